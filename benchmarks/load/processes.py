@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import http.client
+import os
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 #: Seconds that a server may take to start.
 PATIENCE = 120.0
@@ -44,6 +46,12 @@ def started(arguments: Sequence[str], port: int) -> Iterator[subprocess.Popen[by
     finally:
         process.terminate()
         process.wait(60)
+
+
+def processor_seconds(process: subprocess.Popen[bytes]) -> float:
+    """Processor time that a process has taken, which does not depend on what else the machine does."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def post(connection: http.client.HTTPConnection, path: str, body: bytes, kind: str = "application/json") -> bytes:

@@ -1,16 +1,15 @@
-"""wrk, told to send the requests of a list for some seconds: how many were answered, and how long each waited."""
+"""Send the requests of a list for some seconds, by wrk or, without it, by `benchmarks.load.sender`."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import subprocess
+import sys
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from benchmarks.contest import Unavailable
 
 #: Sends the lines of a file, each a path and a body, from the first on, and again.
 _SCRIPT = """
@@ -44,6 +43,8 @@ class Load:
     bad: int
     p50: float
     p99: float
+    #: Cores that our own sender took; 0 of wrk.
+    sender: float = 0.0
 
 
 def send(
@@ -53,15 +54,17 @@ def send(
 
     With ``keyed`` each has an idempotency key that was not used before, as those of our client have.
     """
-    if shutil.which("wrk") is None:
-        raise Unavailable("wrk: not installed; Debian has a package of that name")
     bodies, script = folder / "requests.txt", folder / "requests.lua"
     bodies.write_text("\n".join(requests) + "\n")
-    script.write_text(_SCRIPT % (f"{uuid.uuid4().hex}-" if keyed else "", bodies))
-    options = ["-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s", "-s", str(script)]
-    told = subprocess.run(
-        ["wrk", *options, f"http://127.0.0.1:{port}"], check=True, capture_output=True, text=True
-    ).stdout
+    keys = f"{uuid.uuid4().hex}-" if keyed else ""
+    if shutil.which("wrk") is None:
+        given = [str(port), str(bodies), str(connections), str(seconds), keys]
+        command = [sys.executable, "-m", "benchmarks.load.sender", *given]
+    else:
+        script.write_text(_SCRIPT % (keys, bodies))
+        options = ["-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s", "-s", str(script)]
+        command = ["wrk", *options, f"http://127.0.0.1:{port}"]
+    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     load = Load(**json.loads(told.splitlines()[-1]))
     if load.bad:
         raise RuntimeError(f"{load.bad:,} of {load.requests:,} requests were refused or failed")

@@ -12,11 +12,12 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from subprocess import Popen
 
 import numpy as np
 
-from benchmarks.contest import Effort, Side, Unavailable
-from benchmarks.load.processes import free_port, post, started
+from benchmarks.contest import Effort, Side
+from benchmarks.load.processes import free_port, post, processor_seconds, started
 from benchmarks.load.rows import FEATURES, drifting_rows
 from benchmarks.load.wrk import Load, send
 from benchmarks.plots.dots import dots
@@ -27,6 +28,7 @@ CONNECTIONS, SECONDS = 64, 3
 ARROW_CONNECTIONS, ARROW_BATCHES, ARROW_ROWS = 4, 4, 50_000
 ARROW = "application/vnd.apache.arrow.stream"
 OURS, BARE = "thalweg serve", "bare Starlette"
+SERVER = "server's processor time, µs"
 PREDICT, KEYED, LABEL, MIXED, BATCHES = (
     "a request with one row",
     "a request with one row and a key",
@@ -37,24 +39,23 @@ PREDICT, KEYED, LABEL, MIXED, BATCHES = (
 
 
 def measure(bench: Bench) -> Iterator[list[Record]]:
-    """Single requests by wrk, then batches of Arrow over one connection."""
+    """Single requests, then batches of Arrow over several connections."""
     count = bench.effort.size
     ours, bare = free_port(), free_port()
     command = ["-m", "thalweg", "serve", "--new", "oldc", "--data", str(bench.folder / "served")]
     with (
-        started([*command, "--listen", f"127.0.0.1:{ours}"], ours),
-        started(["-m", "benchmarks.load.bare_endpoint", str(bare)], bare),
+        started([*command, "--listen", f"127.0.0.1:{ours}"], ours) as service,
+        started(["-m", "benchmarks.load.bare_endpoint", str(bare)], bare) as endpoint,
     ):
         _teach(ours)
-        try:
-            yield list(_single(bench, ours, bare, count))
-        except Unavailable as reason:
-            bench.leave_out(reason)
+        yield list(_single(bench, {OURS: (ours, service), BARE: (bare, endpoint)}, count))
         yield list(_batches(bench, ours, bare))
 
 
-def _single(bench: Bench, ours: int, bare: int, count: int) -> Iterator[Record]:
+def _single(bench: Bench, servers: dict[str, tuple[int, Popen[bytes]]], count: int) -> Iterator[Record]:
     loads: dict[tuple[str, str], list[Load]] = {}
+    busy: dict[tuple[str, str], list[float]] = {}
+    ours, _ = servers[OURS]
     for number in range(bench.effort.rounds):
         bench.progress(f"single requests: round {number + 1} of {bench.effort.rounds}")
         rows = [f"/v1/predict {json.dumps({'row': row})}" for row, _ in drifting_rows(count, seed=number)]
@@ -62,18 +63,21 @@ def _single(bench: Bench, ours: int, bare: int, count: int) -> Iterator[Record]:
             f"/v1/label {json.dumps({'labels': [label]})}" for label in _answered(ours, count + count // 2, number)
         ]
         mixed = [line for pair in zip(rows[: count // 2], labels[count:], strict=True) for line in pair]
-        for work, model, port, lines in (
-            (PREDICT, BARE, bare, rows),
-            (PREDICT, OURS, ours, rows),
-            (KEYED, OURS, ours, rows),
-            (LABEL, OURS, ours, labels[:count]),
-            (MIXED, OURS, ours, mixed),
+        for work, model, lines in (
+            (PREDICT, BARE, rows),
+            (PREDICT, OURS, rows),
+            (KEYED, BARE, rows),
+            (KEYED, OURS, rows),
+            (LABEL, OURS, labels[:count]),
+            (MIXED, OURS, mixed),
         ):
-            keyed = model == OURS and work != PREDICT
+            keyed, (port, server) = work != PREDICT, servers[model]
+            before = processor_seconds(server)
             load = send(port, lines, bench.folder, connections=CONNECTIONS, seconds=SECONDS, keyed=keyed)
-            if work != PREDICT and load.requests > len(lines):
+            if model == OURS and work != PREDICT and load.requests > len(lines):
                 raise RuntimeError(f"{len(lines):,} requests were too few: {load.requests:,} were answered")
             loads.setdefault((work, model), []).append(load)
+            busy.setdefault((work, model), []).append((processor_seconds(server) - before) / load.requests)
     for (work, model), found in loads.items():
         best = min(found, key=lambda load: load.seconds / load.requests)
         costs = tuple(load.seconds / load.requests for load in found)
@@ -81,7 +85,8 @@ def _single(bench: Bench, ours: int, bare: int, count: int) -> Iterator[Record]:
             "requests a second": 1 / min(costs),
             "median wait, ms": 1e3 * best.p50,
             "99th percentile, ms": 1e3 * best.p99,
-        }
+            SERVER: 1e6 * min(busy[work, model]),
+        } | ({"cores of the sender": best.sender} if best.sender else {})
         yield Record(work, model, {"connections": CONNECTIONS}, _side(model), costs, per="request", also=also)
 
 
@@ -127,6 +132,11 @@ def findings(records: Sequence[Record]) -> Iterable[Finding]:
     if (KEYED, OURS) in best:
         share = best[PREDICT, OURS] / best[KEYED, OURS]
         yield Finding("predict with a key, share of the rate without", share, at_least=0.7)
+    if (KEYED, BARE) in best:
+        share = best[KEYED, BARE] / best[KEYED, OURS]
+        yield Finding("predict with a key, share of the bare endpoint's rate", share, at_least=0.45)
+        taken = {record.model: record.also[SERVER] for record in records if record.work == KEYED}
+        yield Finding("processor time with a key, over that of the bare endpoint", taken[OURS] / taken[BARE])
     if (BATCHES, OURS) in best:
         yield Finding("rows a second by Arrow", 1 / best[BATCHES, OURS], at_least=500_000)
 

@@ -1,7 +1,7 @@
 """Text streams, test-then-train: what each library takes for the same rows, and how often it errs.
 
-Vowpal Wabbit reads a file of its own format, in which the words are already found, and so does `thalweg run`, which
-writes predictions, too, and keeps all scores of its report; the others begin with the text.
+Vowpal Wabbit reads a file of its own format, in which the words are already found, and writes its predictions. So do a
+loop of ours in Python and `thalweg run`, which keeps all scores of its report; the others begin with the text.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import csv
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,23 @@ def _ours(rows: TextRows, predictions: Predictions, folder: Path) -> Iterator[Co
     table = folder / f"{rows.name}.run.vw"
     lines = (f"{label} | {words}\n" for label, words in zip(rows.y, rows.words, strict=True))
     table.write_text("".join(lines), encoding="utf-8")
+
+    def from_lines() -> Callable[[], Sequence[Any]]:
+        learner = AutoClassifier()
+
+        def run() -> Sequence[Any]:
+            given: list[int] = []
+            with table.open(encoding="utf-8") as lines, (folder / f"{rows.name}.predicted").open("w") as written:
+                while chunk := list(islice(lines, 1000)):
+                    labels, texts = zip(*(line.split(" | ", 1) for line in chunk), strict=True)
+                    found = learner.predict_then_learn(hasher.transform(texts), np.array(labels, np.int64)).tolist()
+                    written.writelines(f"{label}\n" for label in found)
+                    given += found
+            return given
+
+        return run
+
+    yield _contestant("TextHasher, AutoClassifier, from the same file", rows, predictions, from_lines, side="ours")
 
     def from_file() -> Callable[[], Sequence[Any]]:
         out = Path(tempfile.mkdtemp(dir=folder))

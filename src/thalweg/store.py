@@ -58,7 +58,7 @@ _CLASSES: dict[str, type[StreamEstimator]] = {
     for home in (learners, transforms, pipeline)
     for name, value in ((name, getattr(home, name)) for name in home.__all__)
     if issubclass(value, StreamEstimator)
-} | {"Fleet": fleet.Fleet, "RegressorFleet": fleet.RegressorFleet}
+} | {each.__name__: each for each in (fleet.Fleet, fleet.RegressorFleet, fleet.KeyedClassifier)}
 _RATES: dict[str, type[rates.Rate]] = {
     kind.__name__: kind for kind in (rates.Constant, rates.InverseSqrt, rates.ErrorDriven)
 }

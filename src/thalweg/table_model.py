@@ -195,12 +195,16 @@ class TableModel:
         """The features of dicts, by Arrow only for columns that need it; None where something is wrong."""
         found = []
         for column in self.encoder.plan.columns:
-            values = [row.get(column.name) for row in rows]
-            cells, wrong = column.parse_values(values), list[tuple[int, str]]()
+            values = [row.get(column.name, column.default) for row in rows]
+            try:
+                cells, wrong = column.parse_values(values), list[tuple[int, str]]()
+            except BadCell:
+                return None
             if cells is None:
                 cells, wrong = parsed(column, pyarrow_for(rows).chunked_array([array_of(values)]))
             absent = not any(column.name in row for row in rows)
-            if wrong or absent or (self.encoder.missing == "error" and column.missing(cells).any()):
+            whole = column.required or self.encoder.missing == "error"
+            if wrong or absent or (whole and column.missing(cells).any()):
                 return None
             found.append(cells)
         return self.encoder.features(found, len(rows), learn=False)
@@ -215,7 +219,9 @@ class TableModel:
         if _are_dicts(X):
             present = list(dict.fromkeys(name for row in X for name in row))
             self.encoder.require_columns(present, "the row" if len(X) == 1 else "X")
-            cells = {column: [row.get(column.name) for row in X] for column in self.encoder.plan.columns}
+            cells = {
+                column: [row.get(column.name, column.default) for row in X] for column in self.encoder.plan.columns
+            }
             return pa.table({column.name: _array(column, values) for column, values in cells.items()})
         frame = frame_of(X)
         if frame is None:
@@ -227,7 +233,12 @@ class TableModel:
         for name in self.columns:
             if present.count(name) > 1:
                 raise InvalidInput(f"X must have a different name for each column, got {name!r} more than once")
-        return pa.table({column.name: _cells(column, frame) for column in self.encoder.plan.columns})
+        return pa.table(
+            {
+                column.name: _cells(column, frame) if column.name in present else column.absent(len(X))
+                for column in self.encoder.plan.columns
+            }
+        )
 
     def _row(self, x: Any) -> dict[str, Any]:
         if names_of(x) is None:

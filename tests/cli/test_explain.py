@@ -52,6 +52,22 @@ def test_base_and_contributions_add_up_to_what_is_predicted(task, capsys):
         assert set(row["contributions"]) <= {*(f"x{at}" for at in range(6)), "kind"}
 
 
+@pytest.mark.parametrize("model", ["sets", "oldc"])
+def test_a_file_of_ndjson_holds_objects_with_the_values_of_the_csv(model, capsys):
+    X, kinds, score = table(900)
+    write("t.csv", X, kinds, [np.where(score > 1.0, "yes", "nö")])
+    assert run(capsys, "run", "t.csv", "--target", "y", "--model", model, "--quiet")[0] == 0
+    write("new.csv", X[:6], kinds[:6])
+    assert run(capsys, "predict", "thalweg-run/model.thalweg", "new.csv", "--explain", "-o", "p.ndjson")[0] == 0
+    found = [json.loads(line) for line in Path("p.ndjson").read_text(encoding="utf-8").splitlines()]
+    plain = explained(capsys, "new.csv")
+    for row, other in zip(found, plain, strict=True):
+        assert row["contributions"] == other["contributions"]
+        assert isinstance(row["row"], int)
+        assert (row["answer"], row["probability"]) == (other["answer"], float(other["probability"]))
+        assert "|".join(row.get("prediction_set", [])) == other.get("prediction_set", "")
+
+
 def test_words_of_a_text_are_named(capsys):
     rng = np.random.default_rng(1)
     words = [f"word{at}" for at in range(40)]

@@ -41,7 +41,7 @@ from thalweg import (
     TilingRegressor,
     TrendForecast,
 )
-from thalweg.fleet import Fleet
+from thalweg.fleet import Fleet, KeyedClassifier
 from thalweg.rates import Constant, ErrorDriven, InverseSqrt
 
 #: By the kind of their rows (`recorded.rows`), and then by the name of their file.
@@ -52,6 +52,7 @@ MODELS: dict[str, dict[str, Any]] = {
         "online-ldc-soft": OnlineLDC(Constant(0.05), counts="soft", ridge=1e-3),
         "online-ldc-error-driven": OnlineLDC(ErrorDriven(0.3, 5)),
         "online-ldc-auto": OnlineLDC("auto", counts="soft"),
+        "keyed": KeyedClassifier(OnlineLDC(0.1, counts="soft"), max_bytes=1 << 16),
         "online-ldc-float32": OnlineLDC(0.05, counts="soft", ridge=1e-3, dtype="float32"),
         "perceptron": Perceptron(0.5),
         "perceptron-averaged": Perceptron(InverseSqrt(1.0), margin=0.5, averaged=True, random_state=3),

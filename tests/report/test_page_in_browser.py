@@ -239,6 +239,23 @@ def test_views_switch_and_the_theme_turns(opened: Any) -> None:
     assert min(page.evaluate(COLOURS_OF_EACH)) > 20
 
 
+def test_paper_is_light_and_has_nothing_to_click(opened: Any) -> None:
+    page = opened(sample_metrics(POINTS), color_scheme="dark")
+    width = "() => document.querySelector('canvas').clientWidth"
+    ground = "() => getComputedStyle(document.body).backgroundColor"
+    dark, wide = page.evaluate(ground), page.evaluate(width)
+    page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(ground) == "rgb(255, 255, 255)" != dark
+    assert page.evaluate(width) <= 700 < wide
+    assert not page.locator(".views").first.is_visible()
+    assert not page.locator("#theme").is_visible()
+    page.emulate_media(media="screen", color_scheme="dark")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert (page.evaluate(ground), page.evaluate(width)) == (dark, wide)
+    assert page.locator("html").get_attribute("data-theme") is None
+
+
 def saved(page: Any, key: str, kind: str, folder: Path) -> bytes:
     with page.expect_download() as download:
         chart(page, key).locator(f"[data-{kind}]").click()

@@ -38,9 +38,8 @@ def write(path: Path, rows: int, at: int) -> None:
 
 def finished(folder: Path, *, stop_after: int | None = None, **options: Any) -> dict[str, Any]:
     """The metrics of a run; with ``stop_after`` one that was cut off after so many chunks, and resumed."""
-    given = RunOptions(
-        str(folder / "table.csv"), "label", model="oldc", alert=RULES, out=str(folder / "out"), **options
-    )
+    asked: dict[str, Any] = {"model": "oldc", "alert": RULES} | options
+    given = RunOptions(str(folder / "table.csv"), "label", out=str(folder / "out"), **asked)
     begun = Run(given)
     if stop_after is not None:
         begun.folder.mkdir(exist_ok=True)
@@ -84,6 +83,31 @@ def test_a_column_that_moves_without_effect_does_not_hide_concept_drift(tmp_path
     assert abs(found["inputs"]["causes"][0]["at"] - at) < 20
     assert "when column c5 changed, but" in sentence
     assert sentence.endswith("the relation between inputs and label changed.")
+
+
+def test_steps_of_times_and_entries_of_text_are_watched_whatever_cuts_the_run(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    seconds = np.cumsum(rng.exponential(np.where(np.arange(4500) < 2500, 60.0, 240.0))).astype(int)
+    with (tmp_path / "table.csv").open("w") as file:
+        file.write("when,note,x,label\n")
+        for at, second in enumerate(seconds.tolist()):
+            words = " ".join(f"w{word}" for word in rng.integers(0, 60, rng.integers(4, 8) + 5 * (at >= 3000)))
+            when = "" if at % 100 == 7 else np.datetime64("2026-01-01T00:00:00") + second
+            file.write(f"{when},{words},{rng.normal():.3f},{'yes' if rng.random() < 0.5 else 'no'}\n")
+    asked: dict[str, Any] = {"model": "logistic", "text": ("note",), "alert": ("input_drift",)}
+    cuts: tuple[dict[str, int], ...] = ({}, {"chunk": 700}, {"chunk": 500, "stop_after": 5})
+    found = [finished(tmp_path, **asked, **cut) for cut in cuts]
+    inputs = found[0]["inputs"]
+    assert [(each["column"], each["what"]) for each in inputs["changes"]] == [("when", "mean"), ("note", "mean")]
+    assert all(abs(each["row"] - row) < 40 for each, row in zip(inputs["changes"], (2501, 3001), strict=True))
+    assert {line["name"]: line.get("measure") for line in inputs["columns"]} == {
+        "when": "seconds since the row before",
+        "note": "different words",
+        "x": None,
+    }
+    assert not inputs["not_watched"]
+    assert "Column when (seconds since the row before) moved from 61.42 to 238.3" in sentences(found[0])[0]
+    assert [each["inputs"] for each in found[1:]] == [inputs] * 2
 
 
 def test_a_run_of_an_earlier_version_resumes_without_what_it_would_have_seen(tmp_path: Path) -> None:

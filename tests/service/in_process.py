@@ -10,20 +10,24 @@ from typing import Any
 from thalweg.service.journal.databases import open_journal
 from thalweg.service.learning.compaction import Compacted, compact
 from thalweg.service.learning.rebuild import rebuild
-from thalweg.service.options import Expiry, ServeOptions
+from thalweg.service.options import Retention, ServeOptions
 from thalweg.service.server import make_first
 from thalweg.service.service import Service
 
+FIRST = ServeOptions(new="oldc")
 
-def with_service(folder: Path, scenario: Callable[[Service], Awaitable[None]]) -> None:
-    """Play a scenario on a service that is started and stopped."""
-    journal = open_journal(folder, None)
+
+def with_service(
+    where: Path | str, scenario: Callable[[Service], Awaitable[None]], options: ServeOptions | None = None
+) -> None:
+    """Play a scenario on a service that is started and stopped, with its journal in a folder or a database."""
+    journal = open_journal(where, None) if isinstance(where, Path) else open_journal(None, where)
     journal.claim()
     journal.prepare()
-    make_first(journal, ServeOptions(new="oldc"))
+    make_first(journal, options if options is not None and options.new else FIRST)
 
     async def play() -> None:
-        service = Service(journal, ServeOptions())
+        service = Service(journal, options or ServeOptions())
         await service.start()
         await scenario(service)
         await service.stop()
@@ -46,7 +50,7 @@ def erase(folder: Path, keep: str) -> Compacted:
     journal.claim()
     journal.prepare()
     try:
-        return compact(journal, Expiry.of(keep))
+        return compact(journal, Retention.of(keep))
     finally:
         journal.close()
 

@@ -118,6 +118,35 @@ def course(name: str, points: list[dict[str, Any]], rows: int | None = None) -> 
     }
 
 
+IMPORTANCE = {
+    "model": "rain",
+    "loss": "log-loss",
+    "label": "wet",
+    "every": 435,
+    "labels": [64, 4000, 8000],
+    "columns": [
+        {"name": f"column {at}", "increase": 0.4 / (1 + at), "standard_error": 0.01 if at else None, "effect": 0.1}
+        | {"increases": [0.1, 0.2, 0.3], "effects": [0.1, None, 0.1]}
+        for at in range(11)
+    ],
+    "columns_left_out": 0,
+    "changes": [
+        {"labels": 4132, "column": "column 0", "what": "reversed", "before": 0.2, "after": -0.2, "error_changed": True}
+    ],
+}
+INPUTS = {
+    "model": "rain",
+    "rows": 14_000,
+    "columns": [],
+    "changes": [
+        {"column": "city", "row": 3491, "found": 3712, "what": "category Oslo", "before": 0.2, "after": 0.5},
+        {"column": "level", "row": 6001, "found": 6272, "what": "mean", "before": 12.2, "after": None},
+    ],
+    "changes_left_out": 0,
+    "not_watched": ["clock"],
+}
+
+
 class Replayed:
     """What the service knows; tests change it while it runs."""
 
@@ -181,6 +210,12 @@ class Replayed:
             name = request.path_params["name"]
             return refused(request) or JSONResponse(course(name, self.courses[name], self.rows.get(name)))
 
+        async def importance(request: Request) -> Response:
+            return refused(request) or JSONResponse(IMPORTANCE)
+
+        async def inputs(request: Request) -> Response:
+            return refused(request) or JSONResponse(INPUTS)
+
         async def compare(request: Request) -> Response:
             return refused(request) or JSONResponse(self.compared)
 
@@ -200,7 +235,7 @@ class Replayed:
             return refused(request) or StreamingResponse(lines(), media_type="text/event-stream")
 
         here = "/v1/models/{name}"
-        told_by = {"course": told, "compare": compare, "events": events}
+        told_by = {"course": told, "compare": compare, "events": events, "importance": importance, "inputs": inputs}
         spoken = [Route("/v1/models", models), *(Route(f"{here}/{what}", act) for what, act in told_by.items())]
         return Application({}, Starlette(routes=[*routes(), *spoken]))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -160,7 +161,7 @@ def test_rules_for_prometheus_name_gauges_of_the_service(tmp_path: Path) -> None
     rules = ["error>0.2", "recall<0.5", "precision<=0.1", "mae>3", "rmse>=1e3", "coverage<0.8"]
     given = [part for rule in rules for part in ("--alert", rule)]
     with pytest.raises(SystemExit) as ended:
-        cli.main(["serve", "--prometheus-rules", str(file), *given])
+        cli.main(["serve", "--prometheus-rules", str(file), "--keep", "20GB", *given])
     assert not ended.value.code
     [group] = yaml.safe_load(file.read_text())["groups"]
     scores = dict.fromkeys(["mae", "rmse", "r2", "skill", "coverage", "width"], 0.5)
@@ -176,10 +177,23 @@ def test_rules_for_prometheus_name_gauges_of_the_service(tmp_path: Path) -> None
         **dict.fromkeys(["rows", "labels", "revisions", "commits", "in_work", "ready", "started"], 0),
         "queue": {},
         "feeds": {},
-        "models": {"m": {"rows": 1, "waiting": 0, "snapshot_age": 0.0, "learners": learners}},
+        "models": {
+            "m": {"rows": 1, "waiting": 0, "snapshot_age": 0.0, "learners": learners}
+            | {"importance": {}, "input_changes": 0}
+        },
     }
-    exposed = {line.split("{")[0] for line in metrics.text(counted).decode().splitlines() if "{" in line}
-    for rule, text in zip(group["rules"], rules, strict=True):
+    counted["queue"] = {"writer": 0}
+    counted |= dict.fromkeys(["journal_bytes", "journal_free", "writable"], 1)
+    learners["a"]["changed"] = 1.8e9
+    exposed = {re.split("[{ ]", line)[0] for line in metrics.text(counted).decode().splitlines()}
+    of_service = group["rules"][len(rules) :]
+    names = ["NotReady", "JournalNotWritable", "Drift", "Queue", "DiskFull", "JournalSize"]
+    assert [rule["alert"] for rule in of_service] == [f"Thalweg{name}" for name in names]
+    for rule in of_service:
+        [metric] = re.findall("thalweg_[a-z_]+", rule["expr"])
+        assert metric in exposed
+    assert of_service[-1]["expr"] == "thalweg_journal_size_bytes > 24000000000"
+    for rule, text in zip(group["rules"], rules, strict=False):
         gauge, comparison, bound = rule["expr"].split()
         assert gauge in exposed
         assert text.startswith(rule["alert"].removeprefix("Thalweg").lower())

@@ -203,6 +203,23 @@ def test_a_challenger_is_shown_with_its_interval(opened: Any) -> None:
     challenge.wait_for(state="hidden")
 
 
+def test_columns_are_ranked_and_those_that_changed_are_told_then_and_now(opened: Any, service: Replayed) -> None:
+    shown = opened()
+    columns = shown.locator("#columns")
+    columns.get_by_text("The effect of column 0 reversed at about label 4,132.").wait_for()
+    assert columns.locator(".ranking li").first.inner_text().split("\n") == ["column 0", "0.400"]
+    assert columns.locator(".ranking li").nth(1).inner_text().split("\n") == ["column 1", "0.200 ± 0.020"]
+    assert not columns.get_by_text("column 9").is_visible()
+    columns.get_by_text("3 more columns").click()
+    assert columns.get_by_text("column 9").is_visible()
+    lines = [row.inner_text().split("\t") for row in columns.locator("tbody tr").all()]
+    assert lines == [
+        ["level", "mean", "row 6,001", "12.2", "–"],
+        ["city", "category Oslo", "row 3,491", "20\u00a0%", "50\u00a0%"],
+    ]
+    assert "Not watched: clock." in columns.inner_text()
+
+
 def test_zoom_and_keyboard_are_those_of_the_report(opened: Any, service: Replayed) -> None:
     shown = opened()
     shown.wait_for_selector("canvas")

@@ -13,6 +13,8 @@ from thalweg.service.metrics import text
 
 DASHBOARD = Path(__file__).parents[2] / "docs" / "grafana" / "thalweg-serve.json"
 UNITS = ("_total", "_seconds", "_ratio", "_rows", "_length", "_in_work", "_info", "_ready", "_up", "_error", "_width")
+#: In units of the loss, which is another one for each kind of model.
+UNITS = (*UNITS, "_importance")
 
 
 def page() -> str:
@@ -52,6 +54,8 @@ def counted() -> dict[str, Any]:
                 "waiting": 20,
                 "version": 88,
                 "snapshot_age": 12.5,
+                "importance": {"price": 0.25, "hour": 0.125},
+                "input_changes": 3,
                 "learners": {"a": learner, "b": learner},
             },
             "numbers": {
@@ -59,9 +63,12 @@ def counted() -> dict[str, Any]:
                 "waiting": 1,
                 "version": 3,
                 "snapshot_age": None,
+                "importance": {},
+                "input_changes": 0,
                 "learners": {"numbers": new | {"error": 1.5, "recent": 1.25, "scores": scores, "all_scores": scores}},
             },
-            "new": {"rows": 0, "waiting": 0, "version": 0, "snapshot_age": None, "learners": {"new": new}},
+            "new": {"rows": 0, "waiting": 0, "version": 0, "snapshot_age": None}
+            | {"importance": {}, "input_changes": None, "learners": {"new": new}},
         },
     }
 
@@ -89,6 +96,8 @@ def test_prometheus_reads_what_was_counted():
     assert not {("thalweg_model_recent_error_ratio", *of_numbers), ("thalweg_model_r2_ratio", *of_numbers)} & set(
         samples
     )
+    assert samples["thalweg_importance", ("column", "price"), ("model", 'a "rain"\\\n')] == 0.25
+    assert samples["thalweg_input_changes_total", ("model", 'a "rain"\\\n')] == 3
     assert samples["thalweg_queue_length", ("queue", "writer")] == 2
     assert samples["thalweg_feed_up", ("feed", "redis:rows")] == 1
     assert families["thalweg_request_seconds"].type == "histogram"

@@ -58,6 +58,8 @@ def test_answers_are_as_they_are_described(start):
     ask("get", "/readyz")
     ask("get", "/v1/models/default", at=one)  # before anything is known of it
     ask("get", "/v1/models/default/course", at=f"{one}/course")
+    ask("get", "/v1/models/default/importance", at=f"{one}/importance")
+    ask("get", "/v1/models/default/inputs", at=f"{one}/inputs")
     ask("post", "/v1/models", {"name": "river", "kind": "oldc", "schema": SCHEMA}, expect=201)
     ask("post", "/v1/models", {"name": "river", "kind": "oldc"}, expect=409)
     ask("post", "/v1/models", {"name": "rival", "kind": "auto", "challenger_of": "river"}, expect=201)
@@ -68,6 +70,9 @@ def test_answers_are_as_they_are_described(start):
         ask("post", "/v1/label", {"model": "river", "labels": [*told, {"id": "nobody", "label": 1}]})
     for name in ("river", "rival"):
         details = ask("get", f"/v1/models/{name}", at=one)
+        sampled = 200 if name == "river" else 409
+        ask("get", f"/v1/models/{name}/importance", at=f"{one}/importance", expect=sampled)
+        assert ask("get", f"/v1/models/{name}/inputs", at=f"{one}/inputs")["columns"]
         course = ask("get", f"/v1/models/{name}/course", at=f"{one}/course")
         assert len(course["points"]["labels"]) == 120
         assert course["points"]["means"] if name == "river" else True

@@ -16,6 +16,7 @@ from thalweg.cli.compare import compare
 from thalweg.cli.completion import install, prepare_completion, show, with_shell
 from thalweg.cli.conformance import conformance
 from thalweg.cli.demo import demo
+from thalweg.cli.erase import erase
 from thalweg.cli.generate import HELP as GENERATE_HELP
 from thalweg.cli.generate import generate
 from thalweg.cli.help import WIDTH, with_examples, with_help
@@ -69,6 +70,10 @@ app.command(
     short_help="Erase the old records of a service's journal.",
     cls=with_examples("thalweg compact thalweg-serve --keep 90d", "thalweg compact thalweg-serve --keep 1000000rows"),
 )(compact)
+app.command(
+    short_help="Erase single rows from a service's journal.",
+    cls=with_examples("thalweg erase thalweg-serve --id 12-0", "thalweg erase thalweg-serve --id 12-0 --id 12-1"),
+)(erase)
 app.command(
     short_help="Describe a model file.",
     cls=with_examples("thalweg inspect thalweg-run/model.thalweg", "thalweg inspect thalweg-run/model.thalweg | head"),

@@ -11,7 +11,10 @@ import typer
 def compact(
     keep: Annotated[
         str,
-        typer.Option(metavar="TIME", help="Records to keep at least: 90d or 12h before the last one, or 1000000rows."),
+        typer.Option(
+            metavar="AMOUNT",
+            help="Records to keep: at least 90d or 12h before the last one, at least 1000000rows, or at most 20GB.",
+        ),
     ],
     data: Annotated[Path | None, typer.Argument(metavar="DIR", help="Folder of `thalweg serve`.")] = None,
     database: Annotated[
@@ -28,11 +31,11 @@ def compact(
         from thalweg.service.journal.databases import open_journal
         from thalweg.service.journal.verification import verified
         from thalweg.service.learning.compaction import compact as run
-        from thalweg.service.options import Expiry
+        from thalweg.service.options import Retention
     except ImportError as error:
         raise MissingExtra.of(error.name or "orjson", "serve", "thalweg compact") from error
 
-    policy = Expiry.of(keep, "keep")
+    policy = Retention.of(keep)
     open_journal(data, database, read_only=True).close()  # there must be one
     journal = open_journal(data, database)
     try:

@@ -32,7 +32,13 @@ def predict(
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="File for the predictions (default: standard output)."),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="File for the predictions (default: standard output): lines of CSV, or objects of JSON where its name "
+            "ends in .ndjson or .jsonl.",
+        ),
     ] = None,
     bad_rows: Annotated[
         str, typer.Option(metavar="MODE", help="Treatment of rows that cannot be read: error (stop) or skip.")
@@ -110,11 +116,11 @@ def predict(
     first = next(answers, None)  # nothing is written before something could be answered
     parts = iter(()) if first is None else chain([first], answers)
     if out is None:
-        bad = write(parts, learned, probabilities, explain, sys.stdout.buffer)
+        bad = write(parts, learned, probabilities, explain, None, sys.stdout.buffer)
         sys.stdout.buffer.flush()
     else:
         with replacement(writable_file(out)) as file:
-            bad = write(parts, learned, probabilities, explain, file)
+            bad = write(parts, learned, probabilities, explain, out, file)
     if bad:
         for row in bad[:_MOST_LISTED]:
             typer.echo(str(row), err=True)
@@ -134,14 +140,20 @@ def _explained(part: Answered) -> list[Any]:
 
 
 def _write_labels(
-    parts: Iterator[Answered], model: TableClassifier, probabilities: str, explain: bool, file: IO[bytes]
+    parts: Iterator[Answered],
+    model: TableClassifier,
+    probabilities: str,
+    explain: bool,
+    out: Path | None,
+    file: IO[bytes],
 ) -> list[BadRow]:
     """Write all answers by the rule of a run's own file; the rows that were skipped."""
     import numpy as np
     import pyarrow as pa
 
     from thalweg.learners.base.labels import probability_of_answers
-    from thalweg.run.predictions import append_rows, as_decimals, header, joined_labels
+    from thalweg.run.prediction_lines import is_ndjson, lines_for
+    from thalweg.run.predictions import as_decimals, joined_labels
     from thalweg.tables.opening import natural_order
     from thalweg.tables.rows import as_text
 
@@ -154,7 +166,7 @@ def _write_labels(
         *(["prediction_set"] if with_sets else []),
         *(_EXPLAINED if explain else ()),
     ]
-    file.write(header(names))
+    write = lines_for(out, names, file)
     bad: list[BadRow] = []
     for part in parts:
         rows, proba = len(part.answers), part.proba
@@ -164,29 +176,31 @@ def _write_labels(
             columns.append(as_decimals(top, rows))
         columns += [as_decimals(None if proba is None else proba[:, at], rows) for at in by_label]
         if with_sets:
-            held = np.empty(0, dtype=object) if part.sets is None else joined_labels(labels, part.sets)
-            columns.append(pa.array(held, pa.string()))
+            sets = np.empty((0, len(labels)), dtype=np.bool_) if part.sets is None else part.sets
+            joined = pa.array(joined_labels(labels, sets), pa.string())
+            columns.append(_listed(labels, sets) if is_ndjson(out) else joined)
         columns += _explained(part) if explain else []
-        append_rows(pa.table(columns, names=names), file)
+        write(columns)
         bad += part.bad
     return bad
 
 
+def _listed(labels: list[str], sets: Any) -> list[list[str]]:
+    return [[label for label, held in zip(labels, row, strict=True) if held] for row in sets.tolist()]
+
+
 def _write_numbers(
-    parts: Iterator[Answered], model: TableRegressor, _: str, explain: bool, file: IO[bytes]
+    parts: Iterator[Answered], model: TableRegressor, _: str, explain: bool, out: Path | None, file: IO[bytes]
 ) -> list[BadRow]:
     """The same of numbers, with the ends of their intervals where the model has any."""
-    import pyarrow as pa
-
-    from thalweg.run.predictions import append_rows, header
+    from thalweg.run.prediction_lines import lines_for
 
     ends_of = ["lower", "upper"] if hasattr(model.learner, "predict_interval") else []
     names = ["row", "prediction", *ends_of, *(_EXPLAINED if explain else ())]
-    file.write(header(names))
+    write = lines_for(out, names, file)
     bad: list[BadRow] = []
     for part in parts:
         ends = part.interval or (part.answers[:0],) * len(ends_of)
-        columns = [part.number, part.answers, *ends, *(_explained(part) if explain else ())]
-        append_rows(pa.table(columns, names=names), file)
+        write([part.number, part.answers, *ends, *(_explained(part) if explain else ())])
         bad += part.bad
     return bad

@@ -37,7 +37,7 @@ HELP = HelpLayout(
     ),
     common={
         "Data": ("target", "time", "delay", "label_time", "drop", "categorical"),
-        "Model": ("model", "task", "rate"),
+        "Model": ("model", "task", "key", "rate"),
         "Evaluation": ("positive", "alert"),
         "Results": ("out", "resume", "fresh", "json", "quiet", "help", "help_all"),
     },
@@ -48,7 +48,7 @@ HELP = HelpLayout(
         "Model details": ("adaptive", "window", "seed"),
         "Metrics": ("costs", "against", "against_rows", "coverage", "season", "alerts", "probabilities"),
         "Files": ("config", "model_out", "figures", "checkpoint_seconds"),
-        "Spark": ("engine", "key", "master"),
+        "Spark": ("engine", "master"),
     },
 )
 
@@ -126,10 +126,6 @@ def run(
             "--window, --seed, --drop, --delimiter, --out and --json. The same command resumes a stopped run.",
         ),
     ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="Column of keys for --engine spark: one model for each key."),
-    ] = None,
     master: Annotated[
         str | None,
         typer.Option(metavar="URL", help="URL of the Spark master for --engine spark (default: local[*])."),
@@ -159,13 +155,13 @@ def run(
         from thalweg.cli.run_on_spark import run_on_spark
 
         given |= {"fresh": fresh, "config": config, "resume": resume, "figures": figures}
+        key = given.pop("key")
         run_on_spark(
             given | {"checkpoint_seconds": checkpoint_seconds}, key=key, master=master or "local[*]", json=json
         )
         return
-    for name, value in (("key", key), ("master", master)):
-        if value is not None:
-            raise InvalidParameter.of_option(name, "be left out without --engine spark", value)
+    if master is not None:
+        raise InvalidParameter.of_option("master", "be left out without --engine spark", master)
     if resume and fresh:
         raise InvalidParameter(
             "--resume and --fresh exclude each other: --resume continues the run in the folder, --fresh replaces it"
@@ -327,7 +323,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     if found := sentences(metrics):
         others = min(len(found), MOST_SENTENCES) - 1
         more = f" The report has {counted(others, 'more sentence')} about inputs." if others else ""
-        console.print(f"{found[-1]}{more}", soft_wrap=True)
+        console.print(f"{found[0]}{more}", soft_wrap=True)
     if "alerts_fired" in metrics:
         fired = metrics["alerts_fired"]["fired"]
         for alert in fired[-_MOST_COMPLAINTS:]:

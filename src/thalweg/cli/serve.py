@@ -27,15 +27,15 @@ HELP = HelpLayout(
         "thalweg serve --make-token app --scope learn --token-file tokens",
     ),
     common={
-        "Model": ("new", "model", "task", "schema", "positive"),
+        "Model": ("new", "model", "task", "key", "schema", "positive"),
         "Journal": ("data", "database", "expire", "keep"),
         "Network": ("listen", "token_file", "make_token", "scope", "insecure"),
         "Operation": ("sources", "alert", "alert_webhook", "promote", "config", "help", "help_all"),
     },
     further={
-        "Model details": ("coverage", "costs"),
-        "Journal details": ("new_journal", "database_timeout", "follow"),
-        "Monitoring": ("alert_secret_file", "prometheus_rules", "log_format"),
+        "Model details": ("coverage", "costs", "key_memory"),
+        "Journal details": ("new_journal", "keep_replies", "answer_when_full", "database_timeout", "follow"),
+        "Monitoring": ("alert_secret_file", "prometheus_rules", "otel_endpoint", "log_format"),
         "Requests": ("max_body", "max_rows", "max_waiting"),
         "Connections": (
             "max_connections",
@@ -126,9 +126,21 @@ def serve(
     keep: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME", help="Records to keep when the service starts: 90d or 1000000rows (default: all)."
+            metavar="AMOUNT",
+            help="Records to keep: 90d, 1000000rows or 20GB; older ones are erased as the service runs (default: all).",
         ),
     ] = None,
+    keep_replies: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="How long replies to requests with an Idempotency-Key are kept."),
+    ] = "30d",
+    answer_when_full: Annotated[
+        bool,
+        typer.Option(
+            "--answer-when-full",
+            help="Predict without recording while the journal cannot be written (default: refuse requests).",
+        ),
+    ] = False,
     database: Annotated[
         str | None,
         typer.Option(
@@ -140,6 +152,17 @@ def serve(
         typer.Option(
             metavar="JOURNAL",
             help="Journal of a service to follow, a folder or postgresql://…: predict with its models, learn nothing.",
+        ),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Column of keys: each key gets a model of its own beside the shared one."),
+    ] = None,
+    key_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Memory for the models of keys, such as 2GB; others go to a temporary file (default: no limit).",
         ),
     ] = None,
     database_timeout: Annotated[
@@ -187,7 +210,9 @@ def serve(
     ] = None,
     prometheus_rules: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="File to write the rules of --alert to, for Prometheus; then exit."),
+        typer.Option(
+            metavar="FILE", help="File to write Prometheus rules to, for --alert and the service itself; then exit."
+        ),
     ] = None,
     max_body: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Size limit of a request body, in bytes.")] = 16
     << 20,
@@ -219,6 +244,10 @@ def serve(
     log_format: Annotated[
         LogFormat, typer.Option(help="Format of the log: text, or json with one line for each request.")
     ] = LogFormat.text,
+    otel_endpoint: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="OpenTelemetry collector to send a span of each request to (OTLP over HTTP)."),
+    ] = None,
     make_token: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Name of a token to make: print it once, add it to --token-file, and exit."),
@@ -235,10 +264,20 @@ def serve(
         _make_token(make_token, scope, token_file)
         return
     if prometheus_rules is not None:
-        _write_prometheus_rules(prometheus_rules, alert or [])
+        _write_prometheus_rules(prometheus_rules, alert or [], keep)
         return
     from thalweg.errors import MissingExtra
-    from thalweg.service.options import PROXIES, ConnectionLimits, Expiry, Limits, ServeOptions, network_of
+    from thalweg.service.options import (
+        PROXIES,
+        ConnectionLimits,
+        Expiry,
+        Limits,
+        Retention,
+        ServeOptions,
+        bytes_of,
+        network_of,
+        seconds_of,
+    )
 
     host, port = _address(listen)
     options = ServeOptions(
@@ -267,8 +306,13 @@ def serve(
         tuple(network_of(each) for each in trusted_proxy) if trusted_proxy else PROXIES,
         log_format is LogFormat.json,
         new_journal,
-        None if keep is None else Expiry.of(keep, "keep"),
+        None if keep is None else Retention.of(keep),
         follow,
+        seconds_of(keep_replies, "keep_replies"),
+        answer_when_full,
+        otel_endpoint,
+        key,
+        None if key_memory is None else bytes_of(key_memory, "key_memory"),
     )
     try:
         from thalweg.service.server import serve as run
@@ -277,15 +321,15 @@ def serve(
     run(options, lambda line: typer.echo(line, err=True))
 
 
-def _write_prometheus_rules(file: Path, rules: list[str]) -> None:
+def _write_prometheus_rules(file: Path, rules: list[str], keep: str | None) -> None:
     from thalweg.cli.terminal import writable_file
-    from thalweg.errors import InvalidParameter
     from thalweg.files import write_atomically
-    from thalweg.service.alerts import prometheus_rules, service_rules
+    from thalweg.service.alerts import service_rules
+    from thalweg.service.options import Retention
+    from thalweg.service.prometheus_rules import of_models, of_service, rule_file
 
-    if not rules:
-        raise InvalidParameter.of_option("alert", "be given together with --prometheus-rules", None)
-    text = prometheus_rules(service_rules(rules))
+    keep_bytes = None if keep is None else Retention.of(keep).bytes
+    text = rule_file([*of_models(service_rules(rules)), *of_service(keep_bytes)])
     writable_file(file)
     write_atomically(file, text.encode())
 

@@ -36,3 +36,5 @@ def verify(
         typer.echo(
             f"the first {found.unchecked:,} records were written by a version without checksums and cannot be checked"
         )
+    if found.erased:
+        typer.echo(f"the values and labels of {found.erased:,} rows were erased")

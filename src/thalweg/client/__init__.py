@@ -11,9 +11,16 @@ if TYPE_CHECKING:
     from thalweg.client.clients import AsyncClient as AsyncClient
     from thalweg.client.clients import Client as Client
     from thalweg.client.protocol import Change as Change
+    from thalweg.client.protocol import ColumnImportance as ColumnImportance
     from thalweg.client.protocol import Comparison as Comparison
     from thalweg.client.protocol import Course as Course
     from thalweg.client.protocol import Decision as Decision
+    from thalweg.client.protocol import EraseReceipt as EraseReceipt
+    from thalweg.client.protocol import ImportanceChange as ImportanceChange
+    from thalweg.client.protocol import ImportanceOverTime as ImportanceOverTime
+    from thalweg.client.protocol import InputChange as InputChange
+    from thalweg.client.protocol import InputColumn as InputColumn
+    from thalweg.client.protocol import Inputs as Inputs
     from thalweg.client.protocol import Model as Model
     from thalweg.client.protocol import Point as Point
     from thalweg.client.protocol import Points as Points
@@ -29,9 +36,16 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "clients": ["AsyncClient", "Client"],
         "protocol": [
             "Change",
+            "ColumnImportance",
             "Comparison",
             "Course",
             "Decision",
+            "ImportanceChange",
+            "ImportanceOverTime",
+            "InputChange",
+            "InputColumn",
+            "Inputs",
+            "EraseReceipt",
             "Model",
             "Point",
             "Points",

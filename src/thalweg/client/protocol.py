@@ -125,6 +125,12 @@ class VoidRequest(RequestBody, frozen=True):
     ids: Annotated[list[str], field_rule("ids must be a list", "id {}: it must be text", minItems=1)]
 
 
+class EraseRequest(RequestBody, frozen=True):
+    """Rows to be erased, by their ids."""
+
+    ids: Annotated[list[str], field_rule("ids must be a list", "id {}: it must be text", minItems=1)]
+
+
 class Parameters(RequestBody, frozen=True):
     """Parameters of a new model, as the options of ``thalweg run``."""
 
@@ -199,6 +205,21 @@ class CreateRequest(RequestBody, frozen=True):
             description="Of regression: the share of rows whose interval is to hold the label; by default 0.9.",
         ),
     ] = None
+    key: Annotated[
+        Name | None,
+        field_rule(
+            "key must be a text, the name of a column",
+            description="The column that says which key a row belongs to: each key then has a small model of its own "
+            "beside that of all keys.",
+        ),
+    ] = None
+    key_memory: Annotated[
+        int | None,
+        field_rule(
+            "key_memory must be a whole number of bytes",
+            description="Bytes of memory for the models of keys, at least 65,536; cold ones go to a temporary file.",
+        ),
+    ] = None
 
 
 class PromoteRequest(RequestBody, frozen=True):
@@ -212,6 +233,27 @@ class PromoteRequest(RequestBody, frozen=True):
         ),
     ] = None
     force: Annotated[bool, field_rule("force must be true or false")] = False
+
+
+class ColumnsRequest(RequestBody, frozen=True):
+    """How the columns of a model change."""
+
+    add: Annotated[
+        dict[str, Any],
+        field_rule(
+            "add must be an object of columns and their defaults",
+            description="By name, the value of all rows that do not have the column: a number, a text, or an object "
+            "with a kind as in a schema and a default.",
+        ),
+    ] = {}
+    retire: Annotated[
+        list[str],
+        field_rule("retire must be a list of columns", "column {}: its name must be text"),
+    ] = []
+    rename: Annotated[
+        dict[str, str],
+        field_rule("rename must be an object of old names and new ones"),
+    ] = {}
 
 
 class VersionRequest(RequestBody, frozen=True):
@@ -368,6 +410,34 @@ class VoidReceipt(Struct, frozen=True):
     expired: tuple[str, ...] = ()
 
 
+class EraseReceipt(Struct, frozen=True):
+    """What became of rows that were to be erased.
+
+    Parameters
+    ----------
+    model : str
+        Their model.
+    seq : int
+        The journal's number after them.
+    erased, repeated : int
+        Rows whose values and labels are gone now, and those that had been erased before.
+    unknown, expired : tuple of str
+        Ids that were never given out, and those of rows that the journal no longer keeps.
+
+    Examples
+    --------
+    >>> EraseReceipt("rain", 41, erased=1, unknown=("a9",)).erased
+    1
+    """
+
+    model: Name
+    seq: Count
+    erased: Count = 0
+    repeated: Count = 0
+    unknown: tuple[str, ...] = ()
+    expired: tuple[str, ...] = ()
+
+
 class Comparison(Struct, frozen=True):
     """Champion and challenger, compared on the same labels.
 
@@ -492,6 +562,8 @@ class Model(Struct, frozen=True, omit_defaults=True):
         "classification" or "regression".
     coverage : float or None
         Of regression, the share of rows whose interval is to hold the label; None in a list of models.
+    key : str or None
+        The column of keys, each of which has a model of its own; None without keys and in a list of models.
     scores, all_scores : mapping or None
         Of regression, over the last 1,000 labels and over all: mae, rmse, r2 (against the mean of the labels known when
         the row was predicted), skill (against the last of them), coverage and mean width of the intervals,
@@ -522,6 +594,7 @@ class Model(Struct, frozen=True, omit_defaults=True):
     rare: Mapping[str, float | None] | None = None
     task: str = "classification"
     coverage: float | None = None
+    key: str | None = None
     scores: Mapping[str, float | None] | None = None
     all_scores: Mapping[str, float | None] | None = None
 
@@ -538,8 +611,38 @@ class ModelDetails(Model, frozen=True, kw_only=True):
     rare: Mapping[str, float | None] | None
     task: str
     coverage: float | None
+    key: str | None
     scores: Mapping[str, float | None] | None
     all_scores: Mapping[str, float | None] | None
+
+
+class KeyDetails(Struct, frozen=True):
+    """How a key of a model does; each row counts as it was predicted just before its label was learned.
+
+    Parameters
+    ----------
+    model, key : str
+        The model and the key.
+    rows, rows_since : int
+        Labels learned of this key, and of all keys since the last of them.
+    error, recent_error : float
+        The share of wrong predictions, over all labels and over about the last 50.
+    weight : float
+        The weight of the key's own part in its next prediction; the model of all keys has the rest.
+
+    Examples
+    --------
+    >>> KeyDetails("default", "pump 3", 120, 4000, 0.1, 0.05, 0.8).rows
+    120
+    """
+
+    model: str
+    key: str
+    rows: Count
+    rows_since: Count
+    error: float
+    recent_error: float
+    weight: float
 
 
 class RecentPredictions(Struct, frozen=True):
@@ -712,3 +815,168 @@ class Course(Struct, frozen=True):
     predictions: RecentPredictions | None = None
     coverage: float | None = None
     promotions: tuple[Change, ...] = ()
+
+
+class ColumnImportance(Struct, frozen=True):
+    """How much a model relies on one column.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    increase, standard_error : float or None
+        By how much the loss grows if the column is replaced by other recent values of it, over the last labels.
+    effect : float or None
+        By how much the probability of the label, or the predicted number in standard deviations, is higher with the
+        larger of two values; of columns whose values have an order.
+    increases, effects : list of float or None
+        The same over time, at ``labels`` of `ImportanceOverTime`.
+
+    Examples
+    --------
+    >>> ColumnImportance("price", 0.4, 0.03, 0.2, [0.3, 0.4], [0.1, 0.2]).increase
+    0.4
+    """
+
+    name: str
+    increase: float | None
+    standard_error: float | None
+    effect: float | None
+    increases: Sequence[float | None]
+    effects: Sequence[float | None]
+
+
+class ImportanceChange(Struct, frozen=True):
+    """A column whose effect reversed, or which gained or lost importance.
+
+    Examples
+    --------
+    >>> ImportanceChange(4000, "price", "reversed", 0.24, -0.26, error_changed=True).what
+    'reversed'
+    """
+
+    labels: Count
+    column: str
+    what: Annotated[str, _json(enum=["reversed", "gained", "lost"])]
+    before: float
+    after: float
+    error_changed: bool
+
+
+class ImportanceOverTime(Struct, frozen=True):
+    """Which columns a model relies on, and how that changed.
+
+    Parameters
+    ----------
+    model : str
+        The model's name.
+    loss : str
+        The loss whose growth is measured: "log-loss", "error" or "squared error".
+    label : str or None
+        The label whose probability the effects are about; None of numbers.
+    every : int
+        Labels between two samples.
+    labels : list of int
+        Labels learned, at each place of the lists over time.
+    columns : list of ColumnImportance
+        The 20 most important columns, the most important first.
+    columns_left_out : int
+        Further columns that make a difference.
+    changes : list of ImportanceChange
+        Columns that changed significantly.
+
+    Examples
+    --------
+    >>> ImportanceOverTime("rain", "log-loss", "wet", 435, [], [], 0, []).every
+    435
+    """
+
+    model: Name
+    loss: str
+    label: str | None
+    every: Count
+    labels: Sequence[int]
+    columns: list[ColumnImportance]
+    columns_left_out: Count
+    changes: list[ImportanceChange]
+
+
+class InputColumn(Struct, frozen=True):
+    """One column then, in the first rows, and now, in the last.
+
+    Parameters
+    ----------
+    name, kind : str
+        The column, and whether it is a "number" or a "category".
+    then, now : mapping
+        Of 1,024 rows: ``mean``, ``spread``, ``missing`` and ``quantiles`` (5, 25, 50, 75 and 95 %) of numbers;
+        ``missing`` and ``shares`` of categories.
+
+    Examples
+    --------
+    >>> InputColumn("city", "category", {"missing": 0.0, "shares": {"Oslo": 1.0}}, {"missing": 0.5, "shares": {}}).kind
+    'category'
+    """
+
+    name: str
+    kind: Annotated[str, _json(enum=["number", "category"])]
+    then: Mapping[str, Any]
+    now: Mapping[str, Any]
+
+
+class InputChange(Struct, frozen=True):
+    """A change of a column.
+
+    Parameters
+    ----------
+    column, what : str
+        The column, and what changed: mean, spread, missing, or a category.
+    row, found : int
+        The first row after the change, and the row at which it was found.
+    before, after : float or None
+        The value in the reference, and in the rows since.
+
+    Examples
+    --------
+    >>> InputChange("rain", 6001, 6272, "mean", 12.2, 19.7).column
+    'rain'
+    """
+
+    column: str
+    row: Count
+    found: Count
+    what: str
+    before: float | None
+    after: float | None
+
+
+class Inputs(Struct, frozen=True):
+    """The columns of the rows of a model, and which of them changed.
+
+    Parameters
+    ----------
+    model : str
+        The model's name.
+    rows : int
+        Rows that were looked at.
+    columns : list of InputColumn
+        Then and now.
+    changes : list of InputChange
+        In the order in which they were found, the last 200.
+    changes_left_out : int
+        Older changes.
+    not_watched : list of str
+        Columns that are not watched.
+
+    Examples
+    --------
+    >>> Inputs("rain", 0, [], [], 0, ["clock"]).not_watched
+    ['clock']
+    """
+
+    model: Name
+    rows: Count
+    columns: list[InputColumn]
+    changes: list[InputChange]
+    changes_left_out: Count
+    not_watched: list[str]

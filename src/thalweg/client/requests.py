@@ -21,11 +21,17 @@ from thalweg.client.protocol import (
     EVENTS,
     JSON,
     MOST_EXPLAINED,
+    ColumnsRequest,
     Comparison,
     Costs,
     Course,
     CreateRequest,
     Decision,
+    EraseReceipt,
+    EraseRequest,
+    ImportanceOverTime,
+    Inputs,
+    KeyDetails,
     Label,
     Model,
     Models,
@@ -272,6 +278,54 @@ class Calls:
         return decoded(await self._posted(path, Batch(JSON, body), key), VoidReceipt)
 
     @call
+    async def erase(
+        self, ids: str | Sequence[str], *, model: str | None = None, key: str | None = None
+    ) -> EraseReceipt:
+        """Erase the values and labels of rows from the journal of the service.
+
+        Parameters
+        ----------
+        ids : str or sequence of str
+            Of the rows. The model stays as it is: `void` them first if it is to forget them. Labels that come later
+            are refused as expired.
+        model, key : str, optional
+            See `predict`.
+        """
+        body = as_body(EraseRequest([ids] if isinstance(ids, str) else list(ids)))
+        path = _path(model or self._model or DEFAULT_MODEL, "erase")
+        return decoded(await self._posted(path, Batch(JSON, body), key), EraseReceipt)
+
+    @call
+    async def change_columns(
+        self,
+        name: str,
+        *,
+        add: Mapping[str, Any] | None = None,
+        retire: Sequence[str] = (),
+        rename: Mapping[str, str] | None = None,
+        key: str | None = None,
+    ) -> Decision:
+        """Add, retire or rename columns of a model.
+
+        Parameters
+        ----------
+        name : str
+            The model.
+        add : dict, optional
+            By name, the default of a new column, which rows without it have: a number, a text, or a dict with a
+            ``kind`` (``"number"``, ``"category"`` or ``"time"``) and a ``default``. The model learns the rows that the
+            journal keeps again, with the defaults.
+        retire : sequence of str
+            Columns whose values are ignored from now on.
+        rename : dict, optional
+            New names by the old ones.
+        key : str, optional
+            See `predict`.
+        """
+        body = as_body(ColumnsRequest(dict(add or {}), list(retire), dict(rename or {})))
+        return decoded(await self._posted(_path(name, "columns"), Batch(JSON, body), key), Decision)
+
+    @call
     async def models(self) -> list[Model]:
         """All models of the service."""
         return decoded(await self._asked(Request("GET", "/v1/models")), Models).models
@@ -294,6 +348,8 @@ class Calls:
         costs: Mapping[str, float] | None = None,
         task: str | None = None,
         coverage: float | None = None,
+        key: str | None = None,
+        key_memory: int | None = None,
     ) -> Decision:
         """Make a model, or a challenger of one.
 
@@ -319,13 +375,33 @@ class Calls:
         coverage : float, optional
             Of regression, the share of rows whose interval is to hold the label: 0.9 by default, or 0.5, 0.8, 0.95 or
             0.99; of kind "linear" any between 0 and 1.
+        key : str, optional
+            The column that says which key, such as a customer, a row belongs to: each key then has a small model of its
+            own beside that of all keys. A challenger has that of the model it challenges.
+        key_memory : int, optional
+            Bytes of memory for the models of keys, at least 65,536. Cold ones then go to a temporary file.
         """
         parameters, schema = (None if each is None else dict(each) for each in (parameters, schema))
         if costs is not None and not (isinstance(costs, Mapping) and costs.keys() <= {"fp", "fn"}):
             raise InvalidInput(f"costs must be a mapping with fp and fn, as in {{'fp': 1, 'fn': 50}}, got {costs!r}")
         priced = None if costs is None else Costs(**costs)
-        given = CreateRequest(name, kind, parameters, schema, challenger_of, positive, priced, task, coverage)
+        asked = positive, priced, task, coverage, key, key_memory
+        given = CreateRequest(name, kind, parameters, schema, challenger_of, *asked)
         return decoded(await self._posted("/v1/models", Batch(JSON, as_body(given))), Decision)
+
+    @call
+    async def key(self, key: str | int, *, model: str | None = None) -> KeyDetails:
+        """How a key of a model with keys does.
+
+        Parameters
+        ----------
+        key : str or int
+            As it is in the rows.
+        model : str, optional
+            See `predict`.
+        """
+        path = f"{_path(model or self._model or DEFAULT_MODEL, 'keys')}/{quote(str(key), safe='')}"
+        return decoded(await self._asked(Request("GET", path)), KeyDetails)
 
     @call
     async def compare(self, name: str) -> Comparison:
@@ -458,6 +534,28 @@ class Calls:
             The model's.
         """
         return decoded(await self._asked(Request("GET", _path(name, "course"))), Course)
+
+    @call
+    async def importance(self, name: str) -> ImportanceOverTime:
+        """Which columns a model relies on, and how that changed.
+
+        Parameters
+        ----------
+        name : str
+            The model's; challengers are not sampled.
+        """
+        return decoded(await self._asked(Request("GET", _path(name, "importance"))), ImportanceOverTime)
+
+    @call
+    async def inputs(self, name: str) -> Inputs:
+        """The columns of a model's rows then and now, and which of them changed.
+
+        Parameters
+        ----------
+        name : str
+            The model's.
+        """
+        return decoded(await self._asked(Request("GET", _path(name, "inputs"))), Inputs)
 
     @stream
     async def events(self, name: str) -> AsyncGenerator[Point, None]:

@@ -43,7 +43,8 @@ class ErrorCauses:
     found : list of dict
         For each rise: ``row``, as the detector of the error counts; ``at``, the number of that row; ``cause``, concept,
         inputs or unclear; ``columns`` that changed near it; where there are any and enough rows are like those before,
-        ``alike``: how many, and their error ``before`` and ``after``.
+        ``alike``: how many, and their error ``before`` and ``after``. A short rise, which a detector of changes may
+        have missed, has its error ``before`` and ``after``.
     """
 
     def __init__(self, is_category: Sequence[bool] = ()) -> None:
@@ -81,13 +82,15 @@ class ErrorCauses:
         numbers, errors, inputs : arrays
             Of each row: its number in the stream, its error, and its columns as `InputDrift.as_numbers` gives them.
         rises : sequence
-            Changes of the error for the worse that were found among these rows.
+            Changes of the error for the worse that were found among these rows; short ones have ``short``.
         changes : sequence
             All changes of columns so far, from `InputDrift.changes`.
         names : sequence of str
             Of the columns.
         """
-        self._open += [{"row": int(each["row"]), "found": int(each["found"])} for each in rises]
+        for each in rises:
+            sizes = {key: each[key] for key in ("short", "before", "after")} if "short" in each else {}
+            self._open.append({"row": int(each["row"]), "found": int(each["found"])} | sizes)
         begin = 0
         for rise in sorted(self._open, key=_due):
             upto = _due(rise) - self.rows
@@ -100,8 +103,15 @@ class ErrorCauses:
         self.rows += len(numbers)
 
     def results(self, changes: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
-        """All rises so far, with those that are not due yet; unclear where a column near was found to change later."""
+        """All rises so far, with those that are not due yet; unclear where a column near was found to change later.
+
+        A short rise at about the row of another is the same.
+        """
         results = [*self.found, *(self._examined(rise, self.rows, changes, names) for rise in self._open)]
+        others = [each["row"] for each in results if "short" not in each]
+        results = [
+            each for each in results if "short" not in each or all(abs(each["row"] - row) > NEAR for row in others)
+        ]
         for at, each in enumerate(results):
             columns = _near(each["at"], each["found_at"], changes)
             if set(columns) - set(each["columns"]):
@@ -125,7 +135,8 @@ class ErrorCauses:
         at, found_at = (int(self._numbers[place]) for place in (begin, found))
         known = [each for each in changes if each["found"] <= self._numbers[-1]]
         columns = _near(at, found_at, known)
-        result: dict[str, Any] = {"row": rise["row"], "at": at, "found_at": found_at, "columns": columns}
+        result: dict[str, Any] = {key: value for key, value in rise.items() if key != "found"}
+        result |= {"at": at, "found_at": found_at, "columns": columns}
         if not columns:
             return result | {"cause": "concept"}
         alike = self._alike([names.index(name) for name in columns], begin, max(found + 1, begin + SOON))

@@ -11,6 +11,7 @@ chunks. Cost: O(p) a row. Memory: the last 1,024 rows.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -309,6 +310,15 @@ class InputDrift:
                 listed = [{"name": name, "row": row} for name, row in self._new[at]]
                 line["new"] = {"count": self._new_count[at], "listed": listed}
             found.append(line)
+        return found
+
+    def frozen(self) -> InputDrift:
+        """What `summary` and ``changes`` give now, for another thread to read while rows are added here."""
+        found = copy.copy(self)
+        found.changes = [dict(change) for change in self.changes]
+        found._then, found._new_count = list(self._then), list(self._new_count)
+        found._new = [list(each) for each in self._new]
+        found._codes = [dict(each) for each in self._codes]
         return found
 
     # ------------------------------------------------------------------ checkpoints

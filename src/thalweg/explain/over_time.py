@@ -135,6 +135,14 @@ class ImportanceOverTime:
         held = [self.blocks[number]] if number in self.blocks else []
         self.blocks[number] = Sums.together([*held, sums])
 
+    def copy(self) -> ImportanceOverTime:
+        """As it is now, for another thread to read while samples are added here."""
+        found = ImportanceOverTime.__new__(ImportanceOverTime)
+        found._columns, found._memory, found.length = self._columns, self._memory, self.length
+        found.blocks = dict(self.blocks)  # blocks are replaced and never changed
+        found._fading = None if self._fading is None else Sums.together([self._fading])
+        return found
+
     def recent(self) -> Estimate | None:
         """The fading mean."""
         return None if self._fading is None else self._fading.estimate()

@@ -2,11 +2,11 @@
 
 Each run is the one that the model would have made by itself, to the last bit, on however many threads. Runs are
 compiled calls without the interpreter's lock, rows are looked at while they are learned, and nothing is made of the
-predictions, a byte each, before they are asked for. Of up to four features and an `OnlineLDC` without ridge eight runs go
-side by side, one in each lane of the processor's vectors: many streams, or settings that differ in their rates alone,
-from three on, where vectors hold four numbers or more. A row then costs O(p^2 + classes p) instructions of eight lanes
-each, some 260 for eight rows of two features and two classes; memory, of which a row takes 25 bytes, is asked ahead
-and hardly waited for.
+predictions, a byte each, before they are asked for. Of up to four features and an `OnlineLDC` without ridge eight runs
+go side by side, one in each lane of the processor's vectors: many streams, or settings that differ in their rates
+alone, from three on, where vectors hold four numbers or more. A row then costs O(p^2 + classes p) instructions of eight
+lanes each, some 260 for eight rows of two features and two classes; memory, of which a row takes 25 bytes, is asked
+ahead and hardly waited for.
 """
 
 from __future__ import annotations

@@ -356,6 +356,15 @@ def threshold(core: Core) -> tuple[int, float]:
     """
 
 def prediction_sets(inner: Core, coverage: float, step: float, delay: int) -> Core: ...
+def keyed(inner: Core, key_at: int, spread: float, drift: float, budget: int = ..., file: int = ...) -> Core: ...
+def key_counts(core: Core) -> tuple[int, int, int]:
+    """Keys, those of them in memory, and the bytes that they take there."""
+
+def describe_key(core: Core, key: float) -> tuple[int, int, int, float, float] | None:
+    """
+    Rows of a key, rows of others since, mistakes, share of recent ones, weight of its own part; none without a row.
+    """
+
 def kernel_mean(
     features: int,
     budget: int,

@@ -28,6 +28,7 @@ struct PrefixedState final : State {
   }
   bool wants(const std::string &name) const override { return inner.wants(prefix + name); }
   int64_t most_classes() const override { return inner.most_classes(); }
+  bool reads() const override { return inner.reads(); }
   bool trusted() const override { return inner.trusted(); }
   void words(double *values, int64_t count) override { inner.words(values, count); }
   State &inner;

@@ -33,6 +33,8 @@ struct State {
   virtual bool wants(const std::string &) const { return true; }
   // how many classes it may speak of: a forged number would take all memory
   virtual int64_t most_classes() const { return int64_t(1) << 24; }
+  // whether it is read from, and not written to
+  virtual bool reads() const { return false; }
   // whether it was never out of our hands, so that names and checks would only take time
   virtual bool trusted() const { return false; }
   // words without a name, one after the other, where it is trusted

@@ -24,7 +24,7 @@ from thalweg.learners.base.sample_weight import require_weights_taken
 from thalweg.learners.base.sparse_rows import as_matrix, is_sparse
 from thalweg.pipeline.chain import Chain
 from thalweg.pipeline.cores import ClassifierCore, ForeignRegressor, RegressorCore
-from thalweg.pipeline.target_encoding import learner_of
+from thalweg.pipeline.over_columns import learner_of
 from thalweg.tables.encoder import stack_rows
 from thalweg.transforms.base import StreamTransformer, WithRowWeights
 from thalweg.transforms.text_hasher import TextHasher
@@ -105,8 +105,9 @@ class StreamPipeline(StreamEstimator):
     steps : sequence of estimators, or of pairs of a name and an estimator
         Transformers of `thalweg.transforms`, then a classifier, regressor or transformer of thalweg, or a scikit-learn
         classifier or regressor with ``partial_fit``. They are templates: what is learned is in ``named_steps``, and
-        so are the attributes of the last step other than ``rate_``, ``weights_``, ``explain`` and ``coef_``. A last step of scikit-learn's is asked row by row; once it has learned, the pipeline can be copied and
-        pickled, but not saved to a file. A step without a name is called as its class, in lower case.
+        so are the attributes of the last step other than ``rate_``, ``weights_``, ``explain`` and ``coef_``. A last
+        step of scikit-learn's is asked row by row; once it has learned, the pipeline can be copied and pickled, but not
+        saved to a file. A step without a name is called as its class, in lower case.
 
         Where all steps take sparse rows, so does the pipeline. With a `TextHasher` as the first step rows are texts,
         and the others must take sparse rows.

@@ -369,11 +369,6 @@ class TargetEncodedClassifier(StreamClassifier):
         return self.learner._needs_labels_at_once
 
 
-def learner_of(model: Any) -> Any:
-    """The learner behind wide categories, or the model itself where there are none."""
-    return model.learner if isinstance(model, TargetEncodedClassifier | TargetEncodedRegressor) else model
-
-
 def behind_rates(learner: Any, columns: Sequence[tuple[int, int]]) -> Any:
     """The learner, behind these columns of categories where there are any."""
     if not columns:

@@ -210,7 +210,7 @@ class Against:
             raise InvalidParameter.of_option("against", rule, ",".join(names))
         self.every = every
         self._numbers = task == "regression"
-        wide = tuple(at for at, _ in plan.wide_categories)
+        wide = (*(at for at, _ in plan.wide_categories), *([] if plan.key_place is None else [plan.key_place]))
         self.references = {name: Reference(name, task=task, every=every, wide=wide, seed=seed) for name in names}
         self.boards = {name: ReferenceBoard() for name in names}
         #: Predictions for rows whose label has not come yet, in the order of `LateLabels`.

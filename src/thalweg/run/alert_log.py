@@ -96,7 +96,7 @@ class AlertLog:
                     why = f"{rule.metric} needs a label of interest: name it with --positive"
                 raise InvalidParameter(f"--alert {rule.text}: {why}")
             if rule.column is not None and rule.column not in columns:
-                which = f"column {rule.column!r} of numbers or categories among those that are watched"
+                which = f"column {rule.column!r} among those that are watched"
                 raise InvalidParameter(f"--alert {rule.text}: there is no {which}")
 
     def add_values(self, numbers: NDArray[np.int64], terms: Mapping[str, Terms]) -> None:

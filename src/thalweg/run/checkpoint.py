@@ -36,22 +36,39 @@ Parts = tuple[dict[str, Any], dict[str, NDArray[Any]], dict[str, bytes]]
 
 def write(path: Path, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, bytes]) -> None:
     """Replace the checkpoint; an `OSError` leaves the old one."""
+    write_atomically(path, packed(plain, arrays, models))
+
+
+def packed(plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, bytes]) -> bytes:
+    """All of it in one container."""
     held = dict(arrays) | {f"model {name}": np.frombuffer(content, np.uint8) for name, content in models.items()}
     texts = {name: array for name, array in held.items() if array.dtype.kind == "U"}
     header = {"protocol": _PROTOCOL, "plain": plain, "texts": {name: array.tolist() for name, array in texts.items()}}
     numbers = {name: np.ascontiguousarray(array) for name, array in held.items() if name not in texts}
     header["sha256"] = digest(header, numbers)
-    write_atomically(path, save_arrays(numbers, metadata={_KEY: json.dumps(header)}))
+    return save_arrays(numbers, metadata={_KEY: json.dumps(header)})
 
 
 def read(path: Path) -> Parts:
     """The state that `write` wrote; a `ModelFileError` where the file is damaged."""
     try:
-        header, arrays = open_container(path.read_bytes(), _KEY)
-    except (OSError, SafetensorError, KeyError, ValueError, TypeError) as error:
-        raise ModelFileError(f"{path} is not a checkpoint of a run: start over with --fresh") from error
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: start over with --fresh") from error
+    try:
+        return unpacked(content)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path} {error}: start over with --fresh") from error
+
+
+def unpacked(content: bytes) -> Parts:
+    """Back from `packed`; a `ModelFileError`, the end of a sentence, where it is damaged."""
+    try:
+        header, arrays = open_container(content, _KEY)
+    except (SafetensorError, KeyError, ValueError, TypeError) as error:
+        raise ModelFileError("is not a checkpoint of a run") from error
     if header.pop("sha256", None) != digest(header, arrays) or header.get("protocol") != _PROTOCOL:
-        raise ModelFileError(f"{path} is damaged, or of another version: start over with --fresh")
+        raise ModelFileError("is damaged, or of another version")
     models = {name[6:]: array.tobytes() for name, array in arrays.items() if name.startswith("model ")}
     others: dict[str, NDArray[Any]] = {name: array for name, array in arrays.items() if not name.startswith("model ")}
     others |= {name: np.array(values, dtype=np.str_) for name, values in header["texts"].items()}

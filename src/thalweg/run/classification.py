@@ -15,7 +15,7 @@ from thalweg.evaluate.class_drift import ClassChangeDetector
 from thalweg.evaluate.drift import ChangeDetector
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting, follow_baselines, new_baselines
-from thalweg.pipeline.target_encoding import behind_rates
+from thalweg.pipeline.over_columns import over_columns
 from thalweg.run.alert_log import Terms
 from thalweg.run.alert_rules import OF_COLUMNS, OF_LABELS
 from thalweg.run.notices import Notices
@@ -78,7 +78,7 @@ class Classification(Task):
                     f"column {name!r} holds whole numbers, not times, so that --alerts {self.options.alerts} means "
                     "nothing: count rows, as in 100/10000rows"
                 )
-        self.model = behind_rates(self.model, plan.wide_categories)
+        self.model = over_columns(self.model, plan)
         return plan
 
     def codes(self, head: Chunk) -> NDArray[np.int32]:

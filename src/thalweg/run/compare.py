@@ -180,16 +180,25 @@ def _differing(members: Sequence[RecordedRun]) -> set[str]:
 
 def _data_set(source: str, members: Sequence[RecordedRun], shown: set[str]) -> DataSet:
     first = members[0].metrics
-    names = [_name(run, shown) for run in members]
-    # The same model with the same options: only where a run lies tells it from the other.
-    places = [run.path.resolve().parent.name if run.path.name == METRICS else run.path.stem for run in members]
-    names = [f"{name} ({place})" if names.count(name) > 1 else name for name, place in zip(names, places, strict=True)]
+    # The same model with the same options: only where a run lies tells it from the other, by its folder or by its path.
+    folders = [run.path.resolve().parent.name if run.path.name == METRICS else run.path.stem for run in members]
+    paths = [str(run.path.parent if run.path.name == METRICS else run.path) for run in members]
+    models = [_name(run, shown) for run in members]
+    names = _with_places(models, folders)
+    if len(set(names)) < len(names):
+        names = _with_places(models, paths)
     for at, name in enumerate(names):
         if name in names[:at]:
             raise InvalidInput(
                 f"{members[names.index(name)].path} and {members[at].path} are the same run: give each run once"
             )
     return DataSet(source, first["run"]["target"], rows_used(first), dict(zip(names, members, strict=True)))
+
+
+def _with_places(models: Sequence[str], places: Sequence[str]) -> list[str]:
+    """The names of models, with their places where others have the same."""
+    pairs = zip(models, places, strict=True)
+    return [f"{model} ({place})" if models.count(model) > 1 else model for model, place in pairs]
 
 
 def _name(run: RecordedRun, shown: set[str]) -> str:

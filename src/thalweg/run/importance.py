@@ -8,7 +8,7 @@ rest of its rows: what is found does not depend on the chunks.
 
 from __future__ import annotations
 
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import Any
 
 import numpy as np
@@ -113,6 +113,25 @@ class ImportanceSampler:
 
     # ------------------------------------------------------------------ what is told
 
+    @property
+    def sampled_at(self) -> int:
+        """How many rows were learned when the last sample began."""
+        return self._begun_at
+
+    def frozen(self) -> ImportanceSampler:
+        """As it is now, for another thread to read while this one takes samples."""
+        found = copy(self)
+        found._over_time = self._over_time.copy()
+        return found
+
+    def ranking(self) -> list[tuple[str, float]]:
+        """The most important columns over the last rows, with the growth of the loss, the largest first."""
+        recent = self._over_time.recent()
+        if recent is None:
+            return []
+        order = np.argsort(-recent.increase, kind="stable")[:MOST_COLUMNS].tolist()
+        return [(self.groups.names[at], float(recent.increase[at])) for at in order if recent.varied[at]]
+
     def metrics(self, changes: list[dict[str, Any]], loss: str) -> dict[str, Any] | None:
         """For ``metrics.json``; None without a sample."""
         overall, recent = self._over_time.overall(), self._over_time.recent()
@@ -165,6 +184,13 @@ class ImportanceSampler:
             self.reference, self._targets = rows_of("reference", own, self.groups.width), own["targets"]
         if "waiting targets" in own:
             self.waiting = (models[WAITING], rows_of("waiting", own, self.groups.width), own["waiting targets"])
+
+
+def loss_name(model: Any) -> str:
+    """The loss whose growth is the importance of a column to this model."""
+    if not is_classifier(model):
+        return "squared error"
+    return "log-loss" if hasattr(model, "predict_proba") else "error"
 
 
 #: The name, among the models of a checkpoint, of the one that judges a sample that waits for rows.

@@ -10,14 +10,19 @@ from numpy.typing import NDArray
 
 from thalweg.evaluate.error_causes import ErrorCauses
 from thalweg.evaluate.input_drift import WIDEST, Cells, InputDrift
+from thalweg.evaluate.short_rises import ShortRises
 from thalweg.run.alert_log import AlertLog
 from thalweg.tables import Plan
-from thalweg.tables.kinds import NamesColumn, NumberColumn
+from thalweg.tables.entry_counts import entry_counts
+from thalweg.tables.kinds import NamesColumn, NumberColumn, TimeColumn
 
 #: Under which the columns of each row are kept with what was predicted for it, until its target comes.
 INPUTS = "inputs"
 #: The parts, and the events of alert rules that their changes are.
 _PARTS = {"columns": "input_drift", "predictions": "prediction_drift", "targets": "label_drift"}
+#: By kind of column, what is measured of it where that is not its values.
+_MEASURES = {"time": "seconds since the row before", "text": "different words", "map": "entries"}
+_DAY = 86_400.0
 #: Rows that are tested together: few small tests cost less.
 _TOGETHER = 2048
 
@@ -27,20 +32,34 @@ class InputWatch:
 
     def __init__(self, alerts: AlertLog) -> None:
         self.alerts = alerts
+        #: None in a run that was begun before short rises were looked for.
+        self.short: ShortRises | None = ShortRises()
         self.columns, self.predictions, self.targets = InputDrift(), InputDrift(), InputDrift()
         for part in _PARTS:
             getattr(self, part).at_least = _TOGETHER
         self.causes: ErrorCauses | None = None
+        #: The last time of each column of times.
+        self._clocks: dict[str, float] = {}
 
-    def add_cells(self, plan: Plan, cells: Sequence[Any], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Take in the parsed cells of rows, by the numbers of these; the same rows as columns of numbers."""
-        pairs = [(column.name, parsed) for column, parsed in zip(plan.columns, cells, strict=True) if _watched(column)]
+    def add_cells(self, plan: Plan, cells: Sequence[Any], X: Any, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Take in the parsed cells and the features of rows, by their numbers; the same as columns of numbers."""
+        counts = entry_counts(plan, X) if plan.sparse_columns else {}
+        pairs: list[tuple[str, Any]] = []
+        for column, parsed in zip(plan.columns, cells, strict=True):
+            if self.columns.names and column.name not in self.columns.names:
+                continue  # begun by a version that did not watch it
+            if isinstance(column, TimeColumn):
+                pairs.append((column.name, self._steps(column, parsed)))
+            elif isinstance(column, NumberColumn | NamesColumn):
+                pairs.append((column.name, parsed))
+            else:
+                pairs.append((column.name, counts[column.name]))
         if not pairs:
             return np.empty((len(numbers), 0))
         rows = self.columns.as_numbers([name for name, _ in pairs], [parsed for _, parsed in pairs])
         self._tell("columns", self.columns.add_rows(rows))
-        for column, name, row in self.columns.newest:
-            self.alerts.add_event("new_category", row, column=column, what=name)
+        for named, category, row in self.columns.newest:
+            self.alerts.add_event("new_category", row, column=named, what=category)
         asked = self.alerts.metrics
         missing = {f"missing({name})": at for at, name in enumerate(self.columns.names[: rows.shape[1]])}
         gaps = {name: np.isnan(rows[:, at]).astype(np.float64) for name, at in missing.items() if name in asked}
@@ -48,6 +67,16 @@ class InputWatch:
         if self.causes is None:
             self.causes = ErrorCauses(self.columns.is_category)
         return rows
+
+    def _steps(self, column: TimeColumn, times: NDArray[np.datetime64]) -> NDArray[np.float64]:
+        """Seconds since the time before, of the rows whose times are known."""
+        known = ~np.isnat(times)
+        moments = times[known].astype("datetime64[us]").astype(np.int64) / 1e6
+        steps = np.full(len(times), np.nan)
+        if len(moments):
+            steps[known] = np.diff(moments, prepend=self._clocks.get(column.name, np.nan))
+            self._clocks[column.name] = float(moments[-1])
+        return steps % _DAY if column.form == "hour:minute" else steps
 
     def add_predictions(self, cells: Cells) -> None:
         self._tell("predictions", self.predictions.add_rows(self.predictions.as_numbers(["prediction"], [cells])))
@@ -67,14 +96,23 @@ class InputWatch:
             self.causes.skip(unpredicted)
             for rise in rises:
                 place = min(max(rise["found"] - self.causes.rows - 1, 0), len(numbers) - 1)
-                self.alerts.add_event("error_rise", int(numbers[place]), before=rise["before"], after=rise["after"])
+                self.alerts.add_event("error_rise", int(numbers[place]), before=rise["before"], seen=rise["after"])
+            rises = [*rises, *self._short_rises(cells, errors, unpredicted)]
             if rises or self.causes.is_waiting:
                 self._tell("columns", self.columns.flush())
             self.causes.add(numbers, errors, rows, rises, self.columns.changes, self.columns.names)
 
+    def _short_rises(self, cells: Cells, errors: NDArray[Any], unpredicted: int) -> list[dict[str, Any]]:
+        if self.short is None:
+            return []
+        self.short.whole = isinstance(cells, tuple)
+        self.short.skip(unpredicted)
+        return [rise | {"short": True} for rise in self.short.add(errors)]
+
     def _tell(self, part: str, changes: Sequence[Mapping[str, Any]]) -> None:
-        for change in changes:
-            self.alerts.add_event(_PARTS[part], **change)
+        for change in changes:  # what was seen by then: `after` is of more rows, which are still to come
+            told = {("seen" if key == "after" else key): value for key, value in change.items()}
+            self.alerts.add_event(_PARTS[part], **told)
 
     def flush(self) -> None:
         """Test the rows that wait for it."""
@@ -83,9 +121,14 @@ class InputWatch:
 
     def metrics(self, plan: Plan) -> dict[str, Any]:
         """What was found out, for ``metrics.json``."""
-        kept = watched_names(plan)
+        kept = self.columns.names[:WIDEST]
+        measures = {column.name: _MEASURES[column.kind] for column in plan.columns if column.kind in _MEASURES}
+        lines = self.columns.summary()
+        for line in lines:
+            if line["name"] in measures:
+                line["measure"] = measures[line["name"]]
         return {
-            "columns": self.columns.summary(),
+            "columns": lines,
             "changes": self.columns.changes,
             "changes_left_out": self.columns.left_out,
             "not_watched": [column.name for column in plan.columns if column.name not in kept],
@@ -97,19 +140,26 @@ class InputWatch:
     # ------------------------------------------------------------------ checkpoints
 
     def state(self) -> dict[str, Any]:
-        found = {name: getattr(self, name).state() for name in _PARTS}
-        return found | ({} if self.causes is None else {"causes": self.causes.state()})
+        return {part: getattr(self, part).state() for part in self._parts()} | {"clocks": self._clocks}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        parts = [*_PARTS, *(("causes",) if self.causes is not None else ())]
         return {
-            f"{INPUTS} {part} {name}": values for part in parts for name, values in getattr(self, part).arrays().items()
+            f"{INPUTS} {part} {name}": values
+            for part in self._parts()
+            for name, values in getattr(self, part).arrays().items()
         }
+
+    def _parts(self) -> list[str]:
+        """Those that there are."""
+        return [*_PARTS, *(part for part in ("causes", "short") if getattr(self, part) is not None)]
 
     def restore(self, state: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         if "causes" in state:
             self.causes = ErrorCauses()
-        for part in state:
+        if "short" not in state:
+            self.short = None
+        self._clocks = dict(state.get("clocks", {}))
+        for part in self._parts():
             begins = f"{INPUTS} {part} "
             own = {name.removeprefix(begins): values for name, values in arrays.items() if name.startswith(begins)}
             getattr(self, part).restore(state[part], own)
@@ -117,9 +167,4 @@ class InputWatch:
 
 def watched_names(plan: Plan) -> list[str]:
     """The columns that a run watches."""
-    return [column.name for column in plan.columns if _watched(column)][:WIDEST]
-
-
-def _watched(column: Any) -> bool:
-    """Numbers and categories are; clocks always move, and the words of text are too many."""
-    return isinstance(column, NumberColumn | NamesColumn)
+    return [column.name for column in plan.columns][:WIDEST]

@@ -8,10 +8,11 @@ from thalweg import __version__
 from thalweg.catalogue import MODELS
 from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import CatalogueEntry
+from thalweg.pipeline.over_columns import learner_of
 from thalweg.pipeline.pipeline import learner_name
-from thalweg.pipeline.target_encoding import learner_of
 from thalweg.report.page.content import SCHEMA
 from thalweg.run.decision_words import decision_words
+from thalweg.run.importance import loss_name
 from thalweg.run.options import RunOptions
 from thalweg.run.runner import RunEngine
 from thalweg.store import plain_parameters
@@ -34,10 +35,7 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
     course = run.history.series(model, run.learned, watched, getattr(model, "horizon", None))
     found = task.metrics(course, names)
     words = _words(run, found)
-    loss = "squared error"
-    if task.name == "classification":
-        loss = "log-loss" if hasattr(model, "predict_proba") else "error"
-    importance = None if run.importance is None else run.importance.metrics(found["changes"], loss)
+    importance = None if run.importance is None else run.importance.metrics(found["changes"], loss_name(model))
     seen = model._features_seen() if run.learned and hasattr(model, "_features_seen") else None
     return {
         "schema": SCHEMA,

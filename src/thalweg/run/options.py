@@ -131,6 +131,13 @@ class RunOptions:
         metavar="COL",
         added_later=True,
     )
+    key: str | None = _option(
+        None,
+        help="Column of keys, such as customers: each key gets a model of its own beside the shared one (with --engine "
+        "spark, without one).",
+        metavar="COL",
+        added_later=True,
+    )
     ngrams: str = _option(
         "1",
         help="Lengths of the word n-grams of text, such as 1-2 for words and pairs of words (default: 1).",
@@ -307,6 +314,8 @@ class RunOptions:
             raise InvalidParameter(
                 f"--categorical {self.target} makes the target a class label: leave out --task regression"
             )
+        if self.key is not None and self.key in (self.target, *self.drop, *self.categorical, *self.text):
+            raise InvalidParameter.of_option("key", "be a column that no other option names", self.key)
         check_hashing(self.ngrams, self.hash_bits)
         for name in self.text:
             if name == self.target:

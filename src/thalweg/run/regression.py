@@ -17,7 +17,7 @@ from thalweg.evaluate.late_targets import follow_numbers, members_of
 from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.residual_changes import ResidualChanges
 from thalweg.learners.base.rows import width_for_core
-from thalweg.pipeline.target_encoding import behind_rates
+from thalweg.pipeline.over_columns import over_columns
 from thalweg.run.alert_log import Terms
 from thalweg.run.alert_rules import OF_COLUMNS, OF_NUMBERS
 from thalweg.run.notices import Notices
@@ -69,7 +69,7 @@ class Regression(Task):
             for column in plan.columns
         )
         plan = replace(plan, columns=columns, left_out=plan.left_out | {self.target.name: "the target"})
-        self.model = behind_rates(self.model, plan.wide_categories)
+        self.model = over_columns(self.model, plan)
         return plan
 
     def _sentinels(self, head: Chunk, column: NumberColumn) -> Iterator[str]:

@@ -198,7 +198,7 @@ class RunEngine:
             self.against.take(batch, predicted["model"])
         self.learned += len(batch.learned)
         if self.watch is not None:
-            rows = self.watch.add_cells(plan, encoded.cells, number)
+            rows = self.watch.add_cells(plan, encoded.cells, encoded.X, number)
             predicted[INPUTS] = rows if before is None else np.concatenate([before, rows])
             self.watch.add_predictions(self.task.watched(predicted["model"][batch.carried :]))
         scored = self.task.score(batch, predicted, plan, self.alerts.metrics)
@@ -264,9 +264,9 @@ class RunEngine:
             raise InvalidInput(f"{head.pieces[0].block.file} has no column {self.options.time!r}")
         plan = self._columns(head, reserved, detect_text=True)
         self.task = self.tasks.settle(head)
-        if plan.sparse_columns and not self.task.takes_sparse_rows():
+        if plan.sparse_columns and (self.options.key is not None or not self.task.takes_sparse_rows()):
             if self.options.text:
-                rule = f"be left out: the model {self.options.model} of {self.task.name} takes no sparse rows"
+                rule = f"be left out: {self._owner()} takes no sparse rows"
                 raise InvalidParameter.of_option("text", rule, self.options.text[0])
             plan = self._without_text(plan, self._columns(head, reserved, detect_text=False))
         if self.tasks.found is not None:
@@ -287,10 +287,13 @@ class RunEngine:
         self.notices.odd(oddities(head, plan, self.task.codes(head), na=self.options.na, time=self.options.time))
         return Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
 
+    def _owner(self) -> str:
+        keys = "" if self.options.key is None else " with keys"
+        return f"the model {self.options.model} of {self.task.name}{keys}"
+
     def _without_text(self, found: Plan, plan: Plan) -> Plan:
         """The plan with the reason why columns of text are left out."""
-        model = f"the model {self.options.model} of {self.task.name}"
-        why = f"left out: it seems to be text, whose words are sparse features, which {model} does not take"
+        why = f"left out: it seems to be text, whose words are sparse features, which {self._owner()} does not take"
         text = {column.name: why for column in found.columns if column.kind == "text" and column.name in plan.left_out}
         return replace(plan, left_out=plan.left_out | text)
 
@@ -317,6 +320,7 @@ class RunEngine:
             detect_text=detect_text,
             ngrams=parse_ngrams(self.options.ngrams),
             hash_bits=self.options.hash_bits,
+            key=self.options.key,
         )
 
     def _times(

@@ -1,8 +1,7 @@
-"""Alert rules over what a service knows of its models, and the same as rules for Prometheus."""
+"""Alert rules over what a service knows of its models."""
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -83,36 +82,3 @@ def value_of(view: View, metric: str) -> float | None:
     if metric == "error":
         return view.recent if view.scores is None else None
     return (view.rare or {}).get(metric) if metric in ("recall", "precision") else (view.scores or {}).get(metric)
-
-
-def prometheus_rules(rules: Sequence[AlertRule]) -> str:
-    """A rule file for Prometheus: one alert for each rule, over the gauges of ``/metrics``.
-
-    Examples
-    --------
-    >>> print(prometheus_rules(service_rules(["error>0.2"])))
-    groups:
-      - name: thalweg
-        rules:
-          - alert: ThalwegError
-            expr: "thalweg_model_recent_error_ratio > 0.2"
-            labels:
-              severity: warning
-            annotations:
-              summary: "error>0.2 for model {{ $labels.model }}: {{ $value }}"
-    <BLANKLINE>
-    """
-    lines = ["groups:", "  - name: thalweg", "    rules:"]
-    for rule in rules:
-        if rule.hold:
-            raise InvalidParameter.of_option("alert", "leave out for N rows: Prometheus counts time", rule.text)
-        summary = f"{rule.text} for model {{{{ $labels.model }}}}: {{{{ $value }}}}"
-        lines += [
-            f"      - alert: Thalweg{rule.metric.capitalize()}",
-            f"        expr: {json.dumps(f'{GAUGES[rule.metric]} {rule.comparison} {rule.bound:g}')}",
-            "        labels:",
-            "          severity: warning",
-            "        annotations:",
-            f"          summary: {json.dumps(summary)}",
-        ]
-    return "\n".join(lines) + "\n"

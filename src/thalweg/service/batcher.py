@@ -80,7 +80,8 @@ class PublishedModel:
 
     def encoder_of(self, rows: Any) -> Encoder:
         """An encoder for the columns of rows; `Refused` where they say too little, or a learner cannot use them."""
-        encoder = schema.of_table(encoding.as_table(rows) if isinstance(rows, list) else rows)
+        table = encoding.as_table(rows) if isinstance(rows, list) else rows
+        encoder = schema.of_table(table, self.state.task.key_column)
         kinds = [*(each.kind for each in self.state.learners.values()), *self.coming]
         self.state.task.check_columns(encoder.plan, kinds)
         return encoder
@@ -103,6 +104,20 @@ class PublishedModel:
         assert self.encoder is not None
         found = (encoding.of_rows if isinstance(rows, list) else encoding.of_table)(rows, self.encoder)
         return encode(self.encoder, found, len(rows), learn=self.records)
+
+
+def unrecorded(model: PublishedModel, rows: Any, state: ModelState | None = None) -> Predict:
+    """Predictions for rows that are not recorded: the encoder learns nothing, and no label can come."""
+    state = state or model.state
+    if state.learners[model.name].archived:
+        raise Refused(409, f"the model {model.name!r} is archived: restore it first")
+    if model.encoder is None:
+        raise Refused(503, "the journal cannot be written, and the model does not know its columns yet", retry_after=1)
+    found = (encoding.of_rows if isinstance(rows, list) else encoding.of_table)(rows, model.encoder)
+    encoded = encode(model.encoder, found, len(rows), learn=False)
+    answers, response = state.task.answer(state, encoded.X)
+    body = PredictBody(encoded.X, answers, state.last, state.version)
+    return Predict(model.name, None, body, response, model.epoch, recorded=False)
 
 
 def _encoder(model: LiveModel) -> Encoder | None:
@@ -128,6 +143,8 @@ class Batcher:
         self._questions: list[Question] = []
         self._come = asyncio.Event()
         self._under_way: asyncio.Future[Any] | None = None
+        #: Held while rows are encoded and given to the writer, and by those who change what rows are encoded to.
+        self.order = asyncio.Lock()
 
     def ask(self, question: Question) -> None:
         """Put a question; its future is set once the answer is in the journal."""
@@ -140,18 +157,22 @@ class Batcher:
             self._come.clear()
             await self._gather()
             questions, self._questions = self._questions, []
-            for together in _by_kind(questions):
-                rows = sum(len(each.rows) for each in together)
-                if rows > _MANY:
-                    commands, refused = await asyncio.to_thread(self._answer, together)
-                else:
-                    commands, refused = self._answer(together)
-                for question, refusal in refused:
-                    if not question.future.done():
-                        question.future.set_exception(refusal)
-                if commands:
-                    self._under_way = commands[-1].future
-                    self._writer.put(commands)
+            async with self.order:
+                for together in _by_kind(questions):
+                    await self._put(together)
+
+    async def _put(self, together: list[Question]) -> None:
+        """Answer questions and give the answers to the writer."""
+        if sum(len(each.rows) for each in together) > _MANY:
+            commands, refused = await asyncio.to_thread(self._answer, together)
+        else:
+            commands, refused = self._answer(together)
+        for question, refusal in refused:
+            if not question.future.done():
+                question.future.set_exception(refusal)
+        if commands:
+            self._under_way = commands[-1].future
+            self._writer.put(commands)
 
     async def _gather(self) -> None:
         """Let more come while the last commit is under way, and then as long as more do; unless there is enough."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from thalweg.service.journal.cutting import FIRST
 from thalweg.service.journal.records import Kind, LabelValue, Part, PredictBody
 from thalweg.service.learning.ledger import LabelOutcome
 from thalweg.service.responses import Response
@@ -73,11 +74,20 @@ class Void(Command):
 
 
 @dataclass(slots=True, eq=False)
+class Erase(Command):
+    """Rows whose values and labels are to be gone from the journal."""
+
+    ids: list[str]
+    outcome: LabelOutcome | None = None
+
+
+@dataclass(slots=True, eq=False)
 class Decide(Command):
     kind: Kind
     body: dict[str, Any]
     epoch: int | None = None
-    #: Of a promotion, the record since which the two were seen in their roles.
+    #: Of a promotion, the record since which the two were seen in their roles; of other columns, the record up to which
+    #: all labels are in it.
     since: int | None = None
 
 
@@ -93,6 +103,23 @@ class Expire(Command):
 @dataclass(slots=True, eq=False)
 class KeepSnapshot(Command):
     parts: list[Part]
+
+
+@dataclass(slots=True, eq=False)
+class Cut(Command):
+    """Let the journal of a model begin at a snapshot, and erase what it no longer needs, a page at a time."""
+
+    seq_kept: int
+    #: Snapshots of named versions from before.
+    parts: list[Part]
+    page: tuple[int, int] = FIRST
+
+
+@dataclass(slots=True, eq=False)
+class DropReplies(Command):
+    """Forget what was answered to requests with a key, up to a record, a page at a time."""
+
+    through: int
 
 
 class Refused(Exception):

@@ -60,10 +60,11 @@ def _recent_rows(reader: Callable[[], SqlJournal], model: str, width: int) -> ND
     try:
         record = journal.last_of(model, kind="predict")
         while record is not None and sum(map(len, found)) < _BACKGROUND:
-            X = body_of(record, PredictBody).X
+            body = body_of(record, PredictBody)
+            X = body.X
             if not isinstance(X, np.ndarray) or X.shape[1] != width:
                 break
-            found.insert(0, X)
+            found.insert(0, np.delete(X, body.erased, axis=0))
             record = journal.last_of(model, through=record.seq - 1, kind="predict")
     finally:
         journal.close()

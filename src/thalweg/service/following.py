@@ -16,7 +16,7 @@ from thalweg.service.commands import Command, Predict, Refused
 from thalweg.service.journal.records import Event
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.rebuild import events_after
-from thalweg.service.writer import WriterState
+from thalweg.service.writer_state import WriterState
 
 _LOG = logging.getLogger("thalweg.service")
 #: Seconds between looks at the journal, and without one after which the replica counts as behind.

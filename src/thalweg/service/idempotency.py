@@ -12,6 +12,7 @@ from thalweg.errors import JournalError
 from thalweg.service.commands import Refused
 from thalweg.service.journal.records import StoredResponse
 from thalweg.service.journal.sql import SqlJournal
+from thalweg.service.key_filter import KeyFilter
 
 
 class IdempotencyKeys:
@@ -19,6 +20,8 @@ class IdempotencyKeys:
 
     def __init__(self, reader: SqlJournal) -> None:
         self._reader = reader
+        #: To be told of each key before it is committed.
+        self.filter = KeyFilter()
         #: Keys to be looked up together, once the look-up before them is done.
         self._asked: dict[str, asyncio.Future[StoredResponse | None]] = {}
         self._looking: asyncio.Task[None] | None = None
@@ -48,7 +51,7 @@ class IdempotencyKeys:
                 raise
             finally:
                 del self._under_way[key]
-        if found.request != request:
+        if found.request not in (request, b""):  # none is known of a request whose rows were erased
             raise Refused(409, "the Idempotency-Key was used before, with another request")
         return found
 
@@ -63,6 +66,8 @@ class IdempotencyKeys:
         return await self._looked_up(key)
 
     async def _looked_up(self, key: str) -> StoredResponse | None:
+        if not self.filter.may_have(key):
+            return None
         if key not in self._asked:
             self._asked[key] = asyncio.get_running_loop().create_future()
         if self._looking is None:
@@ -91,6 +96,15 @@ class IdempotencyKeys:
         except JournalError:
             self._reader.connect()
             return self._reader.recall(keys)
+
+    def load(self, reader: SqlJournal) -> None:
+        """Read which keys the journal has, in a thread; until then each is looked up."""
+        try:
+            self.filter.complete(reader.keys())
+        except JournalError:
+            pass  # they are looked up
+        finally:
+            reader.close()
 
     def close(self) -> None:
         self._reader.close()

@@ -82,7 +82,7 @@ class Counters:
         #: By kind of request and status.
         self.requests: Counter[tuple[str, int]] = Counter()
         self.durations: dict[str, Durations] = {}
-        self.rows = self.labels = self.revisions = 0
+        self.rows = self.unrecorded = self.labels = self.revisions = 0
         self.feeds: dict[str, Feed] = {}
         self._recent: deque[list[int]] = deque(maxlen=_RECENT + 1)  # seconds and the rows answered in them
 
@@ -116,6 +116,7 @@ class Counters:
             },
             "buckets": BUCKETS,
             "rows": self.rows,
+            "unrecorded": self.unrecorded,
             "labels": self.labels,
             "revisions": self.revisions,
             "throughput": self.throughput(),
@@ -171,13 +172,21 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
         durations.add_metric([kind], list(zip(limits, accumulate(spent["counts"]), strict=True)), spent["seconds"])
     yield durations
     yield _counter("thalweg_rows", "Rows answered since the start.", _one(counted["rows"]))
+    about = "Rows answered without being recorded since the start (--answer-when-full)."
+    yield _counter("thalweg_unrecorded_rows", about, [({}, counted.get("unrecorded"))])
     yield _counter("thalweg_labels", "Labels learned since the start.", _one(counted["labels"]))
     yield _counter("thalweg_revisions", "Labels revised since the start.", _one(counted["revisions"]))
     yield _counter("thalweg_commits", "Commits to the journal since the start.", _one(counted["commits"]))
     yield _gauge("thalweg_requests_in_work", "Requests that are being answered.", _one(counted["in_work"]))
     queues = [({"queue": name}, length) for name, length in counted["queue"].items()]
     yield _gauge("thalweg_queue_length", "Pieces of work that wait for the writer or the learner.", queues)
+    about = "Size of the journal, with free space inside, at most a few minutes ago."
+    yield _gauge("thalweg_journal_size_bytes", about, [({}, counted.get("journal_bytes"))])
+    about = "Free space on the disk of the journal, at most a few minutes ago; none in PostgreSQL."
+    yield _gauge("thalweg_journal_free_bytes", about, [({}, counted.get("journal_free"))])
     yield _gauge("thalweg_ready", "1 while requests are accepted, else 0.", _one(counted["ready"]))
+    about = "1 while the journal can be written (of a replica, read), else 0."
+    yield _gauge("thalweg_journal_writable", about, [({}, counted.get("writable"))])
     yield _gauge("thalweg_start_time_seconds", "When the service started, since 1970.", _one(counted["started"]))
     yield _gauge("thalweg_info", "The version, in a label.", [({"version": __version__}, 1)])
 
@@ -203,6 +212,13 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
     about = "Time since the last snapshot of a model."
     yield _gauge("thalweg_model_snapshot_age_seconds", about, _each(models, "snapshot_age"))
 
+    about = "Growth of a model's loss if the column is replaced by other values of it, over the last labels."
+    columns: Values = [
+        (model | {"column": column}, value) for model, told in models for column, value in told["importance"].items()
+    ]
+    yield _gauge("thalweg_importance", about, columns)
+    yield _counter("thalweg_input_changes", "Changes of columns that were found.", _each(models, "input_changes"))
+
     learners = [
         (model | {"learner": name}, learner) for model, told in models for name, learner in told["learners"].items()
     ]
@@ -217,11 +233,22 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
         for kept, when, over in (("scores", "recent_", "the last"), ("all_scores", "", "all")):
             values: Values = [(labels, (learner.get(kept) or {}).get(key)) for labels, learner in learners]
             yield _gauge(f"thalweg_model_{when}{name}", f"{about}, over {over} labels.", values)
+    about = "When the error of a model last changed, since 1970."
+    changed: Values = [(labels, learner.get("changed")) for labels, learner in learners]
+    yield _gauge("thalweg_model_error_change_time_seconds", about, changed)
     about = "Time from a row to its label, of late."
     yield _gauge("thalweg_model_label_delay_seconds", about, _each(learners, "delay"))
     for key, about in _OF_POSITIVE.items():
         rare: Values = [(labels, (learner.get("rare") or {}).get(key)) for labels, learner in learners]
         yield _gauge(f"thalweg_model_{key}{'' if key == 'cost' else '_ratio'}", about, rare)
+    places: Values = [
+        (labels | {"place": place}, number)
+        for labels, learner in learners
+        for place, number in learner.get("keys", {}).items()
+    ]
+    yield _gauge("thalweg_model_keys", "Keys of a model, by where they are: memory or disk.", places)
+    taken: Values = [(labels, learner.get("key_bytes")) for labels, learner in learners]
+    yield _gauge("thalweg_model_key_memory_bytes", "Memory that the keys of a model take.", taken)
     families: Values = [
         (labels | {"family": family}, weight)
         for labels, learner in learners

@@ -12,12 +12,13 @@ from thalweg.errors import InvalidParameter
 from thalweg.service.journal.databases import SILENCE_SECONDS
 
 _POLICY = re.compile(r"([1-9][0-9]{0,14})\s*(s|m|h|d|rows?)")
+_SIZE = re.compile(r"([1-9][0-9]{0,14})\s*([kmgt])(i?)b", re.IGNORECASE)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 @dataclass(frozen=True)
 class Expiry:
-    """When a row without a label is given up, or how much of a journal is kept.
+    """When a row without a label is given up.
 
     Examples
     --------
@@ -30,15 +31,71 @@ class Expiry:
     rows: int | None = None
 
     @classmethod
-    def of(cls, text: str, option: str = "expire") -> Expiry:
+    def of(cls, text: str) -> Expiry:
         """As it is typed: a time such as 30d, 12h, 45m or 90s, or a number of rows such as 1000000rows."""
         found = _POLICY.fullmatch(text.strip())
         if found is None:
             raise InvalidParameter.of_option(
-                option, "be a time such as 30d or 12h, or a number of rows such as 1000000rows", text
+                "expire", "be a time such as 30d or 12h, or a number of rows such as 1000000rows", text
             )
         number, unit = int(found[1]), found[2]
         return cls(rows=number) if unit.startswith("row") else cls(seconds=number * _SECONDS[unit])
+
+
+def bytes_of(text: str, option: str) -> int:
+    """A size as it is typed.
+
+    Examples
+    --------
+    >>> bytes_of("2GB", "key_memory"), bytes_of("512 MiB", "key_memory")
+    (2000000000, 536870912)
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise InvalidParameter.of_option(option, "be a size such as 2GB, 500MB or 512MiB", text)
+    unit: int = (1024 if found[3] else 1000) ** " kmgt".index(found[2].lower())
+    return int(found[1]) * unit
+
+
+@dataclass(frozen=True)
+class Retention:
+    """How much of a journal is kept: at least so many seconds or rows of each model, or at most so many bytes.
+
+    Examples
+    --------
+    >>> Retention.of("90d"), Retention.of("20GB")
+    (Retention(seconds=7776000, rows=None, bytes=None), Retention(seconds=None, rows=None, bytes=20000000000))
+    """
+
+    seconds: int | None = None
+    rows: int | None = None
+    bytes: int | None = None
+
+    @classmethod
+    def of(cls, text: str) -> Retention:
+        """As it is typed: a time such as 90d, a number of rows such as 1000000rows, or a size such as 20GB."""
+        if _SIZE.fullmatch(text.strip()):
+            return cls(bytes=bytes_of(text, "keep"))
+        try:
+            found = Expiry.of(text)
+        except InvalidParameter as error:
+            rule = "be a time such as 90d or 12h, a size such as 20GB, or as in 1000000rows"
+            raise InvalidParameter.of_option("keep", rule, text) from error
+        return cls(found.seconds, found.rows)
+
+
+def seconds_of(text: str, option: str) -> int:
+    """A time as it is typed, such as 30d, 12h, 45m or 90s.
+
+    Examples
+    --------
+    >>> seconds_of("12h", "keep_replies")
+    43200
+    """
+    found = _POLICY.fullmatch(text.strip())
+    if found is None or found[2].startswith("row"):
+        raise InvalidParameter.of_option(option, "be a time such as 30d or 12h", text)
+    return int(found[1]) * _SECONDS[found[2]]
 
 
 @dataclass(frozen=True)
@@ -152,7 +209,16 @@ class ServeOptions:
     log_json: bool = False
     #: Whether to begin a new journal where there was one that is empty or gone.
     new_journal: bool = False
-    #: How much of the journal is kept at least; None for all of it.
-    keep: Expiry | None = None
+    #: How much of the journal is kept; None for all of it.
+    keep: Retention | None = None
     #: The journal of another service that is followed: a folder, or an address of PostgreSQL.
     follow: str | None = None
+    #: Seconds for which replies to requests with an idempotency key are kept.
+    keep_replies: int = 30 * 86_400
+    #: Whether rows are predicted, without being recorded, while the journal cannot be written.
+    answer_when_full: bool = False
+    #: The address of a collector of OpenTelemetry.
+    otel_endpoint: str | None = None
+    #: The column of keys of the first model, and bytes of memory for them.
+    key: str | None = None
+    key_memory: int | None = None

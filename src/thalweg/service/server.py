@@ -28,6 +28,7 @@ from thalweg.service.feeds.feeding import opener
 from thalweg.service.http.access_log import AccessLog, log_as_json
 from thalweg.service.http.app import build
 from thalweg.service.http.connections import protocol
+from thalweg.service.http.tracing import Tracing, provider_for
 from thalweg.service.journal.databases import open_journal
 from thalweg.service.journal.records import Record
 from thalweg.service.journal.sql import SqlJournal
@@ -99,10 +100,14 @@ def first_model(options: ServeOptions) -> dict[str, Any]:
             costs=None if costs is None else Costs(**costs),
             task=options.task,
             coverage=options.coverage,
+            key=options.key,
+            key_memory=options.key_memory,
         )
         return new(asked, options.schema)
     if options.task is not None or options.coverage is not None:
         raise InvalidParameter("the model file already has a task: leave out --task and --coverage, or --model")
+    if options.key is not None or options.key_memory is not None:
+        raise InvalidParameter("a model file keeps its own keys: leave out --key and --key-memory, or --model")
     body = from_file(options.model)
     if options.positive is not None and "task" in body:
         raise InvalidParameter.of_option("positive", "be left out: the model predicts numbers", options.positive)
@@ -155,6 +160,7 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
     """Run until SIGINT or SIGTERM; ``tell`` gets a line when it listens."""
     authorizer = authorizer_for(options)
     check_alerts(options)
+    spans = None if options.otel_endpoint is None else provider_for(options.otel_endpoint)
     if options.log_json:
         log_as_json()
         tell = _LOG.info
@@ -162,9 +168,13 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
     with listening(options.host, options.port) as listener:
         service = _opened(options, tell)
         sys.setswitchinterval(_SWITCH_SECONDS)
-        application = build(service, authorizer, feeds)
+        application: Any = build(service, authorizer, feeds)
+        if options.log_json:
+            application = AccessLog(application)
+        if spans is not None:
+            application = Tracing(application, spans)
         config = uvicorn.Config(
-            AccessLog(application) if options.log_json else application,
+            application,
             loop="uvloop",
             http=protocol(options.connections, options.proxies),
             ws="none",
@@ -239,12 +249,13 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
         journal.claim()
         journal.prepare()
         if options.keep is not None:
-            compact(journal, options.keep)
-        if not make_first(journal, options) and (options.model or options.new or options.schema or options.task):
+            compact(journal, options.keep, shrink=False)
+        if not make_first(journal, options) and any(
+            (options.model, options.new, options.schema, options.task, options.key)
+        ):
             where = options.data if options.database is None else "the database"
-            tell(
-                f"thalweg goes on with the models in {where}, and looks at none of --model, --new, --task and --schema"
-            )
+            ignored = "--model, --new, --task, --schema and --key"
+            tell(f"thalweg goes on with the models in {where}, and looks at none of {ignored}")
         return Service(journal, options)
     except BaseException:
         journal.close()
@@ -252,12 +263,14 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
 
 
 #: What a replica leaves to the service that it follows.
-_NOT_FOLLOWING = ("database", "model", "new", "schema", "task", "coverage", "positive", "costs", "promote", "keep")
+_NOT_FOLLOWING = ("database", "model", "new", "schema", "task", "coverage", "positive", "costs", "promote")
+#: Further ones, by which a service that writes a journal is told how to.
+_OF_WRITERS = ("keep", "answer_when_full", "new_journal")
 
 
 def _following(options: ServeOptions, journal: str) -> Service:
     """A replica of the service that writes a journal."""
-    given = [name for name in (*_NOT_FOLLOWING, "new_journal") if getattr(options, name)]
+    given = [name for name in (*_NOT_FOLLOWING, *_OF_WRITERS) if getattr(options, name)]
     if options.sources:
         given.append("from")
     if given:

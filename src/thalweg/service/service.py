@@ -15,11 +15,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from thalweg.client.protocol import CreateRequest, Version
+from thalweg.client.protocol import ColumnsRequest, CreateRequest, Version
 from thalweg.service.alerts import ServiceAlerts, service_rules
 from thalweg.service.auth import Authorizer
-from thalweg.service.batcher import Batcher, PublishedModel, Question
-from thalweg.service.commands import Command, Decide, Expire, KeepSnapshot, Key, Label, Predict, Refused, Void
+from thalweg.service.batcher import Batcher, PublishedModel, Question, unrecorded
+from thalweg.service.column_changes import change_columns
+from thalweg.service.commands import Command, Decide, Erase, Expire, KeepSnapshot, Key, Label, Predict, Refused, Void
 from thalweg.service.explaining import Explanation, explain, require_explainable
 from thalweg.service.following import JournalFollower
 from thalweg.service.idempotency import IdempotencyKeys
@@ -32,52 +33,20 @@ from thalweg.service.learning.learners import Learners
 from thalweg.service.learning.live_model import LiveModel, model_file
 from thalweg.service.learning.model_state import ModelState
 from thalweg.service.learning.rebuild import rebuild, rebuild_for_start
+from thalweg.service.listeners import Listeners
 from thalweg.service.metrics import Counters
 from thalweg.service.options import ServeOptions
+from thalweg.service.retention import JournalRetention
 from thalweg.service.versions import listed, record_named, rollback_body, state_at
 from thalweg.service.webhook import Webhook, read_secret
-from thalweg.service.writer import Writer, WriterState
+from thalweg.service.writer import Writer
+from thalweg.service.writer_state import WriterState
 
 _LOG = logging.getLogger("thalweg.service")
 #: Labels learned again at a start after which a snapshot is due.
 _MANY_REPLAYED = 1000
 #: Seconds between looks for rows that have expired.
 _EXPIRY_SECONDS = 20.0
-
-
-class Listeners:
-    """Those who wait for news of a model, on the event loop."""
-
-    def __init__(self) -> None:
-        self._waiting: dict[str, asyncio.Event] = {}
-        self.closed = False
-
-    def tell(self, name: str) -> None:
-        """There is something new to see of a model."""
-        event = self._waiting.pop(name, None)
-        if event is not None:
-            event.set()
-
-    async def wait(self, name: str, seconds: float) -> bool:
-        """Whether there was news within so many seconds."""
-        if self.closed:
-            return False
-        event = self._waiting.setdefault(name, asyncio.Event())
-        try:
-            await asyncio.wait_for(event.wait(), seconds)
-        except TimeoutError:
-            return False
-        return True
-
-    async def pause(self, seconds: float) -> None:
-        """Wait, but not longer than until `close`."""
-        if seconds > 0 and not self.closed:
-            await asyncio.sleep(seconds)
-
-    def close(self) -> None:
-        self.closed = True
-        for name in list(self._waiting):
-            self.tell(name)
 
 
 class Service:
@@ -113,7 +82,7 @@ class Service:
             seqs = {name: each.model.seq for name, each in rebuilt.items()}
             self._writer = JournalFollower(journal, seqs, self._committed, self._failed, self._recover)
         else:
-            self._writer = Writer(journal, self._committed, self._failed, self._recover)
+            self._writer = Writer(journal, self._committed, self._failed, self._recover, self.keys.filter.add)
         self._writer.states = {name: WriterState.of(each.model) for name, each in rebuilt.items()}
         self.models = {name: PublishedModel.of(each.model, 0, not self.read_only) for name, each in rebuilt.items()}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -122,6 +91,13 @@ class Service:
         if options.alert_webhook is not None:
             self._webhook = Webhook(options.alert_webhook, read_secret(options.alert_secret_file))
         self._alerts = ServiceAlerts(service_rules(options.alert), self._alert)
+        self.retention = JournalRetention(
+            journal.another,
+            options.keep,
+            options.keep_replies,
+            lambda name: list(self.models[name].state.versions.values()) if name in self.models else [],
+            lambda commands: self._writer.put(commands),
+        )
         self._reserved: set[str] = set()
         self._promoting: set[str] = set()
         self._explaining = asyncio.Lock()
@@ -143,6 +119,8 @@ class Service:
         self._tasks = [asyncio.create_task(self.batcher.run())]
         if not self.read_only:
             self._tasks.append(asyncio.create_task(self._expire()))
+            self._tasks.append(asyncio.create_task(self.retention.run()))
+            self._tasks.append(asyncio.create_task(asyncio.to_thread(self.keys.load, self._journal.another())))
 
     def stop_soon(self) -> None:
         """From a signal: live views end, and nobody waits for bodies that have not come."""
@@ -188,7 +166,12 @@ class Service:
 
     @property
     def ready(self) -> bool:
-        return self.writable and not (self.stopping or self._learners.broken)
+        return (self.writable or self.unrecorded) and not (self.stopping or self._learners.broken)
+
+    @property
+    def unrecorded(self) -> bool:
+        """Whether rows are predicted at the moment without being recorded, since the journal cannot be written."""
+        return self.options.answer_when_full and not (self.writable or self.read_only)
 
     @property
     def writable(self) -> bool:
@@ -209,22 +192,44 @@ class Service:
 
     # ------------------------------------------------------------------ answering and learning
 
-    async def predict(self, name: str, rows: Any, key: Key | None = None, state: ModelState | None = None) -> Predict:
-        """Answer rows, a list of JSON objects or a table of Arrow; by a certain state of the model, if one is given."""
+    async def predict(
+        self,
+        name: str,
+        rows: Any,
+        key: Key | None = None,
+        state: ModelState | None = None,
+        *,
+        must_record: bool = True,
+    ) -> Predict:
+        """Answer rows, a list of JSON objects or a table of Arrow; by a certain state of the model, if one is given.
+
+        Rows that need not be recorded are answered while the journal cannot be written, if the options say so.
+        """
         model = self.model(name)
 
         def ask(future: asyncio.Future[Any]) -> None:
             self.batcher.ask(Question(model, rows, future, key, state))
 
+        if self.unrecorded and not must_record:
+            return await self._predict_unrecorded(model, rows, state)
         try:
             done: Predict = await self._wait(ask)
         except Refused as refused:
+            if refused.status == 503 and self.unrecorded and not must_record:  # the journal failed meanwhile
+                return await self._predict_unrecorded(model, rows, state)
             if refused.status != 422 or not model.is_outvoted_by(rows):
                 raise
             await self._change_columns(model, rows)
             done = await self._wait(ask)
         model.vote.fitting += len(rows)
         self.counts.answered(len(rows))
+        return done
+
+    async def _predict_unrecorded(self, model: PublishedModel, rows: Any, state: ModelState | None) -> Predict:
+        async with self.batcher.order:  # the encoder is read while nobody changes it
+            done = await asyncio.to_thread(unrecorded, model, rows, state)
+        self.counts.answered(len(rows))
+        self.counts.unrecorded += len(rows)
         return done
 
     async def explain(self, name: str, rows: list[dict[str, Any]]) -> tuple[ModelState, list[Explanation]]:
@@ -266,6 +271,12 @@ class Service:
         """Withdraw rows: the model ends as if their labels had never come."""
         self.model(name)
         done: Void = await self._do(Void(name, None, ids, key=key))
+        return done
+
+    async def erase(self, name: str, ids: list[str], key: Key | None = None) -> Erase:
+        """Erase the values and labels of rows from the journal; the model stays as it is."""
+        self.model(name)
+        done: Erase = await self._do(Erase(name, None, ids, key=key))
         return done
 
     def model(self, name: str) -> PublishedModel:
@@ -363,6 +374,11 @@ class Service:
         done: Decide = await self._do(command)
         return done
 
+    async def change_columns(self, name: str, asked: ColumnsRequest, key: Key | None = None) -> Decide:
+        """Add, retire or rename columns of a model."""
+        model = self.model(name)
+        return await change_columns(model, asked, key, self._journal.another, self.batcher, self._do)
+
     # ------------------------------------------------------------------ versions
 
     async def file(self, name: str, version: str | None = None, seq: int | None = None) -> bytes:
@@ -406,7 +422,10 @@ class Service:
             "commits": self._writer.commits,
             "in_work": self.in_work,
             "queue": {"writer": len(self._writer), "learner": len(self._learners)},
+            "journal_bytes": self.retention.size,
+            "journal_free": self.retention.free,
             "ready": self.ready,
+            "writable": self.writable,
             "started": self.started,
             "replica": self.replica,
             "alerts": self._alerts.fired,

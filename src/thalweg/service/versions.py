@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from thalweg.client.protocol import Version
-from thalweg.errors import InvalidParameter, ModelFileError
+from thalweg.errors import InvalidParameter, JournalDamaged, ModelFileError
 from thalweg.service.commands import Refused
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.live_model import LiveModel
@@ -41,6 +41,10 @@ def state_at(reader: Reader, model: str, seq: int) -> LiveModel:
         return rebuild(journal, model, seq).model
     except (InvalidParameter, ModelFileError) as error:
         raise Refused(404, str(error)) from error
+    except JournalDamaged as error:
+        if seq >= (begins := journal.cuts().get(model, 0)):
+            raise
+        raise Refused(404, f"the journal of {model!r} has just been cut: it begins at record {begins}") from error
     finally:
         journal.close()
 
@@ -52,7 +56,8 @@ def rollback_body(reader: Reader, model: str, name: str, seq: int) -> dict[str, 
         raise Refused(404, f"there was no model {name!r} at record {seq} yet")
     journal = reader()
     try:
-        settled = next(journal.records(model, after=found.seq, kind="schema"), None)
+        changes = (next(journal.records(model, after=found.seq, kind=kind), None) for kind in ("schema", "columns"))
+        settled = max(filter(None, changes), key=lambda record: record.seq, default=None)
     finally:
         journal.close()
     if settled is not None:

@@ -1,7 +1,4 @@
-"""The one thread that writes the journal: it takes all that waits, commits it together, and only then says so.
-
-It also decides which snapshots to keep: many of the last hours, few of last year.
-"""
+"""The one thread that writes the journal: it takes all that waits, commits it together, and only then says so."""
 
 from __future__ import annotations
 
@@ -11,60 +8,49 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import orjson
 
 from thalweg.errors import JournalError
-from thalweg.service.commands import Command, Decide, Expire, KeepSnapshot, Label, Predict, Refused, Void
+from thalweg.service.commands import (
+    Command,
+    Cut,
+    Decide,
+    DropReplies,
+    Erase,
+    Expire,
+    KeepSnapshot,
+    Label,
+    Predict,
+    Refused,
+    Void,
+)
+from thalweg.service.journal.cutting import begin_cut, erase_page
+from thalweg.service.journal.erasure import erase_rows
 from thalweg.service.journal.records import (
+    WATCHED_COLUMNS,
     Decision,
     Event,
     Kind,
     LabelBody,
     LabelLink,
     LabelsArrived,
-    LabelValue,
     PredictedRows,
     Record,
     StoredResponse,
 )
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import LabelOutcome, Ledger
-from thalweg.service.learning.live_model import LiveModel
-from thalweg.service.learning.rebuild import Reach, labels_kept, reach_of, reaches
+from thalweg.service.learning.rebuild import Reach, is_outdated, labels_kept, reach_of, reaches, snapshots_with_rows
 from thalweg.service.record_clock import RecordClock
-
-#: Snapshots kept among those whose distance from now is within a factor of two.
-EACH_OCTAVE = 4
-
-
-def snapshots_to_drop(seqs: Sequence[int], now: int) -> list[int]:
-    """The snapshots that are not needed: of each octave of age, cut into parts, the oldest of a part stays.
-
-    Examples
-    --------
-    >>> kept: list[int] = []
-    >>> for seq in range(10, 10_000, 10):
-    ...     kept = sorted({*kept, seq} - set(snapshots_to_drop([*kept, seq], seq)))
-    >>> len(kept), kept[-3:]
-    (31, [9970, 9980, 9990])
-    """
-    kept: set[tuple[int, int]] = set()
-    dropped = []
-    for seq in seqs:
-        age = now - seq
-        octave = age.bit_length()
-        part = 2 * age * EACH_OCTAVE >> octave
-        if (octave, part) in kept:
-            dropped.append(seq)
-        kept.add((octave, part))
-    return dropped
-
+from thalweg.service.snapshot_retention import snapshots_to_drop
+from thalweg.service.writer_state import WriterState
 
 _LOG = logging.getLogger("thalweg.service")
 #: Commands in one commit at the most.
 _MOST_TOGETHER = 4096
+#: Records or replies erased in one commit.
+_PAGE = 1000
 #: Seconds between attempts to begin anew.
 _AGAIN_SECONDS = 0.5
 #: Seconds without a command after which the journal is probed, and of one call after which it counts as stuck.
@@ -74,56 +60,12 @@ _FAILED_RECENTLY = "the journal cannot be used: it failed a moment ago"
 MOST_LABELS, MOST_VERSIONS = 1000, 1000
 
 
-@dataclass
-class WriterState:
-    expired_through: int
-    #: Predict records up to this one have no row that waits.
-    looked_through: int
-    waiting: int
-    learned: int
-    #: None where labels are numbers, of which there may be any.
-    labels: set[LabelValue] | None
-    #: Names of learners: the model itself or challengers.
-    archived: set[str]
-    #: No promotion came after this record.
-    promoted: int
-    #: Whether the columns are known, and how often rows with others have changed them since the start.
-    has_columns: bool
-    #: By name, the record of each named version.
-    versions: dict[str, int]
-    columns: int = 0
-
-    @classmethod
-    def of(cls, model: LiveModel) -> WriterState:
-        labels: set[LabelValue] | None = None
-        if model.task.has_classes:
-            labels = {str(label) for each in model.learners.values() for label in getattr(each.model, "classes_", ())}
-        compared = [each.comparison.since for each in model.learners.values() if each.comparison is not None]
-        return cls(
-            model.expired_through,
-            model.expired_through,
-            model.waiting,
-            model.labels,
-            labels,
-            {name for name, archived in model.archived.items() if archived},
-            min(compared, default=0),
-            model.follower is not None,
-            dict(model.versions),
-        )
-
-    def settle(self, seq: int) -> None:
-        """A record says what the columns are; rows with others before it can no longer be learned."""
-        if self.has_columns:
-            self.columns += 1
-            self.waiting, self.expired_through, self.looked_through = 0, seq, seq
-        self.has_columns = True
-
-
 class Writer(threading.Thread):
     """Writes; started once, stopped once. The journal is claimed by this process.
 
     It calls ``committed`` with the commands that are in the journal now and their events by model, ``failed`` with
-    those that are not and the reason, and ``recover`` after a failure, when the connection is there again.
+    those that are not and the reason, and ``recover`` after a failure, when the connection is there again. It calls
+    ``key_written`` with each idempotency key before it is committed.
     """
 
     def __init__(
@@ -132,6 +74,7 @@ class Writer(threading.Thread):
         committed: Callable[[list[Command], list[tuple[str, Event]]], None],
         failed: Callable[[Sequence[Command], Refused], None],
         recover: Callable[[], object],
+        key_written: Callable[[str], None] = lambda key: None,
     ) -> None:
         super().__init__(name="thalweg-writer", daemon=True)
         self.journal = journal
@@ -152,6 +95,7 @@ class Writer(threading.Thread):
         self._ledger = Ledger(journal, self._flush, self._cuts)
         self._queue: queue.SimpleQueue[Sequence[Command] | Callable[[], None] | None] = queue.SimpleQueue()
         self._committed, self._failed, self._recover = committed, failed, recover
+        self._key_written = key_written
         #: By model, once it had a revision.
         self._reaches: dict[str, list[Reach]] = {}
         self._records: list[Record] = []
@@ -247,6 +191,8 @@ class Writer(threading.Thread):
         self.journal.connect()
         self.journal.probe()
         self.seq, self._clock.last = self.journal.last()
+        self._cuts.clear()
+        self._cuts.update(self.journal.cuts())
         self._recover()
         self.broken = False
 
@@ -268,6 +214,7 @@ class Writer(threading.Thread):
                         events.append((command.model, event))
                     if command.key is not None:
                         command.reply = reply = command.key.written(command)
+                        self._key_written(command.key.key)
                         self._responses.append(
                             StoredResponse(
                                 command.key.key, command.key.request, reply.status, reply.media, reply.body, command.seq
@@ -304,6 +251,8 @@ class Writer(threading.Thread):
                 return self._label(command)
             case Void():
                 return self._void(command)
+            case Erase():
+                return self._erase(command)
             case Decide():
                 return self._decide(command)
             case Expire():
@@ -315,7 +264,31 @@ class Writer(threading.Thread):
                 stay = {self._cuts.get(command.model), *self.states[command.model].versions.values()}
                 dropped = snapshots_to_drop(self.journal.snapshots(command.model), now)
                 self.journal.drop_snapshots(command.model, [seq for seq in dropped if seq not in stay])
+            case Cut():
+                self._cut(command)
+            case DropReplies():
+                self._flush()
+                if self.journal.drop_replies(command.through, _PAGE) == _PAGE:
+                    self.put([command])
         return None
+
+    def _cut(self, command: Cut) -> None:
+        """One page of it; the rest waits in the queue, so that requests come in between."""
+        model, state, before = command.model, self.states[command.model], self._cuts.get(command.model, 0)
+        outdated = is_outdated(command.seq_kept, self._reaches_of(model))
+        if command.seq_kept < before or (command.seq_kept > before and outdated):
+            return
+        self._flush()
+        if command.seq_kept > before:
+            self.journal.write([], parts=command.parts)
+            begin_cut(self.journal, model, command.seq_kept, set(state.versions.values()))
+            self._cuts[model] = command.seq_kept
+        done = erase_page(self.journal, model, command.seq_kept, state.expired_through, command.page, _PAGE)
+        if done.erased:
+            self._ledger.forget()
+        if done.next is not None:
+            command.page = done.next
+            self.put([command])
 
     def _predict(self, command: Predict) -> Event:
         if command.epoch != self.epoch:
@@ -349,6 +322,8 @@ class Writer(threading.Thread):
             command.seq = self.seq
             return None
         state.labels = known
+        if found.learned or found.revised:
+            state.labelled = self.seq + 1
         state.waiting -= len(found.learned)
         state.learned += len(found.learned)
         body = found.body()
@@ -365,12 +340,36 @@ class Writer(threading.Thread):
             command.seq = self.seq
             return None
         unlabelled = sum(not first for _, _, first in found.voided)
+        if unlabelled < len(found.voided):
+            state.labelled = self.seq + 1
         state.waiting -= unlabelled
         state.learned -= len(found.voided) - unlabelled
         body = found.body()
         record = self._append(command, "void", 0, body.to_bytes())
         self._links += _links(found, record.seq)
         return self._arrived(command, record, body)
+
+    def _erase(self, command: Erase) -> Event | None:
+        """Rows that wait for a label are withdrawn first, so that nobody counts on them."""
+        state = self.states[command.model]
+        command.outcome = found = self._ledger.to_erase(command.model, command.ids, state.expired_through)
+        command.seq, event = self.seq, None
+        if found.voided or found.erased or command.key:
+            state.waiting -= len(found.voided)
+            body = found.body()
+            record = self._append(command, "void", 0, body.to_bytes())
+            self._links += _links(found, record.seq)
+            event = LabelsArrived(record.seq, record.time, [], voided=len(found.voided), erases=bool(found.erased))
+        if found.erased:
+            self._flush()
+            erase_rows(self.journal, found.erased)
+            self.journal.drop_parts(command.model, WATCHED_COLUMNS)
+            stay = {self._cuts.get(command.model), *state.versions.values()}
+            holding = snapshots_with_rows(self.journal, command.model, self._reaches_of(command.model))
+            self.journal.drop_snapshots(command.model, [seq for seq in holding if seq not in stay])
+            self._ledger.forget()
+            self.after(self.journal.scrub_log)
+        return event
 
     def _arrived(self, command: Label | Void, record: Record, body: LabelBody) -> LabelsArrived:
         """What a model makes of a record with labels, or with rows that are withdrawn."""
@@ -384,10 +383,14 @@ class Writer(threading.Thread):
 
     def _labels_kept(self, model: str, reach: Reach) -> int:
         """How many labels of a model need not be learned again after a revision."""
+        known = self._reaches_of(model)
+        known.append(reach)
+        return labels_kept(self.journal, model, known)
+
+    def _reaches_of(self, model: str) -> list[Reach]:
         if model not in self._reaches:
             self._reaches[model] = reaches(self.journal, model)
-        self._reaches[model].append(reach)
-        return labels_kept(self.journal, model, self._reaches[model])
+        return self._reaches[model]
 
     def _decide(self, command: Decide) -> Event:
         if command.epoch is not None and command.epoch != self.epoch:
@@ -412,6 +415,10 @@ class Writer(threading.Thread):
         """`Refused` where another decision came first, which was not seen when this one was asked for."""
         if command.kind == "schema" and state.has_columns and state.learned:
             raise Refused(409, f"{command.model!r} has just learned its first label: its columns stay as they are")
+        if command.kind == "columns" and command.since is not None:
+            if state.labelled > command.since:
+                raise Refused(409, f"labels of {command.model!r} came while its columns were changed: ask again")
+            return
         if command.since is not None and state.promoted > command.since:
             raise Refused(409, f"{command.model!r} was changed a moment ago: compare the models again")
         name = command.body.get("name")

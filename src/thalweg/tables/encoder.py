@@ -162,11 +162,15 @@ class Encoder:
 
     def _parse(self, column: Column, chunk: Chunk) -> tuple[Any, list[tuple[int, str]]]:
         """The values of a column, and the places where there is none, with the reason."""
-        values, wrong = chunk.parsed.pop(column.name, None) or parsed(column, chunk.column(column.name))
-        if self.missing == "error":
+        is_absent = column.optional and column.name not in chunk.column_names
+        cells = column.absent(len(chunk)) if is_absent else None
+        values, wrong = chunk.parsed.pop(column.name, None) or parsed(
+            column, chunk.column(column.name) if cells is None else cells
+        )
+        if self.missing == "error" or column.required:
             seen = {at for at, _ in wrong}
             places = (int(at) for at in np.flatnonzero(column.missing(values)))
-            what = f"the value is missing{column.na_in_words()}"
+            what = f"the {column.kind if column.required else 'value'} is missing{column.na_in_words()}"
             wrong += [(at, what) for at in places if at not in seen]
         return values, wrong
 
@@ -178,7 +182,7 @@ class Encoder:
     def require_columns(self, present: Collection[str], where: str) -> None:
         """Refuse a table that lacks a column; those that it has besides are of no account."""
         for column in self.plan.columns:
-            if column.name not in present:
+            if column.name not in present and not column.optional:
                 what = f"{where} lacks the column {column.name!r} that the model learned from"
                 raise InvalidInput(f"{what}: None stands for a value that is missing")
 

@@ -46,6 +46,10 @@ class Column(ABC):
     kind: str
     #: Whether it gives compressed rows and no features with names.
     sparse = False
+    #: Of a column that was added later, the value in rows that do not have it.
+    default: Any = None
+    #: Whether a row that lacks it cannot be used, whatever is done about other missing values.
+    required = False
 
     def __init__(self, name: str, features: tuple[str, ...], treatment: str, na: Sequence[str] = ()) -> None:
         self.name = name
@@ -54,6 +58,17 @@ class Column(ABC):
         self.features = features
         #: What is done to it, in words.
         self.treatment = treatment
+
+    @property
+    def optional(self) -> bool:
+        """Whether rows need not have it: one with a default, or one that is ignored."""
+        return self.default is not None
+
+    def absent(self, rows: int) -> pa.ChunkedArray:
+        """Its cells in rows that do not have it."""
+        import pyarrow as pa
+
+        return pa.chunked_array([pa.nulls(rows) if self.default is None else pa.array([self.default] * rows)])
 
     @property
     def width(self) -> int:

@@ -30,6 +30,7 @@ from thalweg.tables.cells import (
     without,
 )
 from thalweg.tables.durations import are_durations
+from thalweg.tables.key_column import KeyColumn
 from thalweg.tables.kinds import (
     MOST_RATES,
     CategoryColumn,
@@ -40,6 +41,7 @@ from thalweg.tables.kinds import (
     NumberColumn,
     TimeColumn,
 )
+from thalweg.tables.retired_column import RetiredColumn
 from thalweg.tables.rows import as_text
 from thalweg.tables.sentinels import LateSentinels, sentinels_of
 from thalweg.tables.sparse_category import SparseCategoryColumn
@@ -65,7 +67,7 @@ _KINDS: dict[str, type[Column]] = {
     each.kind: each
     for each in (
         *(NumberColumn, CategoryColumn, HashedColumn, TimeColumn, DurationColumn),
-        *(MapColumn, SparseCategoryColumn, TextColumn),
+        *(MapColumn, SparseCategoryColumn, TextColumn, KeyColumn, RetiredColumn),
     )
 }
 
@@ -120,15 +122,23 @@ class Plan:
         pairs = zip(self.columns, ends, strict=True)
         return tuple((end - column.rates, column.rates) for column, end in pairs if isinstance(column, HashedColumn))
 
+    @property
+    def key_place(self) -> int | None:
+        """The feature that is the key of a row; None where rows have none."""
+        starts = np.cumsum([0, *(len(column.features) for column in self.columns)]).tolist()
+        pairs = zip(self.columns, starts, strict=False)
+        return next((start for column, start in pairs if isinstance(column, KeyColumn)), None)
+
     def without_cells(self, X: Any) -> Floats:
-        """The features with names, with 0 for the number of a cell, which measures nothing."""
+        """The features with names, with 0 for the number of a cell or a key, which measures nothing."""
         named: Floats = X
         if self.sparse_columns:
             count = len(self.feature_names)
             named = X[:, :count].toarray() if count else np.empty((X.shape[0], 0))
-        if self.wide_categories:
+        nominal = [at for at, _ in self.wide_categories] + ([] if self.key_place is None else [self.key_place])
+        if nominal:
             named = named.copy()
-            named[:, [at for at, _ in self.wide_categories]] = 0.0
+            named[:, nominal] = 0.0
         return named
 
     def describe(self) -> list[tuple[str, str, str]]:
@@ -144,14 +154,14 @@ class Plan:
         return {
             "names": list(self.names),
             "left_out": self.left_out,
-            "columns": [_described(column) for column in self.columns],
+            "columns": [column_to_json(column) for column in self.columns],
             **({} if self.marks_gaps else {"marks_gaps": False}),
         }
 
     @classmethod
     def from_json(cls, plan: dict[str, Any]) -> Plan:
         """Back from `to_json`."""
-        columns = tuple(_column(**column) for column in plan["columns"])
+        columns = tuple(column_from_json(**column) for column in plan["columns"])
         return cls(columns, plan["left_out"], tuple(plan["names"]), plan.get("marks_gaps", True))
 
 
@@ -173,7 +183,8 @@ def grouped(lines: Iterable[Sequence[str]]) -> list[tuple[str, str, str]]:
     return found
 
 
-def _described(column: Column) -> dict[str, Any]:
+def column_to_json(column: Column) -> dict[str, Any]:
+    """What a column is, without what it has seen."""
     found: dict[str, Any] = {"kind": column.kind, "name": column.name}
     if isinstance(column, NumberColumn):
         found["indicator"] = column.indicator
@@ -191,16 +202,22 @@ def _described(column: Column) -> dict[str, Any]:
         found["hash_bits"] = column.hash_bits
     elif isinstance(column, TextColumn):
         found |= {"ngrams": list(column.ngrams.ngrams), "hash_bits": column.ngrams.hash_bits}
+    elif isinstance(column, RetiredColumn):
+        found |= {"features": column.features, "values": column.values}
+    found |= {} if column.default is None else {"default": column.default}
     return found | ({"na": list(column.na)} if column.na else {})
 
 
-def _column(kind: str, name: str, **options: Any) -> Column:
+def column_from_json(kind: str, name: str, default: Any = None, **options: Any) -> Column:
     """A column as a file describes it, which may be forged: ValueError before it takes all memory."""
     too_wide = options.get("room", 0) > MOST_CATEGORIES or not 1 <= options.get("rates", 1) <= MOST_RATES
     too_wide |= not 1 <= options.get("hash_bits", HASH_BITS) <= MOST_HASH_BITS
     if too_wide or options.get("form") not in (None, *FORMS) or options.get("keys", "index") not in ("index", "name"):
         raise ValueError(f"column {name!r} has an invalid description")
-    return _KINDS[kind](name, **options)
+    column = _KINDS[kind](name, **options)
+    if default is not None:
+        column.default = default
+    return column
 
 
 def plan_columns(
@@ -217,6 +234,7 @@ def plan_columns(
     detect_text: bool = False,
     ngrams: tuple[int, int] = (1, 1),
     hash_bits: int = HASH_BITS,
+    key: str | None = None,
 ) -> Plan:
     """Look at the first rows and settle what each column is.
 
@@ -246,11 +264,13 @@ def plan_columns(
         Shortest and longest run of words that is a feature of a column of text.
     hash_bits : int
         Binary logarithm of the number of features of each column whose words or names are hashed.
+    key : str, optional
+        The column that says which key's model a row belongs to.
     """
     import pyarrow as pa
 
     present = head.column_names
-    for name in (target, *drop, *categorical, *text, *reserved):
+    for name in (target, key, *drop, *categorical, *text, *reserved):
         if name is not None and name not in present:
             close = ", ".join(map(repr, present[:20])) + (", …" if len(present) > 20 else "")
             raise InvalidInput(f"{head.pieces[0].block.file} has no column {name!r}; it has {close}")
@@ -264,6 +284,8 @@ def plan_columns(
     for name in present:
         if name == target:
             left_out[name] = "the label"
+        elif name == key:
+            columns.append(KeyColumn(name))
         elif name in reserved:
             left_out[name] = "tells when the label comes"
         elif name in drop:
@@ -291,7 +313,7 @@ def plan_columns(
                 columns.append(_with_na(found, cells, na, detect_sentinels=detect_sentinels))
     if any(column.sparse for column in columns):
         columns = [among_sparse(column, hash_bits) for column in columns]
-    if not columns:
+    if all(isinstance(column, KeyColumn) for column in columns):
         told = [f"; {name!r} is {why}" for name, why in left_out.items() if why.startswith("left out:")][:1]
         beside = "" if target is None else f" beside {target!r}"
         raise InvalidInput(f"{head.pieces[0].block.file} has no column to learn from{beside}{''.join(told)}")
@@ -361,7 +383,7 @@ def _with_na(column: Column, cells: pa.ChunkedArray, na: Sequence[str], *, detec
     """The column with the values that stand for a missing one: those that are given, and those that are found."""
     if isinstance(column, MapColumn):
         return column
-    column = _column(**_described(column) | {"na": na})
+    column = column_from_json(**column_to_json(column) | {"na": na})
     if not isinstance(column, NumberColumn):
         return column
     values, wrong = parsed(column, cells)
@@ -370,7 +392,7 @@ def _with_na(column: Column, cells: pa.ChunkedArray, na: Sequence[str], *, detec
     found = sentinels_of(values) if detect_sentinels else ()
     written = [column.as_written(value) for value in found]
     indicator = bool(found) or bool(np.isnan(values).any())
-    column = _column(**_described(column) | {"na": [*na, *written], "indicator": indicator})
+    column = column_from_json(**column_to_json(column) | {"na": [*na, *written], "indicator": indicator})
     if detect_sentinels and isinstance(column, NumberColumn):
         column.late = LateSentinels.after(column.without_na(values))
     return column

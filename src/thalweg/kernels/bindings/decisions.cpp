@@ -10,6 +10,7 @@
 #include "decisions/online_threshold.hpp"
 #include "decisions/prediction_sets.hpp"
 #include "decisions/recalibrated.hpp"
+#include "keyed/keyed.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -33,6 +34,7 @@ template <class Kind, class Change> static bool change_all(Learner &learner, con
   bool any = false;
   if (auto *wrapper = dynamic_cast<Wrapper *>(&learner))
     for (const auto &inside : wrapper->all()) any |= change_all<Kind>(*inside, change);
+  if (auto *keyed = dynamic_cast<Keyed *>(&learner)) any |= change_all<Kind>(keyed->inside(), change);
   return any;
 }
 template <class Kind, class Change> static void change_all(Core &core, const Change &change) {
@@ -158,6 +160,35 @@ void bind_decisions(nb::module_ &module) {
         return new Core(new PredictionSets(fresh(inner), coverage, step, delay));
       },
       "inner"_a, "coverage"_a, "step"_a, "delay"_a);
+  module.def(
+      "keyed",
+      [](const Core &inner, int64_t key_at, double spread, double drift, int64_t budget, int file) {
+        const Learner &learner = fresh(inner);
+        if (key_at < 0 || key_at > learner.features()) throw std::invalid_argument("no such feature");
+        return new Core(new Keyed(learner, {key_at, spread, drift}, budget, file));
+      },
+      "inner"_a, "key_at"_a, "spread"_a, "drift"_a, "budget"_a = 0, "file"_a = -1);
+  module.def(
+      "key_counts",
+      [](const Core &core) {
+        const BriefReading together(core);
+        const KeyTree &keys = as<Keyed>(core).keys();
+        return std::make_tuple(keys.size(), keys.size() - keys.on_disk(), keys.bytes());
+      },
+      "core"_a, "Keys, those of them in memory, and the bytes that they take there.");
+  module.def(
+      "describe_key",
+      [](const Core &core, double key) -> std::optional<std::tuple<int64_t, int64_t, int64_t, double, double>> {
+        const BriefReading together(core);
+        const auto &learner = as<Keyed>(core);
+        KeyCounts own;
+        if (!learner.describe(key, own)) return {};
+        return std::make_tuple(own.rows, learner.n_rows() - own.last, own.mistakes, double(own.recent),
+                               Keyed::share(own.gain));
+      },
+      "core"_a, "key"_a,
+      "Rows of a key, rows of others since, mistakes, share of recent ones, weight of its own part; none without a "
+      "row.");
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -17,6 +17,7 @@
 #include "ensemble/rate_bank.hpp"
 #include "ensemble/scaled.hpp"
 #include "ensemble/sparse_scaled.hpp"
+#include "keyed/keyed.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -26,6 +27,7 @@ void collect_adapters(const Learner &learner, nb::list &into) {
     for (const auto &member : committee->all()) collect_adapters(*member, into);
   if (const auto *wrapper = dynamic_cast<const Wrapper *>(&learner))
     for (const auto &member : wrapper->all()) collect_adapters(*member, into);
+  if (const auto *keyed = dynamic_cast<const Keyed *>(&learner)) collect_adapters(keyed->inside(), into);
 }
 
 static std::vector<const Learner *> fresh_learners(const std::vector<Core *> &members) {

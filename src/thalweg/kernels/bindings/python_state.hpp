@@ -51,6 +51,7 @@ struct StateReader final : State {
   void above_diagonal(const char *name, BufferOf<float> &to, int64_t order, int64_t stride) override;
   void floats(const char *name, BufferOf<float> &to, int64_t rows, int64_t columns) override;
   int64_t most_classes() const override;
+  bool reads() const override { return true; }
 
  private:
   template <class T> void read(const char *name, BufferOf<T> &to, int64_t rows, int64_t columns, int64_t stride);

@@ -57,6 +57,7 @@ struct FlatWriter final : State {
 struct FlatReader final : State {
   FlatReader(const double *words, int64_t count, bool trusted = true)
       : at_(words), end_(words + count), trusted_(trusted) {}
+  bool reads() const override { return true; }
   bool trusted() const override { return trusted_; }
   bool only_zeros_left() const {
     return std::all_of(at_, end_, [](double word) { return word == 0; });

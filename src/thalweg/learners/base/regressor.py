@@ -97,8 +97,8 @@ class LinearAnswers(NamedTuple):
 class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
     """A regressor that learns a stream row by row, in constant memory, with one target or several.
 
-    Before any row `predict_one` gives None, `predict` raises `NotFittedError` and `predict_then_learn` predicts 0 for its
-    first row. One thread may learn while others predict.
+    Before any row `predict_one` gives None, `predict` raises `NotFittedError` and `predict_then_learn` predicts 0 for
+    its first row. One thread may learn while others predict.
 
     Attributes
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from typing import Any, Literal
@@ -199,12 +199,13 @@ def members(course: History, by_kind: Callable[[str], str | None] = family_of) -
     weights = course["weights"]
     if not weights:
         return None
-    by_mean = sorted(weights, key=lambda member: -sum(value or 0.0 for value in weights[member]))
+    by_mean = sorted(weights, key=lambda member: -_total(weights[member]))
     kept = set(by_mean if len(by_mean) <= MOST_MEMBERS else by_mean[: MOST_MEMBERS - 1])
     families = [list(group) for _, group in groupby((m for m in weights if m in kept), key=lambda m: m.split(" ")[0])]
+    colours = _colours([sum(_total(weights[member]) for member in family) for family in families])
     lines = [
-        Line(member, weights[member], f"c{at % COLOURS}", 0.72 * place / max(len(family) - 1, 1))
-        for at, family in enumerate(families)
+        Line(member, weights[member], colour, 0.72 * place / max(len(family) - 1, 1))
+        for colour, family in zip(colours, families, strict=True)
         for place, member in enumerate(family)
     ]
     others = [values for member, values in weights.items() if member not in kept]
@@ -232,10 +233,21 @@ def _by_family(weights: Mapping[str, Series], kind_of: Callable[[str], str | Non
     if None in names or len(names) < 2:
         return []
     columns = {name: [values for member, values in weights.items() if families[member] == name] for name in names}
-    return [
-        Line(str(name), [sum(value or 0.0 for value in point) for point in zip(*each, strict=True)], f"c{at % COLOURS}")
-        for at, (name, each) in enumerate(columns.items())
+    together: list[Series] = [
+        [sum(value or 0.0 for value in point) for point in zip(*each, strict=True)] for each in columns.values()
     ]
+    colours = _colours([_total(values) for values in together])
+    return [Line(str(name), values, colour) for name, values, colour in zip(columns, together, colours, strict=True)]
+
+
+def _total(values: Series) -> float:
+    return sum(value or 0.0 for value in values)
+
+
+def _colours(totals: Sequence[float]) -> list[str]:
+    """A colour for each, the first colours for the largest: the last ones are grey, and repeat."""
+    ranked = sorted(range(len(totals)), key=lambda at: -totals[at])
+    return [f"c{ranked.index(at) % COLOURS}" for at in range(len(totals))]
 
 
 def _smoothed(values: Series, reach: int) -> Series:

@@ -362,7 +362,7 @@ class Inputs(TypedDict):
     columns: list[dict[str, Any]]
     changes: list[dict[str, Any]]  # of columns, in the order in which they were found; rows count from 1
     changes_left_out: int
-    not_watched: list[str]  # times, text, maps, and columns beyond the most that are watched
+    not_watched: list[str]  # columns beyond the most that are watched
     predictions: list[dict[str, Any]]  # one, or none before the first row
     targets: list[dict[str, Any]]
     causes: list[dict[str, Any]]  # of rises of the error, as in `ErrorCauses.found`

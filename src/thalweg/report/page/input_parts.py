@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from thalweg.evaluate.error_causes import is_near
-from thalweg.report.page.formats import UNKNOWN, count, counted, percent, short
+from thalweg.report.page.formats import count, counted, percent, short
 from thalweg.report.page.number_content import is_regression
 
 #: Columns that are listed, changes of a column that are, and sentences.
 _MOST_COLUMNS, _MOST_CHANGES, MOST_SENTENCES = 40, 4, 12
 _MOST_ALERTS = 50
-#: Names of columns in a sentence.
-_MOST_NAMES = 4
+#: Names of columns in a sentence; rises without a change of an input that have a sentence of their own, and rows in the
+#: sentence of all others.
+_MOST_NAMES, _MOST_ALONE, _MOST_ROWS = 4, 3, 8
 
 
 class Box(NamedTuple):
@@ -51,14 +52,16 @@ def input_parts(metrics: Mapping[str, Any]) -> dict[str, Any]:
     # Columns that changed come first, the latest change before all others.
     lines.sort(key=lambda line: -max((change["row"] for change in line["changes"]), default=0))
     return found | {
-        "input_sentences": _latest(sentences(metrics)),
+        "input_sentences": _first(sentences(metrics)),
         "input_lines": [_line(line) for line in lines[:_MOST_COLUMNS]],
         "input_rest": max(0, len(lines) - _MOST_COLUMNS),
     }
 
 
 def sentences(metrics: Mapping[str, Any]) -> list[str]:
-    """Each rise of the error with its cause, and changes of columns without one, in the order of their rows.
+    """Each rise of the error with its cause, the longest and largest first; then changes of columns without one.
+
+    Of many rises at which no input changed, the largest get a sentence each, and the rest one together.
 
     Examples
     --------
@@ -69,32 +72,73 @@ def sentences(metrics: Mapping[str, Any]) -> list[str]:
     inputs = metrics.get("inputs")
     if inputs is None:
         return []
-    written = short if is_regression(metrics) else percent
-    rises = {change["row"]: change for change in metrics["changes"]}
-    target = "target" if is_regression(metrics) else "label"
-    watched = "no watched input" if inputs.get("not_watched") else "no input"
-    found: list[tuple[int, str]] = []
-    for cause in inputs["causes"]:
-        rise = rises.get(cause["row"])
-        # Before is the mean since the change before, which may have begun higher.
-        above = rise is not None and rise["seen"] > rise["before"]
-        size = f" from {written(rise['before'])} to {written(rise['seen'])}" if rise is not None and above else ""
+    extra = _extra_errors(metrics["changes"])
+    causes = sorted(inputs["causes"], key=lambda cause: -_size(cause, extra))
+    alone = [cause for cause in causes if not cause["columns"]]
+    together = alone[_MOST_ALONE:] if len(alone) > _MOST_ALONE + 1 else []
+    found = [_rise(cause, metrics) for cause in causes if cause not in together]
+    if together:
+        rows = ", ".join(count(row) for row in sorted(cause["row"] for cause in together)[:_MOST_ROWS])
+        more = " …" if len(together) > _MOST_ROWS else ""
         found.append(
-            (cause["at"], f"The error rose{size} at row {count(cause['row'])} {_why(cause, target, written, watched)}")
+            f"The error rose {count(len(together))} more times, by less or for a shorter time, while "
+            f"{_none_of(inputs)} was seen to change: at rows {rows}{more}"
         )
+    measures = {line["name"]: _with_measure(line) for line in inputs.get("columns", ())}
     by_row: dict[int, list[Any]] = {}
     for change in inputs["changes"]:
         if not any(is_near(change, cause["at"], cause["found_at"]) for cause in inputs["causes"]):
-            by_row.setdefault(change["row"], []).append(change)
-    found += [(row, f"{_moved(changes)}; no rise of the error was found.") for row, changes in by_row.items()]
-    return [sentence for _, sentence in sorted(found)]
+            name = measures.get(change["column"], change["column"])
+            by_row.setdefault(change["row"], []).append({**change, "column": name})
+    return found + [f"{_moved(changes)}; no rise of the error was found." for _, changes in sorted(by_row.items())]
 
 
-def _latest(found: list[str]) -> list[str]:
-    """The last sentences, and how many came before them."""
-    earlier = len(found) - MOST_SENTENCES
-    before = f"{counted(earlier, 'earlier change')} of the error or of an input can be had from metrics.json."
-    return [*([before] if earlier > 0 else []), *found[-MOST_SENTENCES:]]
+def _rise(cause: Mapping[str, Any], metrics: Mapping[str, Any]) -> str:
+    """One rise and its cause."""
+    of_numbers = is_regression(metrics)
+    written, target = (short, "target") if of_numbers else (percent, "label")
+    rises = {change["row"]: change for change in metrics["changes"]}
+    ends = _ends(cause, rises.get(cause["row"]))
+    size = "" if ends is None else f" from {written(ends[0])} to {written(ends[1])}"
+    when = f"at row {count(cause['row'])}{' for a short time' if 'short' in cause else ''}"
+    return f"The error rose{size} {when} {_why(cause, target, written, _none_of(metrics['inputs']))}"
+
+
+def _none_of(inputs: Mapping[str, Any]) -> str:
+    return "no watched input" if inputs.get("not_watched") else "no input"
+
+
+def _extra_errors(changes: Sequence[Mapping[str, Any]]) -> dict[int, float]:
+    """By the row of a change, the errors beyond those before: until it was seen, or until the next change."""
+    found: dict[int, float] = {}
+    for at, change in enumerate(changes):
+        end = changes[at + 1]["row"] if at + 1 < len(changes) else change["found"] + 1
+        found[change["row"]] = max(
+            (change["seen"] - change["before"]) * (change["found"] - change["row"] + 1),
+            (change["after"] - change["before"]) * (end - change["row"]),
+        )
+    return found
+
+
+def _size(cause: Mapping[str, Any], extra: Mapping[int, float]) -> float:
+    if "short" in cause:
+        return float((cause["after"] - cause["before"]) * (cause["found_at"] - cause["at"] + 1))
+    return extra.get(cause["row"], 0.0)
+
+
+def _ends(cause: Mapping[str, Any], rise: Mapping[str, Any] | None) -> tuple[float, float] | None:
+    """The error before a rise and in it, where both are known."""
+    if "short" in cause:
+        return cause["before"], cause["after"]
+    # Before is the mean since the change before, which may have begun higher.
+    return (rise["before"], rise["seen"]) if rise is not None and rise["seen"] > rise["before"] else None
+
+
+def _first(found: list[str]) -> list[str]:
+    """The first sentences, and how many there are beside them."""
+    more = len(found) - MOST_SENTENCES
+    rest = f"{counted(more, 'more change')} of the error or of an input can be had from metrics.json."
+    return [*found[:MOST_SENTENCES], *([rest] if more > 0 else [])]
 
 
 def _why(cause: Mapping[str, Any], target: str, written: Any, none: str) -> str:
@@ -150,9 +194,10 @@ def change_words(change: Mapping[str, Any]) -> str:
 def _alert(alert: Mapping[str, Any]) -> tuple[str, str, str, str]:
     """A rule that fired, the row, its value or what happened, and the row at which it ceased to hold."""
     told = ", ".join(str(alert[key]) for key in ("column", "what") if key in alert)
+    if "value" not in alert:  # something that happened, and has no end
+        return alert["rule"], count(alert["row"]), told, ""
     ended = alert.get("ended")
-    value = short(alert["value"]) if "value" in alert else told
-    return alert["rule"], count(alert["row"]), value, UNKNOWN if ended is None else count(ended)
+    return alert["rule"], count(alert["row"]), short(alert["value"]), "the end" if ended is None else count(ended)
 
 
 def _line(column: Mapping[str, Any]) -> ColumnLine:
@@ -164,7 +209,7 @@ def _line(column: Mapping[str, Any]) -> ColumnLine:
         more = f" and {column['new']['count'] - 1} more" if column["new"]["count"] > 1 else ""
         changes.append(f"{count(first['row'])}: new category {first['name']}{more}")
     return ColumnLine(
-        column["name"],
+        _with_measure(column),
         _pair(then, now, "mean", short) if is_number else "",
         _pair(then, now, "spread", short) if is_number else "",
         _pair(then, now, "missing", percent),
@@ -172,6 +217,11 @@ def _line(column: Mapping[str, Any]) -> ColumnLine:
         "" if is_number else _shares(then["shares"], now["shares"]),
         "; ".join(changes),
     )
+
+
+def _with_measure(column: Mapping[str, Any]) -> str:
+    """The name of a column, with what is measured of it where that is not its values."""
+    return f"{column['name']} ({column['measure']})" if "measure" in column else str(column["name"])
 
 
 def _pair(then: Mapping[str, Any], now: Mapping[str, Any], key: str, written: Any) -> str:

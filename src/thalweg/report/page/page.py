@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _MOST_COLUMNS = 40
 #: Changes that are listed.
 _MOST_CHANGES = 50
+#: Changes and alerts that are shown without being asked for.
+_FIRST_LINES = 8
 #: Classes of the confusion matrix that leave room for a chart beside it, and that have a line of their own.
 _BESIDE = 4
 _MOST_CLASSES = 16
@@ -108,6 +110,7 @@ def _template() -> Template:
     environment = Environment(loader=DictLoader({"page": one_line}), autoescape=True, undefined=StrictUndefined)
     environment.globals |= {"MOST_COLUMNS": _MOST_COLUMNS, "MOST_CLASSES_BESIDE_A_CHART": _BESIDE}
     environment.globals |= {"DEEPEST_SHADE": _DEEPEST, "MOST_LINES": _MOST_LINES, "SPARSE_KINDS": _SPARSE_KINDS}
+    environment.globals["FIRST_LINES"] = _FIRST_LINES
     environment.filters |= {"number": count, "counted": counted, "whole_percent": _whole_percent, "settings": _settings}
     return environment.get_template("page")
 

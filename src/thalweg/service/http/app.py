@@ -21,7 +21,7 @@ from thalweg.service.feeds.feeding import feed
 from thalweg.service.feeds.source import Source
 from thalweg.service.following import read_only
 from thalweg.service.http import handlers, mlflow_scoring, open_inference, openapi
-from thalweg.service.http.exchange import Endpoint, Handler, Request, as_json, refusal
+from thalweg.service.http.exchange import PREDICTING, Endpoint, Handler, Request, as_json, refusal
 from thalweg.service.metrics import MEDIA, text
 from thalweg.service.service import Service
 
@@ -36,7 +36,7 @@ async def ready(service: Service, request: Request) -> HttpResponse:
     if not service.ready:
         return as_json(ErrorBody(f"the journal cannot be {'read' if service.read_only else 'written'}"), 503)
     if service.replica is None:
-        return as_json(Status("ready"))
+        return as_json(Status("predictions are not recorded" if service.unrecorded else "ready"))
     seq, _, age = service.replica
     return as_json(Status("ready", seq, age))
 
@@ -49,8 +49,6 @@ async def metrics(service: Service, request: Request) -> HttpResponse:
     return HttpResponse(200, MEDIA, text(service.counters()))
 
 
-#: Kinds of requests that a replica answers though they are posted.
-_PREDICTING = ("predict", "infer", "invocations")
 #: On every answer that is not the protocol's own and has no other word on it.
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
@@ -110,10 +108,12 @@ def build(service: Service, authorizer: Authorizer, feeds: Sequence[Callable[[],
 
     def endpoint(handler: Handler, kind: str, scope: Scope | None) -> Endpoint:
         if service.read_only and scope not in (None, "read"):
-            return Endpoint(service, handler if kind in _PREDICTING else refuse, kind, "read")
+            return Endpoint(service, handler if kind in PREDICTING else refuse, kind, "read")
         return Endpoint(service, handler, kind, scope)
 
     def route(path: str, **by_method: Endpoint) -> Route:
+        for each in by_method.values():
+            each.route = path
         return Route(path, ByMethod(by_method), methods=list(by_method))
 
     predict = endpoint(handlers.predict, "predict", "learn")
@@ -128,9 +128,11 @@ def build(service: Service, authorizer: Authorizer, feeds: Sequence[Callable[[],
             POST=endpoint(handlers.create, "create", "admin"),
         ),
         route(one, GET=endpoint(handlers.show, "model", "read")),
+        route(f"{one}/keys/{{key:path}}", GET=endpoint(handlers.show_key, "key", "read")),
         route(f"{one}/archive", POST=endpoint(handlers.deciding("archive"), "archive", "admin")),
         route(f"{one}/restore", POST=endpoint(handlers.deciding("restore"), "restore", "admin")),
         route(f"{one}/promote", POST=endpoint(handlers.promote, "promote", "admin")),
+        route(f"{one}/columns", POST=endpoint(handlers.change_columns, "columns", "admin")),
         route(f"{one}/rollback", POST=endpoint(handlers.roll_back, "rollback", "admin")),
         route(
             f"{one}/versions",
@@ -143,8 +145,11 @@ def build(service: Service, authorizer: Authorizer, feeds: Sequence[Callable[[],
             PUT=endpoint(handlers.upload, "upload", "admin"),
         ),
         route(f"{one}/void", POST=endpoint(handlers.void, "void", "learn")),
+        route(f"{one}/erase", POST=endpoint(handlers.erase, "erase", "admin")),
         route(f"{one}/compare", GET=endpoint(handlers.compare, "compare", "read")),
         route(f"{one}/course", GET=endpoint(handlers.course, "course", "read")),
+        route(f"{one}/importance", GET=endpoint(handlers.importance, "importance", "read")),
+        route(f"{one}/inputs", GET=endpoint(handlers.inputs, "inputs", "read")),
         route(f"{one}/events", GET=endpoint(handlers.events, "events", "read")),
         route("/v2", GET=endpoint(open_inference.about, "v2", "read")),
         route("/v2/health/live", GET=endpoint(open_inference.live, "v2_live", None)),

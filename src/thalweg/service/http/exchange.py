@@ -33,6 +33,9 @@ _HEADERS = [
 _LOG = logging.getLogger("thalweg.service")
 _MOST_KEY = 200
 
+#: Kinds of requests that only predict.
+PREDICTING = ("predict", "infer", "invocations")
+
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 B = TypeVar("B", bound=RequestBody)
 V = TypeVar("V")
@@ -49,6 +52,8 @@ class Request:
     body: bytes
     #: Where the request was sent, for its fingerprint.
     target: bytes
+    #: Rows, labels or ids in it, once they are counted.
+    rows: int | None = None
 
     @property
     def is_large(self) -> bool:
@@ -130,6 +135,8 @@ class Endpoint:
 
     def __init__(self, service: Service, handler: Handler, kind: str, scope: Scope | None) -> None:
         self.service, self.handler, self.kind, self.scope = service, handler, kind, scope
+        #: The path that it is served at, with the names of its parts.
+        self.route = ""
         self.intake = service.label_intake if kind in ("label", "void") else service.intake
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Send) -> None:
@@ -137,7 +144,9 @@ class Endpoint:
         answer: HttpResponse | EventStream
         retry_after: int | None = None
         place: RequestSlot | None = None
+        request: Request | None = None
         body = b""
+        scope["thalweg.route"] = self.route
         service = self.service
         try:
             headers = dict(scope["headers"])
@@ -145,7 +154,7 @@ class Endpoint:
                 service.authorizer.admit(headers, self.scope, self._scheme(scope, headers))
                 place = self._enter(headers)
                 if scope["method"] in ("POST", "PUT"):
-                    if not (service.writable or service.read_only):  # now rather than after waiting for it
+                    if not self._can_be_done():  # now rather than after waiting for it
                         raise Refused(503, "the journal cannot be written at the moment", retry_after=1)
                     body = await self.intake.read(place, receive)
                     await self.intake.wait_for_turn(place)
@@ -168,10 +177,17 @@ class Endpoint:
         finally:
             if place is not None:
                 self.intake.leave(place)
+            if request is not None and request.rows is not None:
+                scope["thalweg.rows"] = request.rows
         await _send(send, answer, retry_after)
         service.counts.request(
             self.kind, answer.status if isinstance(answer, HttpResponse) else 200, time.perf_counter() - began
         )
+
+    def _can_be_done(self) -> bool:
+        """Whether a request that is recorded can be, or need not be."""
+        service = self.service
+        return service.writable or service.read_only or (service.unrecorded and self.kind in PREDICTING)
 
     def _scheme(self, scope: dict[str, Any], headers: dict[bytes, bytes]) -> str:
         """As the client sees it: a proxy that is trusted may say that it speaks HTTPS."""
@@ -225,7 +241,7 @@ async def done_once(
     An answer that is written ``at_length`` is so in a thread, and does not keep others waiting.
     """
     given = request.headers.get(b"idempotency-key")
-    if given is None or service.read_only:
+    if given is None or service.read_only or service.unrecorded:
         done = await act(None)
         return await asyncio.to_thread(written, done) if at_length else written(done)
     key = given.decode("latin-1")
@@ -235,7 +251,8 @@ async def done_once(
     fingerprint = await request.apart(lambda: hashlib.sha256(b"\0".join(asked)).digest())
 
     async def first_time() -> StoredResponse:
-        answer = (await act(Key(key, fingerprint, written))).reply
+        done = await act(Key(key, fingerprint, written))
+        answer = done.reply or written(done)  # of what is not recorded, no reply is kept
         return StoredResponse(key, fingerprint, answer.status, answer.media, answer.body)
 
     kept = await service.keys.once(key, fingerprint, first_time)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from thalweg.client import protocol
 from thalweg.client.protocol import ARROW, BYTES, DEFAULT_MODEL, EVENTS, JSON
-from thalweg.service.commands import Decide, HttpResponse, Key, Label, Predict, Refused, Void
+from thalweg.service.commands import Decide, Erase, HttpResponse, Key, Label, Predict, Refused, Void
 from thalweg.service.explaining import Explanation
 from thalweg.service.http import arrow
 from thalweg.service.http.exchange import EventStream, Handler, Request, as_json, done_once, encode
@@ -42,13 +42,13 @@ async def predict(service: Service, request: Request) -> HttpResponse:
         name, rows = await request.apart(_rows, request, service)
         written = _predicted
     require_row_count(service, len(rows))
-    state = None
+    request.rows, state = len(rows), None
     if explains:
         state, explained = await service.explain(name, rows)
         written = partial(_explained, explained)
 
     async def act(key: Key | None) -> Predict:
-        return await service.predict(name, rows, key, state)
+        return await service.predict(name, rows, key, state, must_record=False)
 
     return await done_once(service, request, act, written, at_length=len(rows) > _MANY)
 
@@ -81,6 +81,7 @@ def _explained(explained: Sequence[Explanation], command: Predict) -> HttpRespon
 async def label(service: Service, request: Request) -> HttpResponse:
     """Labels of JSON, or a stream of Arrow."""
     name, revise, labels = await request.apart(_labels, request, service)
+    request.rows = len(labels)
 
     async def act(key: Key | None) -> Label:
         return await service.label(name, labels, revise, key)
@@ -124,12 +125,19 @@ def _labelled(command: Label) -> HttpResponse:
     )
 
 
-async def void(service: Service, request: Request) -> HttpResponse:
-    """Rows by their ids."""
-    name = request.path["name"]
-    ids = (await request.apart(lambda: request.decoded(protocol.VoidRequest, service.limits))).ids
+async def _ids(
+    service: Service, request: Request, kind: type[protocol.VoidRequest | protocol.EraseRequest]
+) -> list[str]:
+    ids = (await request.apart(lambda: request.decoded(kind, service.limits))).ids
     if not 0 < len(ids) <= service.limits.rows:
         raise Refused(413 if ids else 422, f"a request must have 1 to {service.limits.rows} ids, got {len(ids)}")
+    request.rows = len(ids)
+    return ids
+
+
+async def void(service: Service, request: Request) -> HttpResponse:
+    """Rows by their ids."""
+    name, ids = request.path["name"], await _ids(service, request, protocol.VoidRequest)
 
     async def act(key: Key | None) -> Void:
         return await service.void(name, ids, key)
@@ -143,6 +151,23 @@ def _voided(command: Void) -> HttpResponse:
     counts = len(found.voided), found.repeated, command.replayed
     ids = tuple(found.unknown), tuple(found.expired)
     return as_json(protocol.VoidReceipt(command.model, command.seq, *counts, *ids))
+
+
+async def erase(service: Service, request: Request) -> HttpResponse:
+    """Rows by their ids."""
+    name, ids = request.path["name"], await _ids(service, request, protocol.EraseRequest)
+
+    async def act(key: Key | None) -> Erase:
+        return await service.erase(name, ids, key)
+
+    return await done_once(service, request, act, _erased)
+
+
+def _erased(command: Erase) -> HttpResponse:
+    found = command.outcome
+    assert found is not None
+    ids = tuple(found.unknown), tuple(found.expired)
+    return as_json(protocol.EraseReceipt(command.model, command.seq, len(found.erased), found.repeated, *ids))
 
 
 #: Seconds between points of a live view at the least, and between signs of life.
@@ -165,6 +190,11 @@ async def create(service: Service, request: Request) -> HttpResponse:
 async def show(service: Service, request: Request) -> HttpResponse:
     name = request.path["name"]
     return as_json(service.state(name).details(name))
+
+
+async def show_key(service: Service, request: Request) -> HttpResponse:
+    name = request.path["name"]
+    return as_json(service.state(name).key(name, request.path["key"]))
 
 
 async def compare(service: Service, request: Request) -> HttpResponse:
@@ -244,6 +274,15 @@ async def name_version(service: Service, request: Request) -> HttpResponse:
     return await done_once(service, request, act, _decided(name, 201))
 
 
+async def change_columns(service: Service, request: Request) -> HttpResponse:
+    name, given = request.path["name"], request.decoded(protocol.ColumnsRequest, service.limits)
+
+    async def act(key: Key | None) -> Decide:
+        return await service.change_columns(name, given, key)
+
+    return await done_once(service, request, act, _decided(name))
+
+
 async def roll_back(service: Service, request: Request) -> HttpResponse:
     name, given = request.path["name"], request.decoded(protocol.RollbackRequest, service.limits)
 
@@ -257,6 +296,18 @@ async def course(service: Service, request: Request) -> HttpResponse:
     """How a model went."""
     name = request.path["name"]
     return as_json(service.state(name).course(name, service.counts.throughput()))
+
+
+async def importance(service: Service, request: Request) -> HttpResponse:
+    """Which columns a model relies on, and how that changed."""
+    name = request.path["name"]
+    return as_json(await asyncio.to_thread(service.state(name).importance, name))
+
+
+async def inputs(service: Service, request: Request) -> HttpResponse:
+    """The columns then and now, and which of them changed."""
+    name = request.path["name"]
+    return as_json(await asyncio.to_thread(service.state(name).inputs, name))
 
 
 async def events(service: Service, request: Request) -> EventStream:

@@ -20,9 +20,10 @@ async def invoke(service: Service, request: Request) -> HttpResponse:
     """Rows in one of MLflow's forms; the model is that of the query or of the parameters."""
     name, rows = await request.apart(_rows, service, request)
     require_row_count(service, len(rows))
+    request.rows = len(rows)
 
     async def act(key: Key | None) -> Predict:
-        return await service.predict(name, rows, key)
+        return await service.predict(name, rows, key, must_record=False)
 
     return await done_once(service, request, act, _invoked)
 

@@ -92,9 +92,10 @@ async def infer(service: Service, request: Request) -> HttpResponse:
     """Predict rows that come as tensors."""
     name = request.path["name"]
     given, rows = await request.apart(_rows, service, name, request)
+    request.rows = len(rows)
 
     async def act(key: Key | None) -> Predict:
-        return await service.predict(name, rows, key)
+        return await service.predict(name, rows, key, must_record=False)
 
     return await done_once(service, request, act, partial(_inferred, given))
 

@@ -46,7 +46,8 @@ def schemas(most_rows: int) -> Described:
     predict["oneOf"] = [{"required": ["row"]}, {"required": ["rows"]}]
     predict["properties"]["rows"]["maxItems"] = most_rows
     found[protocol.LabelRequest.__name__]["properties"]["labels"]["maxItems"] = most_rows
-    found[protocol.VoidRequest.__name__]["properties"]["ids"]["maxItems"] = most_rows
+    for named_rows in (protocol.VoidRequest, protocol.EraseRequest):
+        found[named_rows.__name__]["properties"]["ids"]["maxItems"] = most_rows
     create["properties"]["kind"]["enum"] = list(dict.fromkeys(kind for kinds in MODELS.values() for kind in kinds))
     create["properties"]["task"]["anyOf"][0] |= {"enum": list(MODELS)}
     of_task = (("answer", "probabilities"), ("prediction", "lower", "upper"))
@@ -105,6 +106,14 @@ def description(most_rows: int) -> Described:
 # ---------------------------------------------------------------------- paths
 
 _KEY = {"$ref": "#/components/parameters/key"}
+_NAMED_KEY = {
+    "name": "key",
+    "in": "path",
+    "required": True,
+    "description": "A key as text: a whole number by its digits.",
+    "schema": {"type": "string"},
+    "example": "pump 3",
+}
 
 
 def _paths() -> Described:
@@ -122,11 +131,16 @@ def _paths() -> Described:
     promoted = {JSON: {"schema": ref(protocol.PromoteRequest), "example": {"expected": "oldc"}}}
     withdrawn = {JSON: {"schema": ref(protocol.VoidRequest), "example": {"ids": ["12-0"]}}}
     void = _of_one(_KEY) | {"requestBody": {"required": True, "content": withdrawn}}
+    subject = {JSON: {"schema": ref(protocol.EraseRequest), "example": {"ids": ["12-0"]}}}
+    erase = _of_one(_KEY) | {"requestBody": {"required": True, "content": subject}}
     promote = _of_one(_KEY) | {"requestBody": {"required": False, "content": promoted}}
     named = {JSON: {"schema": ref(protocol.VersionRequest), "example": {"version": "before-holidays"}}}
     name_version = _of_one(_KEY) | {"requestBody": {"required": True, "content": named}}
     returned = {JSON: {"schema": ref(protocol.RollbackRequest), "example": {"version": "before-holidays"}}}
     roll_back = _of_one(_KEY) | {"requestBody": {"required": True, "content": returned}}
+    example = {"add": {"wind": 0.0}, "retire": ["day"], "rename": {"load": "demand"}}
+    columns_changed = {JSON: {"schema": ref(protocol.ColumnsRequest), "example": example}}
+    change_columns = _of_one(_KEY) | {"requestBody": {"required": True, "content": columns_changed}}
     file = {BYTES: {"schema": {"type": "string", "format": "binary", "contentMediaType": BYTES}}}
     upload = _of_one(_KEY) | {"requestBody": {"required": True, "content": file}}
     download = _of_one(
@@ -148,15 +162,22 @@ def _paths() -> Described:
         "label": "Tell the labels of rows, by their ids, in any order and at any time.",
         "archive": "Put a model away: it neither answers nor learns, and nothing is erased.",
         "void": "Withdraw rows: the model ends as if their labels had never come, and later ones are refused.",
+        "erase": "Erase the values and labels of rows from the journal. The model stays as it is, a replay from before "
+        "leaves the rows out, and later labels are refused.",
         "promote": "Let a challenger and its champion change places; refused, unless forced, before a label has "
         "compared the two in their present places, or when the challenger errs more beyond doubt.",
         "rollback": "Return a model to an older state, a named version or that after a record. It predicts and learns "
         "from that state on; the history of its scores stays.",
+        "columns": "Add, retire or rename columns. Rows without an added column have its default. Where columns are "
+        "added, the model learns the rows that the journal keeps again.",
         "version": "Name the state of a model and its challengers after this record.",
         "download": "The file of a model, which `thalweg.load` reads: as it is, or as it was.",
         "upload": "Make a model from the file of one.",
         "infer": "Predict rows as tensors: one for each column, or a single one with all columns in their order.",
         "invoke": "Predict rows in one of MLflow's forms: dataframe_split, dataframe_records, instances or inputs.",
+        "importance": "Which columns a model relies on, and how that changed.",
+        "inputs": "The columns of a model's rows then and now, and which of them changed.",
+        "key": "How a key of a model with keys does.",
         "compare": "The champion beside a challenger: an interval for the difference of their errors, valid at any "
         "time.",
         "events": "How a model goes: an event `point` whenever it has learned, whose id is the number of labels.",
@@ -173,14 +194,27 @@ def _paths() -> Described:
             ),
         },
         one: {"get": _operation("model", "One model.", _of_one(), _content(protocol.ModelDetails), refused=(404,))},
+        f"{one}/keys/{{key}}": {
+            "get": _operation(
+                "key",
+                said["key"],
+                _of_one(_NAMED_KEY),
+                _content(protocol.KeyDetails),
+                refused=(404, 409),
+            )
+        },
         f"{one}/archive": {"post": _operation("archive", said["archive"], _of_one(_KEY), decision, refused=undecided)},
         f"{one}/restore": {
             "post": _operation("restore", "Bring a model back.", _of_one(_KEY), decision, refused=undecided)
         },
         f"{one}/void": {"post": _operation("void", said["void"], void, _content(protocol.VoidReceipt), refused=misfit)},
+        f"{one}/erase": {
+            "post": _operation("erase", said["erase"], erase, _content(protocol.EraseReceipt), refused=misfit)
+        },
         f"{one}/promote": {
             "post": _operation("promote", said["promote"], promote, decision, refused=(404, 409, 413, 415, 422))
         },
+        f"{one}/columns": {"post": _operation("columns", said["columns"], change_columns, decision, refused=misfit)},
         f"{one}/rollback": {"post": _operation("rollback", said["rollback"], roll_back, decision, refused=misfit)},
         f"{one}/versions": {
             "get": _operation(
@@ -197,6 +231,18 @@ def _paths() -> Described:
         },
         f"{one}/course": {
             "get": _operation("course", "How a model went.", _of_one(), _content(protocol.Course), refused=(404,))
+        },
+        f"{one}/importance": {
+            "get": _operation(
+                "importance",
+                said["importance"],
+                _of_one(),
+                _content(protocol.ImportanceOverTime),
+                refused=(404, 409),
+            )
+        },
+        f"{one}/inputs": {
+            "get": _operation("inputs", said["inputs"], _of_one(), _content(protocol.Inputs), refused=(404,))
         },
         f"{one}/events": {
             "get": _operation("events", said["events"], _of_one(last_event), {EVENTS: text}, refused=(404,))

@@ -2,7 +2,8 @@
 
 The first half finds a record that was changed, wherever it is read. The second half, a checksum of the first half and
 of the checksum before, finds one that is gone or out of place. Records of versions without checksums have none; they
-come before all others. Cost per record: O(bytes of the record).
+come before all others. A record from which rows were erased keeps both halves, and has a third one: the checksum of
+what is left. Cost per record: O(bytes of the record).
 """
 
 from __future__ import annotations
@@ -26,8 +27,22 @@ def checksum(record: Record, before: bytes | None) -> bytes:
     >>> checksum(record, None).hex()
     'e8c949f58d4c36b01ef019e3b19dd12f'
     """
-    own = _own(record)
-    return own + blake2b((before or b"") + own, digest_size=_HALF).digest()
+    return _chained(_own(record), before)
+
+
+def checksum_when_erased(record: Record) -> bytes | None:
+    """The checksum of a record from whose body something was erased: as it was, so that the chain holds, and one more.
+
+    Examples
+    --------
+    >>> record = Record(1, "default", "create", 0, 0, b"{}")
+    >>> record.checksum = checksum(record, None)
+    >>> record.body = b"  "
+    >>> record.checksum = checksum_when_erased(record)
+    >>> require_chained(record, None).checksum.hex()[:32]
+    'e8c949f58d4c36b01ef019e3b19dd12f'
+    """
+    return None if record.checksum is None else record.checksum[: 2 * _HALF] + _own(record)
 
 
 def _own(record: Record) -> bytes:
@@ -35,9 +50,14 @@ def _own(record: Record) -> bytes:
     return blake2b(head + record.body, digest_size=_HALF).digest()
 
 
+def _chained(own: bytes, before: bytes | None) -> bytes:
+    return own + blake2b((before or b"")[: 2 * _HALF] + own, digest_size=_HALF).digest()
+
+
 def require_unchanged(record: Record) -> Record:
     """The record; `JournalDamaged` where its content is not that of its checksum."""
-    if record.checksum is not None and record.checksum[:_HALF] != _own(record):
+    known = record.checksum
+    if known is not None and (known[2 * _HALF :] or known[:_HALF]) != _own(record):
         raise JournalDamaged(f"record {record.seq} of the journal is damaged: its checksum is that of another content")
     return record
 
@@ -48,7 +68,7 @@ def require_chained(record: Record, before: Record | None) -> Record:
     require_unchanged(record)
     if record.checksum is None and previous is not None:
         raise JournalDamaged(f"record {record.seq} of the journal is damaged: it has lost its checksum")
-    if record.checksum is not None and record.checksum != checksum(record, previous):
+    if record.checksum is not None and record.checksum[: 2 * _HALF] != _chained(record.checksum[:_HALF], previous):
         after = "at the beginning" if before is None else f"after record {before.seq}"
         raise JournalDamaged(
             f"a record of {record.model!r} is gone from the journal, {after}: {record.seq} does not follow it"

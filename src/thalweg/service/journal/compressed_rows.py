@@ -67,6 +67,15 @@ class CompressedRows:
             found[rows, self.indices[entries]] = self.values[entries]
         return found
 
+    def without_values(self, rows: Sequence[int]) -> CompressedRows:
+        """The same rows, some of them empty."""
+        lengths = np.diff(self.indptr)
+        stay = np.ones(len(self), dtype=np.bool_)
+        stay[list(rows)] = False
+        entries = np.repeat(stay, lengths)
+        indptr = np.append(0, np.cumsum(lengths * stay)).astype(_index_type(self.width))
+        return CompressedRows(indptr, self.indices[entries], self.values[entries], self.width)
+
     def to_bytes(self) -> bytes:
         """Padded, so that what follows begins at a multiple of eight bytes."""
         found = b"".join([self.values.tobytes(), self.indptr.tobytes(), self.indices.tobytes()])

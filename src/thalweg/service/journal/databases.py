@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Generator, Sequence
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from thalweg.errors import InvalidParameter, JournalDamaged, JournalError, MissingExtra
+from thalweg.service.journal.content import bytes_after
 from thalweg.service.journal.sql import SqlJournal
 
 #: Seconds that a database may be silent before a call of it is given up.
@@ -71,6 +73,9 @@ def _require_journal(folder: Path) -> None:
 #: An advisory lock of this number is held by the one writer of a database.
 _LOCK = 0x7468616C776567
 _CONNECT_SECONDS = 3
+_LARGE_TABLES = ("journal", "told", "answers", "snapshots")
+#: Seconds that a table may take to be shrunk.
+_PATIENCE_SECONDS = 86_400.0
 
 
 def _until_silent(steps: Generator[Any, Any, Any], seconds: float, error: Exception) -> Generator[Any, Any, Any]:
@@ -164,10 +169,36 @@ class PostgresJournal(SqlJournal):
             raise JournalError("the journal cannot be used: there is no connection to the database")
         return self._connection.execute(statement.replace("?", "%s"), values or None)
 
-    def shrink(self) -> None:
+    def size(self) -> int:
         with self.translated():
-            for table in ("journal", "told", "answers", "snapshots"):
-                self.execute(f"VACUUM {table}")
+            sizes = ", ".join(f"pg_total_relation_size('{table}')" for table in _LARGE_TABLES)
+            return int(sum(self.execute(f"SELECT {sizes}").fetchone()))
+
+    def used(self) -> int:
+        """By what is in it, since the server does not say how much of its files is free."""
+        return bytes_after(self, 0)
+
+    def shrink(self) -> None:
+        self._vacuum("VACUUM")
+
+    def overwrite_erased(self) -> None:
+        """The server keeps old versions of rows until a table is written anew."""
+
+    def scrub_log(self) -> None:
+        """The server's own affair."""
+
+    def scrub(self) -> None:
+        self._vacuum("VACUUM FULL")
+
+    def _vacuum(self, command: str) -> None:
+        """Over a connection of its own, since a table may take longer than any call of a service."""
+        patient = type(self)(self.address, _PATIENCE_SECONDS)
+        try:
+            with patient.translated():
+                for table in _LARGE_TABLES:
+                    patient.execute(f"{command} {table}")
+        finally:
+            patient.close()
 
     def require_sound(self) -> None:
         """The server has checksums of its own."""
@@ -180,6 +211,8 @@ class PostgresJournal(SqlJournal):
 FILE, LOCK, PROBE = "journal.sqlite3", "lock", "probe"
 #: Bytes that must be free on the disk.
 _LEAST_FREE = 64 << 10
+#: Seconds that a call waits for a lock.
+_BUSY_SECONDS = 30
 
 
 class SqliteJournal(SqlJournal):
@@ -224,7 +257,7 @@ class SqliteJournal(SqlJournal):
                 uri=True,
                 isolation_level=None,
                 check_same_thread=False,
-                timeout=30,
+                timeout=_BUSY_SECONDS,
             )
             if not self.read_only:
                 self.execute("PRAGMA journal_mode = WAL")
@@ -278,9 +311,44 @@ class SqliteJournal(SqlJournal):
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         return self._connection.execute(statement, values)
 
+    def size(self) -> int:
+        found = 0
+        for name in (FILE, f"{FILE}-wal"):
+            with suppress(OSError):
+                found += (self.folder / name).stat().st_size
+        return found
+
+    def free(self) -> int | None:
+        with suppress(OSError):
+            return shutil.disk_usage(self.folder).free
+        return None
+
+    def used(self) -> int:
+        with self.translated():
+            pages, free, size = (
+                self.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+            )
+        return int((pages - free) * size)
+
     def shrink(self) -> None:
         with self.translated():
             self.execute("VACUUM")
+
+    def overwrite_erased(self) -> None:
+        with self.translated():
+            self.execute("PRAGMA secure_delete = ON").fetchall()
+
+    def scrub_log(self) -> None:
+        with self.translated():
+            self.execute("PRAGMA busy_timeout = 0")
+            try:
+                self.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # says whether somebody was in the way
+            finally:
+                self.execute(f"PRAGMA busy_timeout = {1000 * _BUSY_SECONDS}")
+
+    def scrub(self) -> None:
+        self.shrink()
+        self.scrub_log()
 
     def require_sound(self) -> None:
         """By the check of pages and indexes that SQLite has."""

@@ -8,9 +8,9 @@ encoder can be rebuilt.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 import orjson
@@ -21,10 +21,12 @@ from thalweg.service.journal.compressed_rows import CompressedRows, Features
 
 #: What may happen to a model. A "revise" is a label request that also changes labels given before; a "void" withdraws
 #: rows, with or without a label. A "version" names the state at its record; a "rollback" holds the older state.
+#: "columns" adds, retires or renames some, and holds the learners of wider rows.
 Kind = Literal[
     "create",
     "challenge",
     "schema",
+    "columns",
     "predict",
     "label",
     "revise",
@@ -93,6 +95,9 @@ class Part:
     body: bytes
 
 
+#: The part of a snapshot with what is watched of the columns, rows among it; no model can have this name.
+WATCHED_COLUMNS = ".columns"
+
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 #: Text of a model that tells classes apart, a number of a regression model.
@@ -116,6 +121,12 @@ class PredictedLabels:
             self.labels, self.codes[rows], None if self.of_positive is None else self.of_positive[rows]
         )
 
+    def without(self, rows: Sequence[int]) -> PredictedLabels:
+        """The same with no answers to some of the rows."""
+        codes = self.codes.copy()
+        codes[list(rows)] = NO_ANSWER
+        return PredictedLabels(self.labels, codes, _with_nan(self.of_positive, rows))
+
     def __getitem__(self, row: int) -> str | None:
         code = self.codes[row]
         return None if code == NO_ANSWER else self.labels[code]
@@ -135,12 +146,30 @@ class PredictedNumbers:
         """The predictions for some of the rows."""
         return PredictedNumbers(self.values[rows], self.lower[rows], self.upper[rows], self.members[rows])
 
+    def without(self, rows: Sequence[int]) -> PredictedNumbers:
+        """The same with no predictions for some of the rows."""
+        return PredictedNumbers(
+            *(_with_nan(each, rows) for each in (self.values, self.lower, self.upper, self.members))
+        )
+
     def __getitem__(self, row: int) -> float | None:
         value = float(self.values[row])
         return None if math.isnan(value) else value
 
 
 Predicted = PredictedLabels | PredictedNumbers
+
+
+@overload
+def _with_nan(values: Floats, rows: Sequence[int]) -> Floats: ...
+@overload
+def _with_nan(values: None, rows: Sequence[int]) -> None: ...
+def _with_nan(values: Floats | None, rows: Sequence[int]) -> Floats | None:
+    if values is None:
+        return None
+    found = values.copy()
+    found[list(rows)] = math.nan
+    return found
 
 
 @dataclass(slots=True)
@@ -161,6 +190,23 @@ class PredictBody:
     #: Where labels are numbers: the mean of those known by then, and how many they were.
     mean: float | None = None
     known: int = 0
+    #: Rows whose values, predictions and labels were erased.
+    erased: tuple[int, ...] = ()
+
+    def without(self, rows: Collection[int]) -> PredictBody:
+        """The same after some of the rows were erased; they keep their places."""
+        gone = sorted(rows)
+        if isinstance(self.X, CompressedRows):
+            X: Features = self.X.without_values(gone)
+        else:
+            X = self.X.copy()
+            X[gone] = 0.0
+        gaps = None if self.gaps is None else self.gaps.copy()
+        if gaps is not None:
+            gaps[gone] = False
+        answers = {name: each.without(gone) for name, each in self.answers.items()}
+        erased = tuple(sorted({*self.erased, *gone}))
+        return replace(self, X=X, answers=answers, gaps=gaps, erased=erased)
 
     def to_bytes(self) -> bytes:
         header: dict[str, Any] = {
@@ -178,6 +224,8 @@ class PredictBody:
             header |= {"numbers": widths, "mean": self.mean, "known": self.known}
         if self.categories:
             header["categories"] = self.categories
+        if self.erased:
+            header["erased"] = self.erased
         scores = {name: each.of_positive for name, each in labels.items() if each.of_positive is not None}
         if scores:
             header["of_positive"] = list(scores)
@@ -225,18 +273,29 @@ class PredictBody:
             bits = np.unpackbits(np.frombuffer(body, np.uint8, -1, at), count=shape[0] * shape[1])
             gaps = bits.astype(np.bool_).reshape(shape)
         baselines = header.get("mean"), header.get("known", 0)
-        return cls(X, answers, header["last"], header["version"], gaps, header.get("categories"), *baselines)
+        erased = tuple(header.get("erased", ()))
+        return cls(X, answers, header["last"], header["version"], gaps, header.get("categories"), *baselines, erased)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelBody:
-    """Labels of rows, each by the seq of its predict record and its place there."""
+    """Labels of rows, each by the seq of its predict record and its place there; None for one that was erased."""
 
     #: asked, row, label: labels that came for the first time, in the order in which they are learned.
-    learned: list[tuple[int, int, LabelValue]]
+    learned: list[tuple[int, int, LabelValue | None]]
     #: asked, row, label, seq of its first label record: labels that take the place of others. Of a "void" record the
-    #: label means nothing, and the seq is 0 of rows without a label.
-    revised: list[tuple[int, int, LabelValue, int]]
+    #: label means nothing but whether it was erased, and the seq is 0 of rows without a label.
+    revised: list[tuple[int, int, LabelValue | None, int]]
+
+    def without(self, rows: Collection[tuple[int, int]]) -> LabelBody:
+        """The same without the labels of some rows, each by its predict record and its place."""
+        return LabelBody(
+            [(asked, row, None if (asked, row) in rows else label) for asked, row, label in self.learned],
+            [
+                (asked, row, None if first and (asked, row) in rows else label, first)
+                for asked, row, label, first in self.revised
+            ],
+        )
 
     def to_bytes(self) -> bytes:
         labels = list(dict.fromkeys([each[2] for each in self.learned] + [each[2] for each in self.revised]))
@@ -303,6 +362,8 @@ class LabelsArrived:
     revises: bool = False
     #: How many rows it withdraws.
     voided: int = 0
+    #: Whether rows are erased, so that no value may be kept.
+    erases: bool = False
 
 
 @dataclass(frozen=True, slots=True)

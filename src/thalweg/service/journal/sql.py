@@ -16,12 +16,12 @@ journal of a model that was cut begins at one.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Self, get_args
 
 from thalweg.errors import JournalDamaged, JournalError
-from thalweg.service.journal.checksums import checksum, require_chained, require_unchanged
+from thalweg.service.journal.checksums import checksum, checksum_when_erased, require_chained, require_unchanged
 from thalweg.service.journal.records import Kind, LabelLink, Part, Record, StoredResponse
 
 #: 2: records have checksums.
@@ -50,6 +50,8 @@ _TABLES = (
 _FETCH = 512
 #: Rows written by one statement.
 _TOGETHER = 256
+#: Idempotency keys read from the database at a time.
+_MANY_KEYS = 10_000
 
 
 class SqlJournal(ABC):
@@ -107,8 +109,32 @@ class SqlJournal(ABC):
         return False
 
     @abstractmethod
+    def size(self) -> int:
+        """Bytes that the database takes, with the space that is free inside."""
+
+    def free(self) -> int | None:
+        """Bytes that are free where the database is; None where that is not known."""
+        return None
+
+    @abstractmethod
+    def used(self) -> int:
+        """Bytes of it that are in use; it may take as long as reading the journal."""
+
+    @abstractmethod
     def shrink(self) -> None:
         """Give back the space of what was erased."""
+
+    @abstractmethod
+    def overwrite_erased(self) -> None:
+        """From now on, leave nothing behind of what is erased, as far as the database can."""
+
+    @abstractmethod
+    def scrub_log(self) -> None:
+        """Empty the log of changes, if nobody reads it at the moment."""
+
+    @abstractmethod
+    def scrub(self) -> None:
+        """Leave nothing behind of all that was erased before; nobody else may use the journal."""
 
     @abstractmethod
     def require_sound(self) -> None:
@@ -129,6 +155,8 @@ class SqlJournal(ABC):
                 self.execute(f"ALTER TABLE journal ADD COLUMN checksum {self.blob}")
                 self.execute(f"ALTER TABLE answers ADD COLUMN seq {self.number}")
             self._selected = None
+        with self.transaction():
+            self.execute("CREATE INDEX IF NOT EXISTS answers_by_seq ON answers (seq)")
         self.require_end()
 
     def require_end(self) -> None:
@@ -231,40 +259,52 @@ class SqlJournal(ABC):
         for seq in seqs:
             self.execute("DELETE FROM snapshots WHERE model = ? AND seq = ?", [model, seq])
 
+    def drop_parts(self, model: str, name: str) -> None:
+        """Forget one part of all snapshots, inside a transaction."""
+        self.execute("DELETE FROM snapshots WHERE model = ? AND name = ?", [model, name])
+
     # ------------------------------------------------------------------ erasing
 
-    def cut(self, model: str, seq: int, expired: int, versions: Collection[int] = ()) -> tuple[int, int]:
-        """Erase rows and labels of a model before a snapshot, inside a transaction; how many records and snapshots.
+    def set_cut(self, model: str, seq: int) -> None:
+        """Note that the journal of a model begins at a snapshot, inside a transaction."""
+        self.execute("DELETE FROM cuts WHERE model = ?", [model])
+        self._insert("cuts", "model, seq", [(model, seq)])
 
-        Predict records stay that have rows without a label, unless these have expired, or that got a label after the
-        snapshot; so do the labels of their rows. The record of the snapshot stays, since the next one is chained to it.
-        Snapshots of ``versions`` stay.
-        """
-        needed = [at for at, _, unlabelled in self.open_rows(model, expired) if at <= seq and unlabelled]
-        needed += [row[0] for row in self.execute("SELECT asked FROM told WHERE asked <= ? AND seq > ?", [seq, seq])]
-        stay = {seq, *needed, *(at for _, at in self.links(needed))}
-        erased = []
-        kinds: tuple[Kind, ...] = ("predict", "label", "revise", "void")
-        for kind in kinds:
-            erased += [each.seq for each in self.records(model, through=seq, kind=kind) if each.seq not in stay]
-        for begin in range(0, len(erased), _FETCH):
-            part = erased[begin : begin + _FETCH]
+    def delete_records(self, seqs: Sequence[int]) -> None:
+        """Erase records and the links of their rows, inside a transaction."""
+        for begin in range(0, len(seqs), _FETCH):
+            part = seqs[begin : begin + _FETCH]
             for table, column in (("journal", "seq"), ("told", "asked")):
                 condition, value = self.among(column, part)
                 self.execute(f"DELETE FROM {table} WHERE {condition}", [value])
-        earlier = [at for at in self.snapshots(model) if at < seq and at not in versions]
-        self.drop_snapshots(model, earlier)
-        self.execute("DELETE FROM cuts WHERE model = ?", [model])
-        self._insert("cuts", "model, seq", [(model, seq)])
-        return len(erased), len(earlier)
 
-    def drop_replies(self, through: int) -> int:
-        """Forget the replies to requests up to a record, inside a transaction; how many."""
-        found = self.execute(
-            "DELETE FROM answers WHERE seq <= ? OR (seq IS NULL AND (SELECT min(seq) FROM answers) <= ?)",
-            [through, through],
-        )
-        return int(found.rowcount)
+    def replace_body(self, record: Record, body: bytes) -> None:
+        """Put what is left of a record in its place, inside a transaction."""
+        record.body = body
+        record.checksum = checksum_when_erased(record)
+        self.execute("UPDATE journal SET body = ?, checksum = ? WHERE seq = ?", [body, record.checksum, record.seq])
+
+    def erase_replies(self, seqs: Sequence[int], status: int, media: str, body: bytes) -> None:
+        """Put another reply in the place of those to these requests, to be given to any request with their keys."""
+        condition, value = self.among("seq", seqs)
+        statement = f"UPDATE answers SET request = ?, status = ?, media = ?, body = ? WHERE {condition}"
+        self.execute(statement, [b"", status, media, body, value])
+
+    def drop_replies(self, through: int, limit: int) -> int:
+        """Forget replies to requests up to a record, at most so many, inside a transaction; how many.
+
+        Replies of a version that did not note the record are older than all others.
+        """
+        oldest = "SELECT key FROM answers WHERE {} LIMIT ?"
+        first = self.execute("SELECT min(seq) FROM answers").fetchone()[0]
+        dropped = 0
+        if first is not None and first <= through:
+            unknown = f"DELETE FROM answers WHERE key IN ({oldest.format('seq IS NULL')})"
+            dropped = int(self.execute(unknown, [limit]).rowcount)
+        if dropped < limit:
+            known = f"DELETE FROM answers WHERE key IN ({oldest.format('seq <= ? ORDER BY seq')})"
+            dropped += int(self.execute(known, [through, limit - dropped]).rowcount)
+        return dropped
 
     # ------------------------------------------------------------------ reading
 
@@ -276,6 +316,28 @@ class SqlJournal(ABC):
             return 0, 0
         record = require_unchanged(_record(found))
         return record.seq, record.time
+
+    def last_before(self, time: int) -> int:
+        """The last record up to a time; 0 for none."""
+        with self.translated():
+            low, high = 0, self.execute("SELECT COALESCE(max(seq), 0) FROM journal").fetchone()[0]
+            while low < high:  # times rise with the records
+                middle = (low + high + 1) // 2
+                nearest = "SELECT seq, time FROM journal WHERE seq <= ? ORDER BY seq DESC LIMIT 1"
+                found = self.execute(nearest, [middle]).fetchone()
+                if found is None or found[1] <= time:
+                    low = middle
+                else:
+                    high = found[0] - 1
+            found = self.execute("SELECT max(seq) FROM journal WHERE seq <= ?", [low]).fetchone()[0]
+        return int(found or 0)
+
+    def first_records(self, model: str, kind: Kind, after: int, through: int, limit: int) -> list[Record]:
+        """The first records of one kind between two others."""
+        statement = f"{self._of_kinds(1)} ORDER BY seq LIMIT {limit}"
+        with self.translated():
+            rows = self.execute(statement, [model, kind, after, through]).fetchall()
+        return [require_unchanged(_record(row)) for row in rows]
 
     def in_order(self) -> Iterator[Record]:
         """Records of all models, whatever their checksums."""
@@ -377,6 +439,18 @@ class SqlJournal(ABC):
                 return
             after = rows[-1][0]
 
+    def keys(self) -> Iterator[str]:
+        """All idempotency keys."""
+        after = ""
+        while True:
+            with self.translated():
+                statement = f"SELECT key FROM answers WHERE key > ? ORDER BY key LIMIT {_MANY_KEYS}"
+                rows = self.execute(statement, [after]).fetchall()
+            yield from (row[0] for row in rows)
+            if len(rows) < _MANY_KEYS:
+                return
+            after = rows[-1][0]
+
     def recall(self, keys: Sequence[str]) -> dict[str, StoredResponse]:
         """By key, what was answered to requests with these keys."""
         condition, value = self.among("key", keys)
@@ -384,6 +458,11 @@ class SqlJournal(ABC):
             statement = f"SELECT key, request, status, media, body FROM answers WHERE {condition}"
             rows = self.execute(statement, [value]).fetchall()
         return {row[0]: StoredResponse(row[0], bytes(row[1]), row[2], row[3], bytes(row[4])) for row in rows}
+
+    def has_replies(self, through: int) -> bool:
+        """Whether there are replies to requests up to a record."""
+        with self.translated():
+            return self.execute("SELECT 1 FROM answers WHERE seq <= ? LIMIT 1", [through]).fetchone() is not None
 
     def snapshots(self, model: str, through: int | None = None) -> list[int]:
         """The seqs of a model's snapshots, rising."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from thalweg.errors import JournalDamaged
 from thalweg.service.journal.checksums import require_chained, require_unchanged
-from thalweg.service.journal.records import LabelBody, Record, body_of
+from thalweg.service.journal.records import LabelBody, PredictBody, Record, body_of
 from thalweg.service.journal.sql import SqlJournal
 
 
@@ -17,6 +17,8 @@ class Verified:
     #: Those of them without a checksum.
     unchecked: int = 0
     snapshots: int = 0
+    #: Rows whose values and labels were erased.
+    erased: int = 0
 
 
 def verified(journal: SqlJournal) -> Verified:
@@ -39,6 +41,8 @@ def verified(journal: SqlJournal) -> Verified:
             before[record.model] = require_chained(record, before.get(record.model))
         found.records, last = found.records + 1, record.seq
         found.unchecked += record.checksum is None
+        if record.kind == "predict":
+            found.erased += len(body_of(record, PredictBody).erased)
         if record.kind in ("label", "revise", "void"):
             for asked, rows in _labelled(body_of(record, LabelBody)).items():
                 if asked > cuts.get(record.model, 0) or asked in asked_before_cut:

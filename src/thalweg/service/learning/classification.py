@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,8 @@ from thalweg.catalogue import ask_of, make_model
 from thalweg.client.protocol import MOST_TEXT
 from thalweg.evaluate.averages import WindowedMean
 from thalweg.evaluate.drift import ChangeDetector
+from thalweg.fleet.keyed_classifier import KeyedClassifier
+from thalweg.pipeline.over_columns import over_columns, require_keys_taken
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features, as_learned
 from thalweg.service.journal.records import NO_ANSWER, LabelledRow, LabelValue, Predicted, PredictedLabels
@@ -21,6 +23,7 @@ from thalweg.service.learning.progress import WINDOW, Progress, View, family_wei
 from thalweg.service.learning.rare_progress import RareProgress
 from thalweg.service.learning.task import Floats, Task
 from thalweg.service.responses import LabelResponse
+from thalweg.tables.plan import Plan
 from thalweg.tables.rows import text_of
 from thalweg.tables.target import plain_label
 
@@ -109,6 +112,9 @@ class Classification(Task):
     costs: dict[str, float] | None = None
     #: Whether rows without a prediction are left out of the scores; they counted as mistakes before.
     scores_only_predictions: bool = True
+    #: The column of keys, and bytes of memory for them; None for one model of all rows, and for no limit.
+    key: str | None = None
+    key_memory: int | None = None
 
     name = "classification"
     has_classes = True
@@ -116,23 +122,32 @@ class Classification(Task):
 
     @classmethod
     def of_record(cls, body: dict[str, Any]) -> Classification:
-        return cls(body.get("positive"), body.get("costs"), body.get("catalogue", 1) >= 3)
+        keys = body.get("key"), body.get("key_memory")
+        return cls(body.get("positive"), body.get("costs"), body.get("catalogue", 1) >= 3, *keys)
 
     @classmethod
     def of_snapshot(cls, plain: dict[str, Any]) -> Classification:
-        return cls(plain.get("positive"), plain.get("costs"), plain.get("scores_only_predictions", False))
+        keys = plain.get("key"), plain.get("key_memory")
+        return cls(plain.get("positive"), plain.get("costs"), plain.get("scores_only_predictions", False), *keys)
 
     def record(self) -> dict[str, Any]:
         if self.positive is None:
-            return {}
-        return {"positive": self.positive} | ({} if self.costs is None else {"costs": self.costs})
+            return self._keys()
+        return {"positive": self.positive} | ({} if self.costs is None else {"costs": self.costs}) | self._keys()
 
     def snapshot(self) -> dict[str, Any]:
         asked = {} if self.positive is None else {"positive": self.positive, "costs": self.costs}
-        return {"scores_only_predictions": self.scores_only_predictions} | asked
+        return {"scores_only_predictions": self.scores_only_predictions} | asked | self._keys()
+
+    def _keys(self) -> dict[str, Any]:
+        return {} if self.key is None else {"key": self.key, "key_memory": self.key_memory}
+
+    @property
+    def key_column(self) -> str | None:
+        return self.key
 
     def described(self) -> dict[str, Any]:
-        return {"positive": self.positive, "coverage": None}
+        return {"positive": self.positive, "coverage": None, "key": self.key}
 
     def make(self, body: dict[str, Any]) -> Any:
         kind, edition = body["kind"], body.get("catalogue", 1)
@@ -142,7 +157,19 @@ class Classification(Task):
         return model if edition < 4 else ask_of(model, costs=self.costs, positive=self.positive)
 
     def check(self, model: Any) -> None:
+        if self.key is not None:
+            require_keys_taken(model, self.key)
+            model = KeyedClassifier(model, max_bytes=self.key_memory)
         model._make_core(2)  # where parameters are looked at
+
+    def check_columns(self, plan: Plan, kinds: Iterable[str]) -> None:
+        if self.key is None:
+            super().check_columns(plan, kinds)
+        for column in plan.sparse_columns if self.key is not None else ():
+            raise Refused(422, f"column {column.name!r} is sparse, which a model with keys does not take: leave it out")
+
+    def over_columns(self, model: Any, plan: Plan) -> Any:
+        return over_columns(model, plan, key_bytes=self.key_memory)
 
     def read_label(self, value: Any, at: int) -> str:
         """A label as text, by the rules of a column of labels: 1 and 1.0 are one class.
@@ -187,6 +214,13 @@ class Classification(Task):
 
     def learn(self, learner: Learner, X: Any, y: NDArray[Any], rows: Sequence[LabelledRow], labels: int) -> None:
         learner.model.follow(X, y, ~np.arange(len(y)))  # chunks of wide rows agree with single rows to rounding only
+
+    def explained_label(self, model: Any) -> str:
+        """The positive label; else the second of two, or the first of more."""
+        labels = [str(label) for label in model.classes_]
+        if self.positive in labels:
+            return str(self.positive)
+        return labels[-1] if len(labels) <= 2 else labels[0]
 
     def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> None:
         return None

@@ -1,16 +1,27 @@
-"""A journal that is cut: rows and labels before a snapshot are erased, except for those that later records need.
+"""Where the journal of each model may be cut: at a snapshot before all that is to be kept.
 
-Cost: O(records before the cut).
+Cost: O(snapshots), and O(records) where a number of rows or bytes is to be kept.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 
+from thalweg.service.journal.content import bytes_after, rows_after
+from thalweg.service.journal.cutting import FIRST, begin_cut, erase_page
+from thalweg.service.journal.records import Part
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.live_model import rows_in
 from thalweg.service.learning.rebuild import rebuild, true_snapshots
-from thalweg.service.options import Expiry
+from thalweg.service.options import Retention
+
+#: Records that are erased at a time.
+PAGE = 2000
+#: Share of the database that must be free for it to be worth shrinking at a start.
+_WORTH_SHRINKING = 0.25
 
 
 @dataclass
@@ -20,39 +31,79 @@ class Compacted:
     replies: int = 0
 
 
-def compact(journal: SqlJournal, keep: Expiry) -> Compacted:
-    """Cut the journal of each model at its last snapshot before all that is to be kept; nobody else may write it.
+def compact(journal: SqlJournal, keep: Retention, *, shrink: bool = True) -> Compacted:
+    """Cut the journal of each model, all at once; nobody else may write it.
 
-    Named versions from before the cut stay, as snapshots.
-    ``keep`` is how much stays at least: the time before the last record, or rows of each model.
+    Named versions from before the cut stay, as snapshots. Without ``shrink`` the space is given back only where it is
+    much; otherwise later records take it.
     """
     found = Compacted()
     before = journal.cuts()
+    cuts = cut_points(journal, keep)
     models = {name: rebuild(journal, name).model for name in journal.models()}
     with journal.transaction():
         for name, model in models.items():
-            cut = _cut(journal, name, keep)
+            cut = max(cuts.get(name, 0), before.get(name, 0))
             if cut > before.get(name, 0):
-                versions = [seq for seq in model.versions.values() if seq < cut]
-                for seq in set(versions) - set(journal.snapshots(name)):
-                    journal.write([], parts=rebuild(journal, name, seq).model.snapshot())
-                records, snapshots = journal.cut(name, cut, model.expired_through, versions)
-                found.records += records
-                found.snapshots += snapshots
-        found.replies = journal.drop_replies(max(journal.cuts().values(), default=0))
-    if found.records or found.replies:
+                versions = list(model.versions.values())
+                journal.write([], parts=snapshots_of_versions(journal, name, versions, cut))
+                found.snapshots += begin_cut(journal, name, cut, versions)
+            page: tuple[int, int] | None = FIRST if cut else None
+            while page is not None:
+                done = erase_page(journal, name, cut, model.expired_through, page, PAGE)
+                found.records, page = found.records + done.erased, done.next
+        through = max(journal.cuts().values(), default=0)
+        while dropped := journal.drop_replies(through, PAGE):
+            found.replies += dropped
+    worth = bool(found.records or found.replies)
+    if not shrink:
+        worth = journal.used() < (1 - _WORTH_SHRINKING) * journal.size()
+    if worth:
         journal.shrink()
     return found
 
 
-def _cut(journal: SqlJournal, model: str, keep: Expiry) -> int:
-    """The last snapshot of a model before all that is to be kept; 0 for none."""
-    seqs = true_snapshots(journal, model)
-    if keep.seconds is not None:
-        _, now = journal.last()
-        early = {record.seq for record in journal.fetch(seqs) if record.time <= now - 1_000_000 * keep.seconds}
-    else:
-        rows = {seq: rows_in(journal.snapshot(model, seq)) for seq in seqs}
-        last = max(rows.values(), default=0)
-        early = {seq for seq in seqs if rows[seq] <= last - (keep.rows or 0)}
-    return max(early, default=0)
+def snapshots_of_versions(journal: SqlJournal, model: str, versions: Collection[int], cut: int) -> list[Part]:
+    """Snapshots of named versions before a cut that have none yet."""
+    missing = {seq for seq in versions if seq < cut} - set(journal.snapshots(model))
+    kept_from = journal.cuts().get(model, 0)
+    return [
+        part for seq in sorted(missing) if seq > kept_from for part in rebuild(journal, model, seq).model.snapshot()
+    ]
+
+
+def cut_points(journal: SqlJournal, keep: Retention) -> dict[str, int]:
+    """By model, the snapshot at which its journal may begin; models without one are left out."""
+    snapshots = {name: true_snapshots(journal, name) for name in journal.models()}
+    if keep.bytes is not None:
+        return _within(journal, snapshots, keep.bytes)
+    found = {}
+    for name, seqs in snapshots.items():
+        if keep.seconds is not None:
+            _, now = journal.last()
+            early = {record.seq for record in journal.fetch(seqs) if record.time <= now - 1_000_000 * keep.seconds}
+        else:
+            rows = partial(_rows_until, journal, name)
+            asked = rows(seqs[-1]) + rows_after(journal, name, seqs[-1]) if seqs else 0
+            early = set(seqs[: bisect_right(seqs, asked - (keep.rows or 0), key=rows)])
+        if early:
+            found[name] = max(early)
+    return found
+
+
+def _rows_until(journal: SqlJournal, model: str, seq: int) -> int:
+    return rows_in(journal.snapshot(model, seq))
+
+
+def _within(journal: SqlJournal, snapshots: dict[str, list[int]], most: int) -> dict[str, int]:
+    """The first snapshots that leave no more than so many bytes; the last ones where none does."""
+    used = journal.used()
+    if used <= most:
+        return {}
+    each = used / max(bytes_after(journal, 0), 1)  # what a byte takes in the database
+    candidates = sorted({seq for seqs in snapshots.values() for seq in seqs})
+    if not candidates:
+        return {}
+    enough = bisect_left(candidates, True, key=lambda seq: each * bytes_after(journal, seq - 1) <= most)
+    least = candidates[min(enough, len(candidates) - 1)]
+    return {name: seqs[min(bisect_left(seqs, least), len(seqs) - 1)] for name, seqs in snapshots.items() if seqs}

@@ -12,6 +12,7 @@ import orjson
 from thalweg.catalogue import MODELS, TASKS, make_model
 from thalweg.client.protocol import CreateRequest
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
+from thalweg.fleet.keyed_classifier import KeyedClassifier
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.pipeline.pipeline import learner_name
 from thalweg.service.commands import Refused
@@ -21,6 +22,7 @@ from thalweg.service.learning.regression import COVERAGE, Regression
 from thalweg.service.learning.task import Task
 from thalweg.store import loads
 from thalweg.tables.encoder import Encoder
+from thalweg.tables.key_column import KeyColumn
 from thalweg.tables.plan import Plan
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
@@ -52,6 +54,8 @@ def record_of(given: CreateRequest, champion: Task | None, columns: Plan | None 
         raise Refused(422, "a challenger has the positive label and the costs of its champion: leave them out")
     if given.task not in (None, champion.name) or given.coverage is not None:
         raise Refused(422, "a challenger has the task and the coverage of its champion: leave them out")
+    if given.key is not None or given.key_memory is not None:
+        raise Refused(422, "a challenger has the keys of its champion: leave key and key_memory out")
     body = {"name": given.name} | _kind_record(given, champion)
     if columns is not None:
         champion.check_columns(columns, [given.kind])
@@ -71,17 +75,24 @@ def version_record(version: str) -> dict[str, Any]:
 
 def _task_of(given: CreateRequest) -> Task:
     """The task of a new model, with what is asked of it."""
+    if given.key_memory is not None and given.key is None:
+        raise Refused(422, "key_memory needs a key, the column that holds the keys")
+    if given.key is not None and not given.key:
+        raise Refused(422, "key must be the name of a column")
     if given.task not in (None, *TASKS):
         raise Refused(422, f"the task must be one of {', '.join(TASKS)}")
     if given.task == Regression.name:
         if given.positive is not None or given.costs is not None:
             raise Refused(422, "a regression model has no positive label and no costs: leave them out")
+        if given.key is not None:
+            raise Refused(422, "a regression model has no keys: leave key out")
         return Regression(COVERAGE if given.coverage is None else given.coverage)
     if given.coverage is not None:
         raise Refused(422, "coverage is that of the intervals of a regression model: leave it out")
     if given.costs is not None and given.positive is None:
         raise Refused(422, "costs need a positive label")
-    return Classification(given.positive, None if given.costs is None else {"fp": given.costs.fp, "fn": given.costs.fn})
+    costs = None if given.costs is None else {"fp": given.costs.fp, "fn": given.costs.fn}
+    return Classification(given.positive, costs, key=given.key, key_memory=given.key_memory)
 
 
 def _kind_record(given: CreateRequest, task: Task) -> dict[str, Any]:
@@ -105,7 +116,7 @@ def _kind_record(given: CreateRequest, task: Task) -> dict[str, Any]:
 
 
 def _schema_record(described: dict[str, Any], task: Task, kind: str) -> dict[str, Any]:
-    found = schema.at_creation(described)
+    found = schema.at_creation(described, task.key_column)
     if "labels" in found and not task.has_classes:
         raise Refused(422, "the labels of a regression model are numbers: leave 'labels' out of the schema")
     task.check_columns(Encoder.from_json(found["schema"]).plan, [kind])
@@ -160,6 +171,11 @@ def from_content(content: bytes, path: str) -> dict[str, Any]:
         "schema": model.encoder.to_json(),
         "file": base64.b64encode(content).decode(),
     }
+    if isinstance(model.learner, KeyedClassifier):
+        keys = [column.name for column in model.encoder.plan.columns if isinstance(column, KeyColumn)]
+        if not keys:
+            raise ModelFileError(f"{path} cannot be served: it has keys, and no column that holds them")
+        body |= {"key": keys[0], "key_memory": model.learner.max_bytes}
     if not isinstance(model.learner, StreamRegressor):
         return body
     task = Regression(getattr(model.learner, "coverage", COVERAGE))

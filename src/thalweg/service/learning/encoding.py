@@ -25,7 +25,7 @@ Row = dict[str, Any]
 def of_rows(rows: Sequence[Row], encoder: Encoder) -> list[Any]:
     """The cells of each column, parsed; `Refused` names the first row that cannot be used."""
     known = frozenset(encoder.plan.names)
-    learned = {column.name for column in encoder.plan.columns}
+    learned = {column.name for column in encoder.plan.columns if not column.required}
     for at, row in enumerate(rows):
         if not row.keys() <= known:
             raise _bad_row(at, min(row.keys() - known), "the model has no such column")
@@ -34,7 +34,7 @@ def of_rows(rows: Sequence[Row], encoder: Encoder) -> list[Any]:
     found = []
     for column in encoder.plan.columns:
         name = column.name
-        values = [row.get(name) for row in rows]
+        values = [row.get(name, column.default) for row in rows]
         try:
             quick = _quickly(column, values)
         except BadCell as error:
@@ -46,16 +46,13 @@ def of_rows(rows: Sequence[Row], encoder: Encoder) -> list[Any]:
 
 def of_table(table: Any, encoder: Encoder) -> list[Any]:
     """The same of a table of Arrow."""
-    import pyarrow as pa
-
     names = table.column_names
     if strange := set(names) - set(encoder.plan.names):
         raise Refused(422, f"column {min(strange)!r}: the model has no such column")
-    if len(table) and not any(column.name in names for column in encoder.plan.columns):
+    if len(table) and not any(column.name in names and not column.required for column in encoder.plan.columns):
         raise Refused(422, "the table has none of the columns that the model learns from")
-    nothing = pa.chunked_array([pa.nulls(len(table))])
     found = [
-        _parse(column, table.column(column.name) if column.name in names else nothing)
+        _parse(column, table.column(column.name) if column.name in names else column.absent(len(table)))
         for column in encoder.plan.columns
     ]
     _require_whole(encoder, found)
@@ -143,12 +140,13 @@ def _parse(column: Column, cells: Any) -> Any:
 
 
 def _require_whole(encoder: Encoder, found: Sequence[Any]) -> None:
-    if encoder.missing != "error":
-        return
     for column, values in zip(encoder.plan.columns, found, strict=True):
+        if not (encoder.missing == "error" or column.required):
+            continue
         places = np.flatnonzero(column.missing(values))
         if len(places):
-            raise _bad_row(int(places[0]), column.name, "the value is missing")
+            what = f"the {column.kind if column.required else 'value'} is missing"
+            raise _bad_row(int(places[0]), column.name, what)
 
 
 def _bad_row(at: int, column: str, what: str) -> Refused:
@@ -193,10 +191,17 @@ class Follower:
         self._rows: list[tuple[NDArray[np.float64], NDArray[np.bool_] | None, dict[str, list[str]]]] = []
         self._waiting = 0
 
-    def follow(self, encoded: Encoded) -> None:
-        """The other encoder has learned these rows; of sparse columns nothing is kept that features depend on."""
+    def follow(self, encoded: Encoded, without: Sequence[int] = ()) -> None:
+        """The other encoder has learned these rows; of sparse columns nothing is kept that features depend on.
+
+        Rows ``without`` values, which were erased, are left out.
+        """
         X = encoded.X.first_features(self._named) if isinstance(encoded.X, CompressedRows) else encoded.X
-        self._rows.append((X, encoded.gaps, encoded.categories))
+        gaps = encoded.gaps
+        if without:
+            X = np.delete(X, without, axis=0)
+            gaps = None if gaps is None else np.delete(gaps, without, axis=0)
+        self._rows.append((X, gaps, encoded.categories))
         self._waiting += len(X)
         if self._waiting > _PATIENCE:
             self._settle()

@@ -19,6 +19,8 @@ from thalweg.service.learning.revision import Revision
 
 #: Labels and seconds between snapshots; a snapshot is due when either has passed and something was learned.
 _EVERY_LABELS, _EVERY_SECONDS = 20_000, 30.0
+#: Snapshots take this share of the time at the most: those of a million keys are hundreds of megabytes.
+_MOST_TIME = 0.05
 #: Seconds that rows may wait to be counted, when nobody waits for it.
 _PATIENCE_SECONDS = 0.02
 
@@ -69,6 +71,7 @@ class LearningThread(threading.Thread):
         self._open = 0  # batches that were put and are not learned yet
         self._changed = threading.Condition()
         self._made: float | None = None
+        self._taken = 0.0  # seconds, by the last snapshot
         #: Of the last snapshot, or of the start, how many labels it had learned, and when it was made.
         self._kept: tuple[int, float] | None = None
         #: In the background now, and the commands that wait for it or for the next one.
@@ -248,17 +251,20 @@ class LearningThread(threading.Thread):
         if self._kept is None:
             self._kept = (model.labels, time.monotonic())
         labels, when = self._kept
-        new = model.labels - labels
-        if new >= _EVERY_LABELS or (new and time.monotonic() - when >= _EVERY_SECONDS):
+        new, seconds = model.labels - labels, time.monotonic() - when
+        due = new >= _EVERY_LABELS or (new and seconds >= _EVERY_SECONDS)
+        if due and seconds * _MOST_TIME >= self._taken:
             self.keep()
 
     def keep(self) -> None:
         """Make a snapshot now, unless the model is not what the journal says."""
         if not self.is_current or self.model is None:
             return
-        self._made = time.monotonic()
-        self._kept = (self.model.labels, self._made)
+        began = time.monotonic()
         self._calls.keep(self.model_name, self.model.snapshot())
+        self._made = time.monotonic()
+        self._taken = self._made - began
+        self._kept = (self.model.labels, self._made)
 
     def snapshot_age(self) -> float | None:
         """Seconds since the last snapshot; None where this process made none yet."""

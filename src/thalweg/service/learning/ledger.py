@@ -65,12 +65,16 @@ class LabelOutcome:
     conflicts: list[str] = field(default_factory=list)
     #: Rows that are withdrawn, with the record in which the first label came, or 0 for none.
     voided: list[tuple[PredictedRows, int, int]] = field(default_factory=list)
+    #: Predict record and place of rows that are erased.
+    erased: list[tuple[int, int]] = field(default_factory=list)
 
     def body(self) -> LabelBody:
         return LabelBody(
             [(each.rows.seq, each.row, each.label) for each in self.learned],
-            [(each.rows.seq, each.row, each.label, first) for each, first in self.revised]
-            + [(rows.seq, row, "", first) for rows, row, first in self.voided],
+            [
+                *((each.rows.seq, each.row, each.label, first) for each, first in self.revised),
+                *((rows.seq, row, "", first) for rows, row, first in self.voided),
+            ],
         )
 
     @property
@@ -180,6 +184,25 @@ class Ledger:
             else:
                 found.voided.append((rows, place[1], first))
                 rows.labels[place[1]] = (None, first)
+        return found
+
+    def to_erase(self, model: str, ids: Sequence[str], expired_through: int) -> LabelOutcome:
+        """Which rows are there to be erased; those that wait for a label are withdrawn."""
+        places = [place_of(given) for given in ids]
+        known = self.rows(place[0] for place in places if place is not None)
+        found = LabelOutcome()
+        cut = self._cuts.get(model, 0)
+        for given, place in zip(ids, places, strict=True):
+            rows = None if place is None else known.get(place[0])
+            if place is None or rows is None or rows.model != model or place[1] >= len(rows):
+                was_erased = place is not None and rows is None and place[0] <= cut
+                (found.expired if was_erased else found.unknown).append(given)
+            elif place[1] in rows.body.erased or place in found.erased:
+                found.repeated += 1
+            else:
+                found.erased.append(place)
+                if place[1] not in rows.labels and rows.seq > expired_through:
+                    found.voided.append((rows, place[1], 0))
         return found
 
 

@@ -9,18 +9,19 @@ from __future__ import annotations
 import base64
 import copy
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import orjson
+from sklearn.base import clone
 
 from thalweg.errors import ModelFileError
-from thalweg.pipeline.target_encoding import TargetEncodedClassifier
-from thalweg.pipeline.target_means import TargetEncodedRegressor
-from thalweg.service.journal.compressed_rows import as_learned, stacked
+from thalweg.pipeline.over_columns import learner_of
+from thalweg.service.journal.compressed_rows import Features, as_learned, stacked
 from thalweg.service.journal.records import (
+    WATCHED_COLUMNS,
     Decision,
     Event,
     LabelledRow,
@@ -29,16 +30,21 @@ from thalweg.service.journal.records import (
     Part,
     PredictedRows,
 )
+from thalweg.service.learning.column_watch import ColumnWatch
 from thalweg.service.learning.comparison import Comparison
 from thalweg.service.learning.creation import task_kind
 from thalweg.service.learning.encoding import Encoded, Follower
 from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Progress, View
 from thalweg.store import dumps, loads
+from thalweg.tables.column_changes import ColumnChange, Widening, changed, widening
 from thalweg.tables.encoder import Encoder
 
-_BEHIND_RATES = TargetEncodedClassifier, TargetEncodedRegressor
 _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]]] = ({}, {})
+#: After every record.
+_NEVER = 2**62
+#: Bytes of a file that are one value in a database: SQLite takes up to a billion, and keeps a copy of the last value.
+_MOST_BYTES = 1 << 25
 #: Labels after which the features whose class means are told are chosen.
 _HEAD = 64
 
@@ -77,6 +83,10 @@ class LiveModel:
         #: Of all labels, where they are numbers.
         self.mean: float | None = None
         self.follower: Follower | None = None
+        #: What is watched of the columns, once these are known.
+        self.watch: ColumnWatch | None = None
+        #: Features that were added, which rows from before lack.
+        self._widenings: list[Widening] = []
         self._head: list[tuple[list[float], str]] = []
         #: Names of states of all learners, each by its record.
         self.versions: dict[str, int] = {}
@@ -86,13 +96,17 @@ class LiveModel:
         #: Whether the first rows say what the columns are, and no label has come yet.
         self.columns_open = "schema" not in body
         if "schema" in body:
-            self.follower = Follower(Encoder.from_json(body["schema"]))
+            self._set_columns(body["schema"])
         if "file" in body:
             model = _learner_in(base64.b64decode(body["file"]))
             first = Learner(name, body["kind"], {}, model, self.task.new_progress(), created.time, created.seq)
         else:
             first = self._new_learner(name, created)
         self.learners: dict[str, Learner] = {name: first}
+
+    def _set_columns(self, described: dict[str, Any]) -> None:
+        self.follower = Follower(Encoder.from_json(described))
+        self.watch = ColumnWatch(self.follower.encoder())
 
     def _new_learner(self, name: str, decision: Decision) -> Learner:
         """One that has learned nothing, by the record that made it."""
@@ -117,12 +131,17 @@ class LiveModel:
             if isinstance(each, LabelsArrived):
                 labelled += [(row, each, self.rows - self.expired) for row in each.labelled]
                 self.expired += each.voided
+                if each.erases and self.follower is not None:
+                    self.watch = ColumnWatch(self.follower.encoder())
                 if each.labelled or each.revises:
                     self.version = each.seq
             elif isinstance(each, PredictedRows):
                 self.rows += len(each)
                 assert self.follower is not None
-                self.follower.follow(Encoded(each.body.X, each.body.gaps, each.body.categories or {}))
+                assert self.watch is not None
+                encoded = Encoded(each.body.X, each.body.gaps, each.body.categories or {})
+                self.follower.follow(encoded, without=each.body.erased)
+                self.watch.predicted(each.body)
             else:
                 self._learn(labelled)
                 labelled = []
@@ -137,10 +156,15 @@ class LiveModel:
         if decision.kind == "schema":
             if self.follower is not None:  # rows with other columns were more: those before can no longer be learned
                 self.expired, self.expired_through = self.rows, decision.seq
-            self.follower = Follower(Encoder.from_json(body))
+            self._set_columns(body)
+            assert self.follower is not None
             for each in self.learners.values():  # none has learned a row yet
-                learner = each.model.learner if isinstance(each.model, _BEHIND_RATES) else each.model
-                each.model = self.task.over_columns(learner, self.follower.plan)
+                each.model = self.task.over_columns(learner_of(each.model), self.follower.plan)
+        elif decision.kind == "columns":
+            self.change_columns(ColumnChange.from_json(body), decision.seq)
+            for name, file in body["learners"].items():
+                learner = self.learners[name]
+                learner.model, learner.since = _learner_in(base64.b64decode(file)), decision.seq
         elif decision.kind == "expire":
             self.expired += body["rows"]
             self.expired_through = body["through"]
@@ -158,6 +182,44 @@ class LiveModel:
             self._roll_back(body, decision)
         elif decision.kind in ("archive", "restore"):
             self.archived[body["name"]] = decision.kind == "archive"
+
+    def change_columns(self, change: ColumnChange, seq: int) -> None:
+        """Rows are asked with other columns from a record on; learners of a wider row are the caller's."""
+        assert self.follower is not None
+        before = self.follower.encoder()
+        self.follower = Follower(changed(before, change))
+        self.watch = ColumnWatch(self.follower.encoder())
+        self.columns_open = False
+        added = widening(before, change, seq)
+        if added is None:
+            return
+        self._widenings.append(added)
+        self._head = [(added.widened(np.array([row]))[0].tolist(), label) for row, label in self._head]
+        for each in self.learners.values():
+            watch, wider = each.progress.watch, len(added.values)
+            watch.features = [at + wider if at >= added.place else at for at in watch.features]
+
+    def learn_wider(self, batches: Iterable[Sequence[LabelledRow]]) -> dict[str, bytes]:
+        """Learn all learners anew from rows with their labels; their files."""
+        assert self.follower is not None
+        for each in self.learners.values():
+            each.model, each.since = self.task.over_columns(clone(learner_of(each.model)), self.follower.plan), _NEVER
+        labels = 0
+        for rows in batches:
+            X = as_learned(stacked([self._as_now(row) for row in rows]))
+            y = self.task.targets([row.label for row in rows])
+            for each in self.learners.values():
+                self.task.learn(each, X, y, rows, labels)
+            labels += len(rows)
+        return {name: self.file(name) for name in self.learners}
+
+    def _as_now(self, row: LabelledRow) -> Features:
+        """The features of a row, with those that were added after it."""
+        X = row.rows.body.X[row.row : row.row + 1]
+        for each in self._widenings:
+            if row.rows.seq < each.seq and isinstance(X, np.ndarray):
+                X = each.widened(X)
+        return X
 
     def _promote(self, challenger: str, decision: Decision) -> None:
         """The two change places: the names stay with what is asked of them, and so does the record of their errors."""
@@ -200,7 +262,7 @@ class LiveModel:
             self._learn(labelled[first:])
             return
         rows = [row for row, _, _ in labelled]
-        X = as_learned(stacked([row.rows.body.X[row.row : row.row + 1] for row in rows]))
+        X = as_learned(stacked([self._as_now(row) for row in rows]))
         y = self.task.targets([row.label for row in rows])
         times = np.array([came.time for _, came, _ in labelled], dtype=np.int64)
         asked = np.array([row.rows.time for row in rows], dtype=np.int64)
@@ -211,9 +273,14 @@ class LiveModel:
             if self.archived[name]:
                 continue
             own, champions = outcomes[name], outcomes[self.name]
+            watch = self.watch if name == self.name else None
+            if watch is not None:
+                watch.learns(X, y)
             begin = 0
             while begin < len(y):
                 part = slice(begin, min(begin + learner.progress.until_point(), len(y)))
+                if watch is not None:
+                    part = self._until_sample(watch, learner.model, X, y, part)
                 self.task.learn(learner, X[part], y[part], rows[part], self.labels + begin)
                 learner.progress.add(own[part], delays[part], times[part])
                 last = part.stop - 1
@@ -229,6 +296,13 @@ class LiveModel:
         self.labels += len(labelled)
         self.last = rows[-1].label
         self.columns_open = False
+
+    def _until_sample(self, watch: ColumnWatch, model: Any, X: Any, y: Any, part: slice) -> slice:
+        """The rows of this part that are learned before the next sample; the one that is due is taken."""
+        is_fitted = model.__sklearn_is_fitted__()
+        label = self.task.explained_label(model) if is_fitted else None
+        rows = watch.until_sample(self.labels + part.start, model, X[part.start :], y[part.start :], label)
+        return slice(part.start, min(part.stop, part.start + rows))
 
     def _choose_watched(self, X: Any, y: Any) -> None:
         """Which features' class means are told: by the first labels, and then kept."""
@@ -265,6 +339,7 @@ class LiveModel:
             allowed=self.allowed,
             columns_open=self.columns_open,
             versions=dict(self.versions),
+            watch=None if self.watch is None else self.watch.view(),
             learners={
                 name: LearnerState(
                     each.kind,
@@ -303,6 +378,7 @@ class LiveModel:
             **({} if self.mean is None else {"mean": self.mean}),
             **({"columns_open": True} if self.columns_open else {}),
             **({"versions": self.versions} if self.versions else {}),
+            **({"widenings": [asdict(each) for each in self._widenings]} if self._widenings else {}),
             **self.task.snapshot(),
             "schema": None if self.follower is None else self.follower.encoder().to_json(),
             "learners": {
@@ -317,11 +393,12 @@ class LiveModel:
                 for name, each in self.learners.items()
             },
         }
-        files = {"": orjson.dumps(plain)} | {name: self.file(name) for name in self.learners}
-        return [
-            Part(self.name, self.seq, name, hashlib.sha256(content).digest(), content)
-            for name, content in files.items()
+        files = [
+            ("", orjson.dumps(plain)),
+            *([] if self.watch is None else [(WATCHED_COLUMNS, self.watch.to_bytes())]),
+            *(piece for name in self.learners for piece in _pieces(name, self.file(name))),
         ]
+        return [Part(self.name, self.seq, name, hashlib.sha256(content).digest(), content) for name, content in files]
 
     @classmethod
     def from_snapshot(cls, parts: Sequence[Part]) -> LiveModel:
@@ -335,8 +412,17 @@ class LiveModel:
         found.last, found.allowed = plain["last"], plain["allowed"]
         found.columns_open, found.versions = plain.get("columns_open", False), plain.get("versions", {})
         found.mean, found.task = plain.get("mean"), task_kind(plain).of_snapshot(plain)
+        found._widenings = [
+            Widening(each["seq"], each["place"], tuple(each["values"])) for each in plain.get("widenings", ())
+        ]
         found._head = [(row, label) for row, label in plain["head"]]
         found.follower = None if plain["schema"] is None else Follower(Encoder.from_json(plain["schema"]))
+        found.watch = None
+        if found.follower is not None:
+            encoder = found.follower.encoder()
+            # A snapshot of an earlier version has none: columns are watched from here on.
+            watched = WATCHED_COLUMNS in files
+            found.watch = ColumnWatch.from_bytes(files[WATCHED_COLUMNS], encoder) if watched else ColumnWatch(encoder)
         found.learners = {
             name: Learner(
                 name,
@@ -373,12 +459,34 @@ def rows_in(parts: Sequence[Part]) -> int:
     return int(plain["counts"][0])
 
 
+def holds_first_rows(parts: Sequence[Part]) -> bool:
+    """Whether a snapshot has rows as they are: the first ones, until there are enough; a damaged one may have."""
+    try:
+        return bool(_files_in(parts)[1]["head"])
+    except ModelFileError:
+        return True
+
+
+def _pieces(name: str, file: bytes) -> Iterator[tuple[str, bytes]]:
+    """A file as a database takes it: the first piece under its name, further ones under the name and a number."""
+    yield name, file[:_MOST_BYTES]
+    for number, begin in enumerate(range(_MOST_BYTES, len(file), _MOST_BYTES), start=1):
+        yield f"{name}/{number}", file[begin : begin + _MOST_BYTES]
+
+
 def _files_in(parts: Sequence[Part]) -> tuple[dict[str, bytes], dict[str, Any]]:
     """The files of a snapshot by name, and what is kept beside the models; all of it is checked."""
     for part in parts:
         if hashlib.sha256(part.body).digest() != part.sha256:
             raise ModelFileError(f"the snapshot of {part.model} at {part.seq} is damaged")
-    files = {part.name: part.body for part in parts}
+    files = {part.name: part.body for part in parts if "/" not in part.name}
+    further: dict[str, dict[int, bytes]] = {}
+    for part in parts:
+        name, slash, number = part.name.partition("/")
+        if slash:
+            further.setdefault(name, {})[int(number)] = part.body
+    for name, pieces in further.items():
+        files[name] = b"".join([files[name], *(pieces[number] for number in sorted(pieces))])
     plain = orjson.loads(files[""]) if "" in files else None
     if plain is None or not plain["learners"].keys() <= files.keys():
         raise ModelFileError("a part of the snapshot is gone")

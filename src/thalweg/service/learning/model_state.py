@@ -10,6 +10,7 @@ from thalweg.client import protocol
 from thalweg.client.protocol import (
     Change,
     Course,
+    KeyDetails,
     LivePoint,
     Model,
     ModelDetails,
@@ -17,11 +18,17 @@ from thalweg.client.protocol import (
     Points,
     RecentPredictions,
 )
+from thalweg.fleet.keyed_classifier import KeyedClassifier
 from thalweg.run.history import MeanWatch, columns_by_label
+from thalweg.run.importance import loss_name
+from thalweg.service.commands import Refused
 from thalweg.service.journal.records import LabelValue
+from thalweg.service.learning.column_watch import WatchView
 from thalweg.service.learning.comparison import LEVEL, Comparison
 from thalweg.service.learning.progress import View, point_of
 from thalweg.service.learning.task import Task
+from thalweg.tables.cells import brief
+from thalweg.tables.key_column import key_number
 from thalweg.tables.plan import Plan
 
 
@@ -68,6 +75,8 @@ class ModelState:
     columns_open: bool
     #: By name, the record of each named version.
     versions: dict[str, int]
+    #: What is watched of the columns, once these are known.
+    watch: WatchView | None
     learners: dict[str, LearnerState]
 
     def summary(self, name: str) -> Model:
@@ -113,8 +122,33 @@ class ModelState:
             "waiting": self.waiting,
             "version": self.version,
             "snapshot_age": snapshot_age,
-            "learners": {name: asdict(seen.view) for name, seen in self.learners.items()},
+            "importance": {} if self.watch is None else self.watch.ranking,
+            "input_changes": None if self.watch is None else self.watch.changes,
+            "learners": {
+                name: asdict(seen.view)
+                | {"changed": seen.changes[-1]["time"] if seen.changes else None}
+                | self._keys(name)
+                for name, seen in self.learners.items()
+            },
         }
+
+    def _keys(self, name: str) -> dict[str, Any]:
+        """Of a learner with keys, how many they are and where."""
+        model = self.models.get(name)
+        if not isinstance(model, KeyedClassifier) or not model.__sklearn_is_fitted__():
+            return {}
+        keys, in_memory, taken = model.n_keys_, model.n_keys_in_memory_, model.n_key_bytes_
+        return {"keys": {"memory": in_memory, "disk": keys - in_memory}, "key_bytes": taken}
+
+    def key(self, name: str, key: str) -> KeyDetails:
+        """How a key of a learner does; `Refused` where there is no such key."""
+        if self.task.key_column is None:
+            raise Refused(409, f"the model {name!r} has no keys: one has where it is made with a key")
+        model = self.models.get(name)
+        found = model.summary(key_number(key)) if isinstance(model, KeyedClassifier) else None
+        if found is None:
+            raise Refused(404, f"the model {name!r} has learned no row of the key {brief(key)!r}")
+        return KeyDetails(name, key, *found)
 
     def point(self, name: str, throughput: float) -> LivePoint:
         found = self._point(name)
@@ -173,6 +207,20 @@ class ModelState:
             self.task.described()["coverage"],
             tuple(Change(**promotion) for promotion in each.promotions),
         )
+
+    def importance(self, name: str) -> protocol.ImportanceOverTime:
+        """Of the model that answers; `Refused` of a challenger."""
+        if name != self.name:
+            raise Refused(409, f"{name!r} is a challenger, whose columns are not sampled: ask for {self.name!r}")
+        model = self.models.get(name)
+        loss = loss_name(model) if model is not None else ""
+        if self.watch is None:
+            return protocol.ImportanceOverTime(name, loss, None, 0, [], [], 0, [])
+        return self.watch.importance(name, loss, self.learners[name].changes)
+
+    def inputs(self, name: str) -> protocol.Inputs:
+        """Of the rows that came, which are those of challengers, too."""
+        return protocol.Inputs(name, 0, [], [], 0, []) if self.watch is None else self.watch.inputs(name)
 
     def comparison(self, name: str) -> protocol.Comparison:
         compared = self.learners[name].comparison

@@ -25,7 +25,7 @@ from thalweg.service.journal.records import (
 )
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import predicted_rows
-from thalweg.service.learning.live_model import LiveModel, labels_in
+from thalweg.service.learning.live_model import LiveModel, holds_first_rows, labels_in
 
 #: Records that are taken in at a time.
 _TOGETHER = 512
@@ -94,13 +94,7 @@ def _rebuilt(
             raise InvalidParameter(f"the journal knows no model {name!r} at record {through}")
         model = LiveModel(name, decision(first))
     before = model.labels
-    right = {
-        (asked, row): None if record.kind == "void" else label
-        for record, labelled in revisions
-        if record.seq > base
-        for asked, row, label, _ in labelled.revised
-    }
-    for events in _events(journal, records, right):
+    for events in _events(journal, records, _right(revisions, base)):
         if stopped():
             raise Abandoned
         model.take(events)
@@ -113,7 +107,7 @@ def rebuild_for_start(journal: SqlJournal, name: str) -> tuple[Rebuilt, int]:
     Beside it the last record with such a revision; 0 where the model has learned all of them.
     """
     seqs, revisions = journal.snapshots(name), reaches(journal, name)
-    if seqs and _outdated(seqs[-1], revisions):
+    if seqs and is_outdated(seqs[-1], revisions):
         return rebuild(journal, name, revised_through=seqs[-1]), revisions[-1][0]
     return rebuild(journal, name), 0
 
@@ -127,6 +121,16 @@ def catch_up(journal: SqlJournal, model: LiveModel, through: int | None = None) 
 def events_after(journal: SqlJournal, name: str, seq: int) -> Iterator[list[Event]]:
     """Records of a model after one, as they came: labels are those of the records, whatever was revised later."""
     return _events(journal, journal.records(name, after=seq), {})
+
+
+def learned_rows(journal: SqlJournal, name: str, through: int) -> Iterator[list[LabelledRow]]:
+    """Rows that the journal keeps, with the labels that they have by a record, in the order in which these came."""
+    begin = journal.cuts().get(name, 0)
+    right = _right(_revisions(journal, name, through), begin)
+    for events in _events(journal, journal.records(name, after=begin, through=through), right):
+        rows = [row for each in events if isinstance(each, LabelsArrived) for row in each.labelled]
+        if rows:
+            yield rows
 
 
 def champion_of(journal: SqlJournal, name: str) -> str:
@@ -162,16 +166,35 @@ def _revisions(journal: SqlJournal, name: str, through: int | None) -> list[tupl
     return [(record, body_of(record, LabelBody)) for record in sorted(found, key=lambda record: record.seq)]
 
 
+def _right(revisions: Sequence[tuple[Record, LabelBody]], base: int) -> dict[tuple[int, int], LabelValue | None]:
+    """By predict record and place, the label that a revision after a record gave a row; None where it was withdrawn."""
+    return {
+        (asked, row): None if record.kind == "void" else label
+        for record, labelled in revisions
+        if record.seq > base
+        for asked, row, label, _ in labelled.revised
+    }
+
+
 def true_snapshots(journal: SqlJournal, name: str) -> list[int]:
     """Snapshots from which a model can be built as it is now."""
     revisions = reaches(journal, name)
-    return [seq for seq in journal.snapshots(name) if not _outdated(seq, revisions)]
+    return [seq for seq in journal.snapshots(name) if not is_outdated(seq, revisions)]
+
+
+def snapshots_with_rows(journal: SqlJournal, name: str, revisions: Sequence[Reach]) -> list[int]:
+    """Snapshots that hold first rows as they are, or have learned a row that was withdrawn later."""
+    return [
+        seq
+        for seq in journal.snapshots(name)
+        if is_outdated(seq, revisions) or holds_first_rows(journal.snapshot(name, seq))
+    ]
 
 
 def labels_kept(journal: SqlJournal, name: str, revisions: Sequence[Reach]) -> int:
     """How many labels need not be learned again by a model with these revisions: those of the snapshot it begins at."""
     for seq in reversed(journal.snapshots(name)):
-        if not _outdated(seq, revisions):
+        if not is_outdated(seq, revisions):
             try:
                 return labels_in(journal.snapshot(name, seq))
             except ModelFileError:
@@ -187,7 +210,7 @@ def decision(record: Record) -> Decision:
 def _base(journal: SqlJournal, name: str, through: int | None, revisions: Sequence[Reach]) -> LiveModel | None:
     """The last snapshot before which no label was revised after it; one that is damaged is passed over."""
     for seq in reversed(journal.snapshots(name, through)):
-        if not _outdated(seq, revisions):
+        if not is_outdated(seq, revisions):
             try:
                 return LiveModel.from_snapshot(journal.snapshot(name, seq))
             except ModelFileError:
@@ -195,7 +218,7 @@ def _base(journal: SqlJournal, name: str, through: int | None, revisions: Sequen
     return None
 
 
-def _outdated(seq: int, revisions: Sequence[Reach]) -> bool:
+def is_outdated(seq: int, revisions: Sequence[Reach]) -> bool:
     """Whether a label that the snapshot had learned was revised after it."""
     return any(first <= seq < at for at, first in revisions)
 
@@ -240,7 +263,10 @@ def _in_hand(
                 if (now := right.get((asked, row), label)) is not None
             ]
             changed = bodies[record.seq].revised
-            voided = len(changed) if record.kind == "void" else 0
+            # A label that was erased is None. Its row counts as withdrawn here, and not again where it was.
+            voided = sum(label is None for _, _, label in learned)
+            if record.kind == "void":
+                voided += sum(label is not None for _, _, label, _ in changed)
             found.append(LabelsArrived(record.seq, record.time, labelled, any(first for *_, first in changed), voided))
         else:
             found.append(decision(record))

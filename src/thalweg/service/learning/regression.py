@@ -54,7 +54,7 @@ class Regression(Task):
     snapshot = record
 
     def described(self) -> dict[str, Any]:
-        return {"positive": None, "coverage": self.coverage}
+        return {"positive": None, "coverage": self.coverage, "key": None}
 
     def make(self, body: dict[str, Any]) -> Any:
         return self._covering(make_model(body["kind"], task=self.name, **body["parameters"]))

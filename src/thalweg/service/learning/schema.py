@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from thalweg.client.protocol import MOST_COLUMNS, MOST_TEXT
 from thalweg.errors import InvalidInput
 from thalweg.service.commands import Refused
-from thalweg.tables.cells import is_text, trimmed
+from thalweg.tables.cells import is_text, parsed, trimmed
 from thalweg.tables.encoder import Encoder
+from thalweg.tables.key_column import KeyColumn
 from thalweg.tables.kinds import CategoryColumn, Column, HashedColumn, NumberColumn, TimeColumn
 from thalweg.tables.plan import MOST_CATEGORIES, USUAL_RATES, Plan, among_sparse, plan_columns
 from thalweg.tables.rows import Block, Chunk, Piece
@@ -17,8 +19,10 @@ from thalweg.tables.sparse_kinds import MapColumn, map_keys
 from thalweg.tables.text_column import TextColumn
 
 
-def as_described(schema: Any) -> Encoder:
+def as_described(schema: Any, key: str | None = None) -> Encoder:
     """An encoder for the columns of a schema; `Refused` names what is wrong with it.
+
+    ``key`` is the column of keys, whether the schema names it or not.
 
     Examples
     --------
@@ -30,6 +34,11 @@ def as_described(schema: Any) -> Encoder:
     if not isinstance(described, list) or not 0 < len(described) <= MOST_COLUMNS:
         raise Refused(422, f"a schema must have a list of 1 to {MOST_COLUMNS} columns")
     columns = [_column(each, at) for at, each in enumerate(described)]
+    if key is not None:
+        columns = [each for each in columns if each.name != key]
+        if not columns:
+            raise Refused(422, f"a schema must have a column beside the key {key!r}")
+        columns.append(KeyColumn(key))
     if any(column.sparse for column in columns):
         columns = [among_sparse(column, HASH_BITS) for column in columns]
     names = tuple(column.name for column in columns)
@@ -78,6 +87,46 @@ def _column(described: Any, at: int) -> Column:
     return column
 
 
+def added_column(name: str, given: Any) -> Column:
+    """A column that is added to a model, by its default or by what a schema says of it and the default.
+
+    Examples
+    --------
+    >>> added_column("load", 0.5).features, added_column("day", "mon").kind
+    (('load',), 'category')
+    """
+    described = given if isinstance(given, dict) else {"default": given}
+    default = described.get("default")
+    is_number = isinstance(default, int | float) and not isinstance(default, bool) and math.isfinite(default)
+    kind = described.get("kind", "number" if is_number else "category")
+    if kind not in ("number", "category", "time"):
+        raise Refused(422, f"column {name!r} cannot be added: it must be of kind number, category or time")
+    if not (is_number if kind == "number" else isinstance(default, str) and _is_category(default)):
+        what = "a number" if kind == "number" else "a text"
+        raise Refused(422, f"column {name!r} cannot be added: its default must be {what}")
+    known = described.get("categories", [])
+    if kind == "category" and isinstance(known, list) and default not in known:
+        described = {**described, "categories": [default, *known]}
+    options = {option: value for option, value in described.items() if option != "default"}
+    column = _column({**options, "name": name, "kind": kind}, 0)
+    column.default = default
+    if column.parse_values([default]) is None:
+        _parsed_default(column)
+    return column
+
+
+def _parsed_default(column: Column) -> None:
+    """`Refused` where the default is no cell of the column."""
+    import pyarrow as pa
+
+    try:
+        _, wrong = parsed(column, column.absent(1))
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        raise Refused(422, f"column {column.name!r} cannot be added: {' '.join(str(error).split())}") from error
+    if wrong:
+        raise Refused(422, f"column {column.name!r} cannot be added: {wrong[0][1]}")
+
+
 def _is_category(each: Any) -> bool:
     return isinstance(each, str) and 0 < len(each) <= MOST_TEXT and each == each.strip()
 
@@ -92,20 +141,23 @@ def allowed_labels(schema: Any) -> list[str] | None:
     return list(dict.fromkeys(labels))
 
 
-def at_creation(described: Any) -> dict[str, Any]:
+def at_creation(described: Any, key: str | None = None) -> dict[str, Any]:
     """What the record that makes a model keeps of a schema."""
-    found: dict[str, Any] = {"schema": as_described(described).to_json()}
+    found: dict[str, Any] = {"schema": as_described(described, key).to_json()}
     labels = allowed_labels(described)
     return found if labels is None else found | {"labels": labels}
 
 
-def of_table(table: Any) -> Encoder:
+def of_table(table: Any, key: str | None = None) -> Encoder:
     """An encoder for the columns that a table of first rows shows; pyarrow's, whatever they came as.
 
-    What these rows do not tell could never be learned later, so a column that shows nothing is refused.
+    ``key`` is the column of keys. What these rows do not tell could never be learned later, so a column that shows
+    nothing is refused.
     """
     import pyarrow as pa
 
+    if key is not None and key not in table.column_names:
+        raise Refused(422, f"row 0, column {key!r}: the key is missing")
     for name, cells in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_nested(cells.type) and map_keys(cells.type) is None:
             why = f"has values of type {cells.type}, which cannot be learned: leave it out"
@@ -116,7 +168,7 @@ def of_table(table: Any) -> Encoder:
         raise Refused(422, f"column {name!r} {why}, or give a schema when the model is made")
     chunk = Chunk([Piece(Block(table, "the first rows", 1), 0, len(table))], [])
     try:
-        plan = plan_columns(chunk, target=None)
+        plan = plan_columns(chunk, target=None, key=key)
     except InvalidInput as error:
         raise Refused(422, str(error)) from error
     return Encoder(plan)

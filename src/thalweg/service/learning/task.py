@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.catalogue import MODELS, make_model
-from thalweg.pipeline.target_encoding import behind_rates
+from thalweg.pipeline.over_columns import over_columns
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features
 from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted
@@ -36,6 +36,11 @@ class Task(ABC):
     has_classes: ClassVar[bool]
     #: The kind of comparison between champion and challenger.
     comparison: ClassVar[type[Comparison]]
+
+    @property
+    def key_column(self) -> str | None:
+        """The column that says which key's model a row belongs to; None where there is one model for all."""
+        return None
 
     # ------------------------------------------------------------------ making models
 
@@ -69,7 +74,7 @@ class Task(ABC):
 
     def over_columns(self, model: Any, plan: Plan) -> Any:
         """A model that has learned nothing, as it learns these columns."""
-        return behind_rates(model, plan.wide_categories)
+        return over_columns(model, plan)
 
     # ------------------------------------------------------------------ rows and labels
 
@@ -91,6 +96,10 @@ class Task(ABC):
 
         ``X`` is an array or a `scipy.sparse.csr_array`; ``labels`` is how many others were learned before.
         """
+
+    def explained_label(self, model: Any) -> str | None:
+        """The label whose probability the effects of columns are about; None of numbers."""
+        return None
 
     @abstractmethod
     def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> float | None:

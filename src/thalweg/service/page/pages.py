@@ -25,6 +25,7 @@ _SCRIPTS = (
     "chart.js",
     "charts.js",
     "class_specs.js",
+    "columns.js",
     "course.js",
     "line.js",
     "look.js",

@@ -321,6 +321,21 @@
     named();
     make();
   });
+
+  // ---- on paper: light, and as wide as a page; canvases are drawn before the printer's style sheet holds
+  let before = null;
+  addEventListener("beforeprint", () => {
+    before = root.dataset.theme ?? "";
+    root.dataset.theme = "light";
+    root.classList.add("printing");
+    make();
+  });
+  addEventListener("afterprint", () => {
+    if (before) root.dataset.theme = before;
+    else delete root.dataset.theme;
+    root.classList.remove("printing");
+    make();
+  });
   named();
   make();
 })();

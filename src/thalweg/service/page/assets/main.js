@@ -1,6 +1,7 @@
 // The live page: which model, how the connection is, and when what is drawn.
 import { showChallenges } from "./challenge.js";
 import { Charts } from "./charts.js";
+import { showColumns } from "./columns.js";
 import { Course } from "./course.js";
 import { switchable } from "./look.js";
 import { made } from "./made.js";
@@ -88,13 +89,17 @@ const refresh = async () => {
     charts.clear();
     showNoModels(at("verdict"));
     showChallenges(at("challenge"), []);
+    showColumns(at("columns"), null, null);
     at("models").hidden = at("axis").hidden = true;
     state("idle");
     return;
   }
   const name = offer(models);
-  const [told, ...compared] = await Promise.all([
+  const isChallenger = models.find((model) => model.name === name).challenger_of != null;
+  const [told, importance, inputs, ...compared] = await Promise.all([
     ask(modelPath(name, "course")),
+    isChallenger ? null : ask(modelPath(name, "importance")),
+    ask(modelPath(name, "inputs")),
     ...challengersOf(models, name).map((challenger) => ask(modelPath(challenger, "compare"))),
   ]);
   const another = course?.name !== name;
@@ -104,6 +109,7 @@ const refresh = async () => {
     listen(name);
   }
   showChallenges(at("challenge"), compared, course.task);
+  showColumns(at("columns"), importance, course.length ? inputs : null);
   document.title = `${name} – thalweg, live`;
   draw();
 };

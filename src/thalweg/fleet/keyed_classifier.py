@@ -1,0 +1,175 @@
+"""A model of all keys, and for each key a small one of how that key differs from all.
+
+A logistic regression for each key has the log-probabilities of the model of all keys as its offset and weights that
+begin at zero: a new key predicts what all keys have learned, and departs from it as its own rows come. Weights have a
+Gaussian prior around zero, a diagonal variance each, and follow the key's rows by an extended Kalman filter whose
+variances return slowly to the prior, so that a key that drifts is followed. The two predictions are mixed by their
+recent log-loss on the rows of the key.
+
+X. Zhang et al., "GLMix: Generalized Linear Mixed Models For Large-Scale Response Prediction", KDD 2016: a global model
+with coefficients for each member, in batches.
+
+| in `kernels/keyed/keyed.hpp` | here | shape |
+|---|---|---|
+| p | the prediction of ``learner`` | (classes,) |
+| q | the own prediction of a key | (classes,) |
+| m, V | weights of a key and their variances | (classes, features) each, of 4-byte floats |
+| a | `KeySummary.weight` | |
+
+Copies share the keys that neither has changed since, so that a copy costs one pointer whatever the number of keys.
+
+Cost: that of the learner, plus O(classes x features) a row, and 56 + 8 x classes x features bytes a key, to which the
+tree that finds it adds about 40.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import Any, NamedTuple
+
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.kernels import compiled
+from thalweg.kernels._base import Core
+from thalweg.learners.base.wrapper import Wrapper
+from thalweg.parameters import Real, Rules, Whole
+
+
+class KeySummary(NamedTuple):
+    """How the model of a key does; each row counts as it was predicted just before its label was learned.
+
+    Examples
+    --------
+    >>> from thalweg import OnlineLDC
+    >>> from thalweg.fleet import KeyedClassifier
+    >>> KeyedClassifier(OnlineLDC()).partial_fit([[7, 0.5], [8, 1.5], [7, 2.5]], [0, 1, 0]).summary(8)
+    KeySummary(rows=1, rows_since=1, error=1.0, recent_error=1.0, weight=0.5)
+    """
+
+    #: Rows learned, and rows of all keys since the last of them.
+    rows: int
+    rows_since: int
+    #: Share of wrong predictions over all rows, and over about the last 50.
+    error: float
+    recent_error: float
+    #: Weight of the key's own part in its next prediction; the model of all keys has the rest.
+    weight: float
+
+
+class KeyedClassifier(Wrapper):
+    """A classifier whose rows belong to keys, such as customers or machines, that are related but not alike.
+
+    Parameters
+    ----------
+    learner : classifier
+        The model of all keys, a template that is never learned itself. It sees the rows without their key.
+    key : int, default 0
+        The feature that holds the key: any number, with whatever meaning. `thalweg.tables.key_column.key_number` makes
+        one of a text.
+    spread : float > 0, default 1
+        Standard deviation that is expected of the difference between a key's log-odds and those of all keys. Raising it
+        lets new keys depart faster.
+    drift : float from 0 to 1, default 0.002
+        Share by which the variances of a key's weights return to their start with each of its rows. Raising it follows
+        changes of a key faster and costs accuracy where there are none.
+    max_bytes : int, optional
+        Memory for the keys, at least 65,536. Beyond it, those learned longest ago go to a temporary file and come back
+        when they are learned again; about 64 bytes a key remain. By default all stay. Predictions do not depend on it.
+    folder : str, optional
+        Where that temporary file lies; by default where the system keeps such files. It has no name there and is gone
+        when the model is: `thalweg.save` writes all keys, wherever they are.
+
+    Attributes
+    ----------
+    n_keys_, n_keys_in_memory_, n_key_bytes_ : int
+        The keys learned so far, those in memory, and the memory they take.
+
+    Examples
+    --------
+    Two keys with opposite labels, which one model for both cannot distinguish:
+
+    >>> import numpy as np
+    >>> from thalweg import OnlineLDC
+    >>> from thalweg.fleet import KeyedClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> key, x = rng.integers(0, 2, 2000), rng.normal(size=2000)
+    >>> y = np.where(key == 0, x > 0, x < 0)
+    >>> model = KeyedClassifier(OnlineLDC())
+    >>> right = model.predict_then_learn(np.column_stack([key, x]), y) == y
+    >>> round(float(right[1000:].mean()), 2), model.n_keys_
+    (0.99, 2)
+    """
+
+    _rules = Rules(
+        key=Whole(0, 2**31 - 1, text="be the number of a feature"),
+        spread=Real(1e-6, 1e6, "both", text="be a number from 1e-6 to 1e6"),
+        drift=Real(0, 1, "both", text="be a number from 0 to 1"),
+        max_bytes=Whole(1 << 16, 2**62, text="be at least 65536,").or_else(None),
+    )
+    _parameters_not_saved = frozenset({"folder"})
+
+    def __init__(
+        self,
+        learner: Any,
+        key: int = 0,
+        *,
+        spread: float = 1.0,
+        drift: float = 0.002,
+        max_bytes: int | None = None,
+        folder: str | None = None,
+    ) -> None:
+        self.learner = learner
+        self.key = key
+        self.spread = spread
+        self.drift = drift
+        self.max_bytes = max_bytes
+        self.folder = folder
+
+    @property
+    def _takes_sparse(self) -> bool:
+        return False
+
+    def _make_core(self, features: int) -> Core:
+        self._rules.check(self)
+        if self.key >= features:
+            raise InvalidParameter.of("KeyedClassifier", "key", f"be one of the {features} features", self.key)
+        if features < 2:
+            raise InvalidInput("X must have a feature beside the key")
+        inner = self._inner_core(features - 1)
+        if inner.decides or hasattr(self.learner, "predict_set"):
+            rule = (
+                "not decide by costs, thresholds or sets: put the KeyedClassifier into it, and not the other way round"
+            )
+            raise InvalidParameter.of("KeyedClassifier", "learner", rule, self.learner)
+        options = int(self.key), float(self.spread), float(self.drift)
+        if self.max_bytes is None:
+            return compiled.keyed(inner, *options)
+        try:
+            with tempfile.TemporaryFile(dir=self.folder) as file:
+                return compiled.keyed(inner, *options, int(self.max_bytes), os.dup(file.fileno()))
+        except OSError as error:
+            rule = f"be a folder that can be written ({error.strerror or error})"
+            raise InvalidParameter.of("KeyedClassifier", "folder", rule, self.folder) from error
+
+    @property
+    def n_keys_(self) -> int:
+        """Keys with a row."""
+        return compiled.key_counts(self._learned_core())[0]
+
+    @property
+    def n_keys_in_memory_(self) -> int:
+        """Keys that are not in the temporary file."""
+        return compiled.key_counts(self._learned_core())[1]
+
+    @property
+    def n_key_bytes_(self) -> int:
+        """Memory that the keys take, in bytes."""
+        return compiled.key_counts(self._learned_core())[2]
+
+    def summary(self, key: float) -> KeySummary | None:
+        """How a key does; None for a key without a row."""
+        found = compiled.describe_key(self._core, float(key)) if self.__sklearn_is_fitted__() else None
+        if found is None:
+            return None
+        rows, since, mistakes, recent, weight = found
+        return KeySummary(rows, since, mistakes / rows, recent, weight)

@@ -1,0 +1,61 @@
+// A file for records that are not in memory, shared by all copies of a model.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <vector>
+
+#ifndef THALWEG_LEVEL
+#error "compile with -DTHALWEG_LEVEL=<name of the instruction set>"
+#endif
+
+namespace thalweg::THALWEG_LEVEL {
+
+// A place that was released is used again by a record of the same size.
+class SpillFile {
+ public:
+  explicit SpillFile(int file) : file_(file) {}
+  SpillFile(const SpillFile &) = delete;
+  ~SpillFile() { ::close(file_); }
+
+  // Where the bytes were written; -1 where the disk has no room for them.
+  int64_t write(const void *bytes, int64_t count) {
+    const std::lock_guard<std::mutex> alone(mutex_);
+    auto &free = free_[count];
+    const int64_t at = free.empty() ? end_ : free.back();
+    for (int64_t done = 0; done < count;) {
+      const int64_t n = ::pwrite(file_, static_cast<const char *>(bytes) + done, std::size_t(count - done), at + done);
+      if (n <= 0) return -1;
+      done += n;
+    }
+    if (free.empty()) end_ += count;
+    else free.pop_back();
+    return at;
+  }
+  void read(int64_t at, void *bytes, int64_t count) const {
+    for (int64_t done = 0; done < count;) {
+      const int64_t n = ::pread(file_, static_cast<char *>(bytes) + done, std::size_t(count - done), at + done);
+      if (n <= 0) throw std::runtime_error("the file of models put aside cannot be read");
+      done += n;
+    }
+  }
+  void release(int64_t at, int64_t count) noexcept {
+    const std::lock_guard<std::mutex> alone(mutex_);
+    try {
+      free_[count].push_back(at);
+    } catch (...) {  // the place is lost, which costs disk only
+    }
+  }
+
+ private:
+  int file_;
+  int64_t end_ = 0;
+  std::mutex mutex_;
+  std::map<int64_t, std::vector<int64_t>> free_;  // by size
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

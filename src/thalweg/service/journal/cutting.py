@@ -1,0 +1,76 @@
+"""The journal of a model is cut at a snapshot: what came before and is no longer needed is erased, a page at a time.
+
+A cut is decided in one transaction and carried out in many, so that a service goes on while its journal is cut. In
+between, and after a process that ended on the way, the journal is sound: it holds more than it needs.
+
+Predict records stay that have rows without a label, unless these have expired, or that got a label after the snapshot.
+The labels of their rows stay, too, and so does the record of the snapshot, since the next one is chained to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from thalweg.service.journal.records import Kind, LabelBody, Record, body_of
+from thalweg.service.journal.sql import SqlJournal
+
+_LABELS: tuple[Kind, ...] = ("label", "revise", "void")
+_OPEN = (
+    "SELECT j.seq, j.rows - COALESCE(SUM(t.rows), 0), COALESCE(MAX(t.seq), 0) "
+    "FROM journal j LEFT JOIN told t ON t.asked = j.seq "
+    "WHERE j.model = ? AND j.kind = 'predict' AND j.seq > ? AND j.seq <= ? "
+    "GROUP BY j.seq, j.rows ORDER BY j.seq LIMIT ?"
+)
+
+
+@dataclass(frozen=True)
+class Page:
+    """How many records a step has erased, and where the next one begins; None at the end."""
+
+    erased: int
+    next: tuple[int, int] | None
+
+
+#: The first page: rows before labels, which are needed for as long as their rows are.
+FIRST = (0, 0)
+
+
+def begin_cut(journal: SqlJournal, model: str, seq: int, versions: Collection[int] = ()) -> int:
+    """Let the journal of a model begin at a snapshot, inside a transaction; how many earlier snapshots are dropped.
+
+    Snapshots of ``versions`` stay.
+    """
+    earlier = [at for at in journal.snapshots(model) if at < seq and at not in versions]
+    journal.drop_snapshots(model, earlier)
+    journal.set_cut(model, seq)
+    return len(earlier)
+
+
+def erase_page(journal: SqlJournal, model: str, cut: int, expired: int, page: tuple[int, int], limit: int) -> Page:
+    """Erase some of the records before a cut, inside a transaction; rows up to ``expired`` wait for no label."""
+    phase, after = page
+    if phase == 0:
+        rows = journal.execute(_OPEN, [model, after, cut, limit]).fetchall()
+        gone = [row[0] for row in rows if (row[1] == 0 or row[0] <= expired) and row[2] <= cut and row[0] != cut]
+        last = rows[-1][0] if len(rows) == limit else None
+    else:
+        records = journal.first_records(model, _LABELS[phase - 1], after, cut, limit)
+        needed = _needed(journal, records)
+        gone = [each.seq for each in records if each.seq not in needed and each.seq != cut]
+        last = records[-1].seq if len(records) == limit else None
+    journal.delete_records(gone)
+    if last is not None:
+        return Page(len(gone), (phase, last))
+    return Page(len(gone), (phase + 1, 0) if phase < len(_LABELS) else None)
+
+
+def _needed(journal: SqlJournal, records: Collection[Record]) -> set[int]:
+    """Those label records that have labels of rows that are still there."""
+    asked = {
+        asked
+        for each in records
+        for labelled in [body_of(each, LabelBody)]
+        for asked in (*(at for at, _, _ in labelled.learned), *(at for at, _, _, _ in labelled.revised))
+    }
+    return {seq for _, seq in journal.links(sorted(asked))} if asked else set()

@@ -1,0 +1,101 @@
+"""What a running service forgets by itself: old records, replies to old requests; and how large its journal is.
+
+What may go is found by a connection of its own, beside the requests. The writer then erases it a page at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+
+from thalweg.errors import JournalError, ThalwegError
+from thalweg.service.commands import Command, Cut, DropReplies
+from thalweg.service.journal.sql import SqlJournal
+from thalweg.service.learning.compaction import cut_points, snapshots_of_versions
+from thalweg.service.options import Retention
+
+_LOG = logging.getLogger("thalweg.service")
+#: Seconds between looks; and how many times longer than a look the pause is, so that large journals are read rarely.
+_EVERY_SECONDS, _SPARING = 60.0, 30.0
+
+
+class JournalRetention:
+    """Looks from time to time for what is not to be kept, and gives the writer commands that erase it.
+
+    ``keep`` is None where all records stay. ``versions`` has the records of a model's named versions.
+    """
+
+    def __init__(
+        self,
+        reader: Callable[[], SqlJournal],
+        keep: Retention | None,
+        keep_replies: int,
+        versions: Callable[[str], Sequence[int]],
+        put: Callable[[Sequence[Command]], None],
+    ) -> None:
+        self._reader, self._keep, self._keep_replies = reader, keep, keep_replies
+        self._versions, self._put = versions, put
+        #: Bytes of the journal when it was last looked at; None before.
+        self.size: int | None = None
+        #: Bytes that were free on its disk; None where that is not known.
+        self.free: int | None = None
+        #: Whether cuts that another process may have begun have been resumed.
+        self._resumed = False
+        self._warned = False
+
+    async def run(self) -> None:
+        while True:
+            began = time.monotonic()
+            try:
+                self._put(await asyncio.to_thread(self.due))
+            except JournalError:
+                pass  # the writer says so, and tries again
+            except ThalwegError as error:
+                _LOG.error("the journal is not cut: %s", error)
+            except Exception:  # what is not cut now is cut a minute later
+                _LOG.exception("the journal is not cut")
+            await asyncio.sleep(max(_EVERY_SECONDS, _SPARING * (time.monotonic() - began)))
+
+    def due(self) -> list[Command]:
+        """What is to be erased now; in a thread, since it reads the journal."""
+        journal = self._reader()
+        try:
+            self.size, self.free = journal.size(), journal.free()
+            found: list[Command] = []
+            if self._keep is not None:
+                found += self._cuts(journal, self._keep)
+            expired = journal.last_before(time.time_ns() // 1000 - 1_000_000 * self._keep_replies)
+            through = max([expired, *journal.cuts().values()])
+            if journal.has_replies(through):
+                found.append(DropReplies("", None, through))
+            return found
+        finally:
+            journal.close()
+
+    def _cuts(self, journal: SqlJournal, keep: Retention) -> list[Command]:
+        before = journal.cuts()
+        points = cut_points(journal, keep)
+        found: list[Command] = []
+        for name in journal.models():
+            cut, begun = points.get(name, 0), before.get(name, 0)
+            if cut > begun:
+                parts = snapshots_of_versions(journal, name, self._versions(name), cut)
+                found.append(Cut(name, None, cut, parts))
+            elif begun and not self._resumed:
+                found.append(Cut(name, None, begun, []))
+        self._resumed = True
+        if keep.bytes is not None:
+            self._warn_if_larger(keep.bytes, bool(points), bool(found))
+        return found
+
+    def _warn_if_larger(self, most: int, larger: bool, cutting: bool) -> None:
+        """Once, where nothing more can be cut: rows wait for labels, or there is no later snapshot."""
+        if larger and not cutting and not self._warned:
+            _LOG.warning(
+                "the journal is larger than %d bytes (--keep), and nothing more of it can be erased: "
+                "rows without a label stay until they expire (--expire)",
+                most,
+            )
+        self._warned = larger and not cutting

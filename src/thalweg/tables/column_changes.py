@@ -1,0 +1,112 @@
+"""Columns that change while a model lives: some are added with a default, some retired, some renamed.
+
+Features of retired and renamed columns stay where they are, so learners go on. Those of added columns come behind all
+others, before the mark of gaps; a learner for them has to be learned again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from thalweg.errors import InvalidInput
+from thalweg.tables.encoder import Encoder
+from thalweg.tables.kinds import Column, Floats
+from thalweg.tables.plan import Plan, column_from_json, column_to_json
+from thalweg.tables.retired_column import RetiredColumn
+
+
+@dataclass(frozen=True)
+class ColumnChange:
+    """What becomes of the columns of a model: new ones, each with its default, and old ones by their names."""
+
+    add: Sequence[Column] = ()
+    retire: Sequence[str] = ()
+    rename: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        added = [column_to_json(column) | {"state": column.state()} for column in self.add]
+        return {"add": added, "retire": list(self.retire), "rename": dict(self.rename)}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> ColumnChange:
+        added = []
+        for each in kept["add"]:
+            described = {name: value for name, value in each.items() if name != "state"}
+            added.append(column_from_json(**described))
+            added[-1].restore(each["state"])
+        return cls(added, kept["retire"], kept["rename"])
+
+
+@dataclass(frozen=True)
+class Widening:
+    """Features that rows from before a record lack: their place, and their values for these rows."""
+
+    seq: int
+    place: int
+    values: tuple[float, ...]
+
+    def widened(self, X: Floats) -> Floats:
+        """Rows with the features, which they lack.
+
+        Examples
+        --------
+        >>> Widening(7, 1, (0.5, 0.25)).widened(np.array([[1.0, 0.0]])).tolist()
+        [[1.0, 0.5, 0.25, 0.0]]
+        """
+        return np.insert(X, [self.place] * len(self.values), self.values, axis=1)
+
+
+def changed(encoder: Encoder, change: ColumnChange) -> Encoder:
+    """An encoder after a change; an `InvalidInput` names a column that cannot be changed so."""
+    plan = encoder.plan
+    known = {column.name: column for column in plan.columns}
+    for name in (*change.retire, *change.rename):
+        if name not in known or isinstance(known[name], RetiredColumn):
+            raise InvalidInput(f"column {name!r} cannot be changed: the model learns from no such column")
+        if known[name].required:
+            raise InvalidInput(f"column {name!r} cannot be changed: it holds the keys of the model")
+        if known[name].sparse:
+            raise InvalidInput(f"column {name!r} cannot be changed: its features have no names")
+    if both := set(change.retire) & set(change.rename):
+        raise InvalidInput(f"column {min(both)!r} can be retired or renamed, not both")
+    if change.add and plan.sparse_columns:
+        raise InvalidInput(f"column {change.add[0].name!r} cannot be added: the model has sparse columns")
+    names = [change.rename.get(name, name) for name in plan.names] + [column.name for column in change.add]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InvalidInput(f"column {twice[0]!r} would be there twice")
+    columns: list[Column] = []
+    for column in plan.columns:
+        if column.name in change.retire:
+            columns.append(RetiredColumn.of(column))
+        else:
+            described = column_to_json(column) | {"name": change.rename.get(column.name, column.name)}
+            columns.append(column_from_json(**described))
+            columns[-1].restore(column.state())
+    if all(isinstance(column, RetiredColumn) for column in (*columns, *change.add)):
+        raise InvalidInput("a model must have a column that is not retired")
+    for column in change.add:
+        columns.append(column_from_json(**column_to_json(column)))
+        columns[-1].restore(column.state())
+    left_out = {change.rename.get(name, name): why for name, why in plan.left_out.items()}
+    return Encoder(
+        Plan(tuple(columns), left_out, tuple(names), plan.marks_gaps),
+        bad_rows=encoder.bad_rows,
+        missing=encoder.missing,
+    )
+
+
+def widening(encoder: Encoder, change: ColumnChange, seq: int) -> Widening | None:
+    """What rows from before a change at a record lack, given the encoder before it; None where nothing is added."""
+    if not change.add:
+        return None
+    values: list[float] = []
+    for column in change.add:
+        found = np.empty((1, len(column.features)))
+        parsed = column.parse_values([column.default])
+        column.encode(parsed if parsed is not None else column.parse(column.absent(1)), found, learn=False)
+        values += found[0].tolist()
+    return Widening(seq, len(encoder.plan.feature_names) - len(encoder.plan.marks), tuple(values))

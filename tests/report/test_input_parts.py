@@ -1,0 +1,40 @@
+"""What the report says of inputs, rises of the error and alerts stays short, with the largest first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thalweg.report.page.input_parts import input_parts, sentences
+
+
+def metrics_with(rises: int) -> dict[str, Any]:
+    """Rises of the error at every thousandth row, of which the last but one is the longest."""
+    sizes = [0.2 + (0.3 if at == rises - 2 else 0.0) for at in range(rises)]
+    changes = [
+        {"row": 1000 * at, "found": 1000 * at + 49, "before": 0.1, "seen": 0.4, "after": size}
+        for at, size in enumerate(sizes, start=1)
+    ]
+    causes = [
+        {"row": each["row"], "at": each["row"], "found_at": each["found"], "columns": [], "cause": "concept"}
+        for each in changes
+    ]
+    inputs = {"changes": [], "causes": causes, "columns": [], "predictions": [], "targets": [], "not_watched": []}
+    return {"changes": changes, "inputs": inputs}
+
+
+def test_of_many_rises_the_largest_come_first_and_the_rest_together() -> None:
+    found = sentences(metrics_with(29))
+    assert len(found) == 4
+    assert "at row 28,000 while no input" in found[0]
+    assert found[-1].startswith("The error rose 26 more times, by less or for a shorter time")
+    assert len(sentences(metrics_with(4))) == 4  # one alone is no group
+
+
+def test_an_alert_of_an_event_has_no_end_and_one_that_holds_lasts_to_the_end() -> None:
+    fired = [
+        {"rule": "error_rise", "row": 5, "before": 0.1, "seen": 0.4},
+        {"rule": "error>0.2", "row": 7, "value": 0.25, "ended": None},
+        {"rule": "error>0.2", "row": 3, "value": 0.25, "ended": 6},
+    ]
+    lines = input_parts({"changes": [], "alerts_fired": {"fired": fired, "left_out": 0}})["alert_lines"]
+    assert [line[-1] for line in lines] == ["", "the end", "6"]
