@@ -1,4 +1,4 @@
-"""thalweg: classifiers that stay right while the stream drifts.
+"""thalweg: online learning for data streams with concept drift.
 
 Public names are loaded on first use, so that ``import thalweg`` takes about two milliseconds. Importing `typing` would
 add fourteen, so `TYPE_CHECKING` is a plain False, which type checkers take for True.

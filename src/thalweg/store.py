@@ -85,7 +85,7 @@ def save(model: StreamEstimator | Part | TableModel, path: str | os.PathLike[str
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model, of whatever class it was, from a file written by `save` or by `thalweg run`.
+    """Read a model of any class from a file written by `save` or by `thalweg run`.
 
     The model of a run is a `TableClassifier` or a `TableRegressor`: it takes the columns that the run took.
 

@@ -381,7 +381,7 @@ def test_tokens_are_needed_and_hashed_and_have_a_scope(start, tmp_path, capsys):
         (["--model", "no.such.file"], "no.such.file cannot be read"),
         (["--schema", "no.such.file"], "--schema no.such.file cannot be read"),
         (["--schema", __file__], "is not JSON"),
-        (["--schema", "no.such.file", "--model", "no.such.file"], "leave --schema out"),
+        (["--schema", "no.such.file", "--model", "no.such.file"], "leave out --schema"),
     ],
     ids=["beyond the machine", "nowhere", "expiry", "database", "kind", "file", "schema", "not JSON", "two schemas"],
 )

@@ -136,7 +136,7 @@ def test_a_challenger_is_promoted_by_itself_when_it_is_better_beyond_doubt(start
             learn(client, rows[begin : begin + 100], labels[begin : begin + 100])
     assert client.get("/v1/models/rival")["kind"] == "majority"
     status, answer, _ = client.call("POST", "/v1/models/rival/promote")  # by whoever saw the winner, too late
-    assert (status, answer["error"].startswith("no label has compared 'rival'")) == (409, True)
+    assert (status, "have not been compared" in answer["error"]) == (409, True)
     while client.get("/v1/models/rival/compare")["winner"] is None:
         begin = next(parts)
         learn(client, rows[begin : begin + 100], labels[begin : begin + 100])

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model says of one row, and the id under which its label is given later.
+    """Prediction for one row, and the id under which its label is given later.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Client(Calls, Blocks):
-    """Speaks with a running ``thalweg serve``.
+    """Client of a running ``thalweg serve``.
 
     What is lost on the way, or refused for the moment, is sent again; each request carries a key by which the service
     knows it, so nothing is learned twice.
@@ -84,7 +84,7 @@ class Client(Calls, Blocks):
 
 
 class AsyncClient(Calls, Awaits):
-    """As `Client`, for programs with an event loop: every call is awaited.
+    """Client of a running ``thalweg serve`` for async code: the methods of `Client`, awaited.
 
     Parameters
     ----------

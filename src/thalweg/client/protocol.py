@@ -328,7 +328,7 @@ class Predictions(Struct, frozen=True, omit_defaults=True):
 
 
 class Receipt(Struct, frozen=True):
-    """What became of some labels.
+    """Result of sending labels.
 
     Parameters
     ----------
@@ -380,7 +380,7 @@ class Receipt(Struct, frozen=True):
 
 
 class VoidReceipt(Struct, frozen=True):
-    """What became of rows that were to be withdrawn.
+    """Result of a withdrawal of rows.
 
     Parameters
     ----------
@@ -411,7 +411,7 @@ class VoidReceipt(Struct, frozen=True):
 
 
 class EraseReceipt(Struct, frozen=True):
-    """What became of rows that were to be erased.
+    """Result of an erasure of rows.
 
     Parameters
     ----------

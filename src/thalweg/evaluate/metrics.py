@@ -23,7 +23,7 @@ _PER_CLASS = 4
 
 @dataclass(frozen=True)
 class Means:
-    """Averages of the row statistics of one answerer, beside those of no-change.
+    """Averages of the row statistics of one model, beside those of the no-change baseline.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ def brier(means: Means) -> float | None:
 
 
 def kappa(means: Means) -> float:
-    """Cohen's kappa: 1 is perfect, 0 what independent predictions of the same shares would reach.
+    """Cohen's kappa: 1 is perfect, 0 is chance agreement at the same class shares.
 
     NaN while truth and predictions are all of one class.
 
@@ -101,7 +101,7 @@ def kappa(means: Means) -> float:
 
 
 def kappa_temporal(means: Means) -> float:
-    """One minus the error as a multiple of no-change's: above 0 only if better than the last label.
+    """Kappa-temporal, 1 - error / error of no-change: above 0 only if better than repeating the last label.
 
     NaN if neither errs, -inf if only no-change is perfect.
 

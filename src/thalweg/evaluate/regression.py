@@ -255,7 +255,7 @@ Value = TypeVar("Value")
 
 
 class RegressionScores(NamedTuple, Generic[Value]):
-    """Every score of one answerer: numbers in a summary, arrays over time in a curve; several targets are averaged.
+    """Every score of one model: numbers in a summary, arrays over time in a curve; several targets are averaged.
 
     ``r2`` is one minus the squared error as a multiple of the running mean's: what knowing the features is worth. It is
     NaN where neither errs.

@@ -163,7 +163,7 @@ class KnownWeights:
 
 @dataclass(frozen=True)
 class BestWeights:
-    """The linear model that, after each row, turns out to have been best for all rows so far.
+    """The linear model that is best in hindsight for all rows so far.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ class Answered(Protocol):
 
 
 def regrets(records: Iterable[Answered], stream: Stream, reference: Reference) -> Iterator[RegretRecord]:
-    """The regret of a learner that `prequential` or `prequential_regression` walked along the stream, by record.
+    """The regret of a learner over the records of `prequential` or `prequential_regression`.
 
     The rows are read from the stream once more. Labels are compared as the records hold them: as places among the
     stream's classes.

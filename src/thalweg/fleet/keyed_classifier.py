@@ -36,7 +36,7 @@ from thalweg.parameters import Real, Rules, Whole
 
 
 class KeySummary(NamedTuple):
-    """How the model of a key does; each row counts as it was predicted just before its label was learned.
+    """Scores of the model of a key; each row counts with its prediction from just before its label was learned.
 
     Examples
     --------

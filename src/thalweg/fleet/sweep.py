@@ -36,7 +36,7 @@ Settings: TypeAlias = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] 
 
 
 class Sweep:
-    """What `sweep` found: one run for each setting and stream.
+    """Result of `sweep`: one run for each setting and stream.
 
     Attributes
     ----------

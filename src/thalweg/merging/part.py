@@ -330,7 +330,7 @@ class Part(WithColumns):
 
 
 def merge(things: Iterable[Any]) -> Any:
-    """One model of several, one part of several, or a model and the parts that came after it.
+    """Merge several models, several parts, or a model and later parts.
 
     Parameters
     ----------

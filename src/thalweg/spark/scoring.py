@@ -37,7 +37,7 @@ def predict(
     coverage: float | None = None,
     missing: str = "error",
 ) -> DataFrame:
-    """The table with a column of predictions; also for a stream, which is then predicted and not learned.
+    """Add a column of predictions to a table or a stream; nothing is learned.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ _PATIENCE = "300s"
 
 
 def session(master: str = "local[*]", *, name: str = "thalweg", **settings: Any) -> SparkSession:
-    """A session that is ready for thalweg; one that already runs is given back.
+    """Start a Spark session for thalweg, or return the running one.
 
     Parameters
     ----------

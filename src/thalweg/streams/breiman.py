@@ -122,7 +122,7 @@ _POSITIVE = 1
 
 @dataclass(frozen=True)
 class Waveform(ConceptStream):
-    """Mixtures of two of three waves, sampled at 21 places with unit noise: which two is the class.
+    """Mixtures of two of three waves, sampled at 21 places with unit noise; the class is the pair of waves.
 
     Breiman, Friedman, Olshen & Stone, Classification and Regression Trees (1984). Of its three equally frequent classes
     the second, which mixes the waves with peaks at 11 and 7, is 1 and the others are -1, as in the benchmark set.

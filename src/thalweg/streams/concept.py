@@ -207,7 +207,7 @@ class RuleStream(ConceptStream):
 
 @dataclass(frozen=True)
 class RuleConcept(Concept):
-    """A concept that knows the right label of any row.
+    """A concept with a rule that gives the label of any row.
 
     Examples
     --------

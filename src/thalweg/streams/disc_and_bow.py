@@ -16,7 +16,7 @@ from thalweg.streams.stream import Floats, Labels, Rows, standard_normals
 
 @dataclass(frozen=True)
 class DiscAndBow(ConceptStream):
-    """The toy of Bounsiar, Beauseroy & Grall, Figure 1, which gives the shapes but not the sizes.
+    """The example of Bounsiar, Beauseroy & Grall, Figure 1, which gives the shapes but not the sizes.
 
     Class 1 is uniform in a disc about the origin. Class -1 lies along the top of the disc's edge, at an angle uniform
     within ``half_angle`` of the vertical and at a distance from the origin that is normal about the radius.

@@ -14,7 +14,7 @@ from thalweg.streams.stream import Labels, Rows, Stream
 
 
 class Table(Stream):
-    """Rows that are already there, in the order in which they arrived.
+    """A data set as a stream, in the order of its rows.
 
     Parameters
     ----------

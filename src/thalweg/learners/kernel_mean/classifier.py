@@ -71,7 +71,7 @@ def _finite_or_each(value: Any) -> bool:
 
 
 class KernelMeanClassifier(WithProbabilities, StreamClassifier):
-    """Assigns a row to the class whose mean in a kernel's space it matches best: trained by keeping the rows.
+    """Assigns a row to the class whose mean in kernel space matches it best; trained by storing the rows.
 
     Without a budget all rows are kept: memory grows with them, 8 (2 features + 1) bytes a row for "rbf" and 8 features
     for other kernels, and so does the time of a prediction. With a budget the machine is a stream learner of constant
