@@ -28,7 +28,7 @@ help:  ## List the targets
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "%-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.base  ## Create .venv with the library, built in place
-demo: $(VENV)/.base  ## Set up, learn a drifting stream with the default, draw its error
+demo: $(VENV)/.base  ## Set up, run the default on a drifting stream, write the report
 	$(BIN)/thalweg demo --out demo
 
 test: $(VENV)/.dev  ## Every check before a commit: about four minutes on two cores
@@ -87,7 +87,7 @@ wheel-test: $(VENV)/.dev  ## Build a wheel and test it in an environment of its 
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w build/wheel .
 	$(PYTHON) -m venv build/wheel/env
 	build/wheel/env/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt \
-		build/wheel/*.whl pytest hypothesis
+		"$$(ls build/wheel/*.whl)[files]" pytest hypothesis
 	build/wheel/env/bin/thalweg demo --out build/wheel/demo
 	build/wheel/env/bin/python -m pytest -q -p no:cacheprovider --hypothesis-profile=repeatable -m 'not slow' -c pyproject.toml tests/kernels
 cross-test: $(VENV)/.base  ## Compile for the other processor family, run kernel tests under qemu-user (Debian 12)

@@ -1,46 +1,73 @@
-"""`thalweg serve` under load for minutes: rows and their labels without end, and what memory the process holds."""
+"""`thalweg serve` for many minutes: rows, late and revised labels, promotions, expiry and cuts of the journal.
+
+One row in ten gets no label and expires. A label in every hundredth request is revised. A challenger comes, is promoted
+and goes every few minutes. The journal keeps 50,000 rows. Memory and disk should stay flat.
+"""
 
 from __future__ import annotations
 
-import http.client
-import json
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.contest import Effort, Unavailable
-from benchmarks.load.processes import free_port, post, started
+from benchmarks.load.processes import free_port, started
 from benchmarks.load.rows import drifting_rows
 from benchmarks.plots.lines import Axis, lines
 from benchmarks.records import Finding, Record
 from benchmarks.suite import Bench, Suite
+from thalweg.client import Client
 
 WORK, MODEL = "resident memory", "thalweg serve"
-#: Looks at the memory; rows of a request.
-LOOKS, BATCH = 10, 200
+#: Looks at memory and disk; rows of a request; requests that a label may be late when it is revised.
+LOOKS, BATCH, REVISED = 10, 200, 20
+#: Requests between two revisions, and between two promotions.
+REVISION, PROMOTION = 100, 500
+KEEP, EXPIRE = "50000rows", "20000rows"
 
 
 def measure(bench: Bench) -> Iterator[list[Record]]:
-    """Ask, label, and look."""
-    port = free_port()
-    command = ["-m", "thalweg", "serve", "--new", "oldc", "--data", str(bench.folder / "served")]
-    with started([*command, "--listen", f"127.0.0.1:{port}"], port) as process:
-        connection = http.client.HTTPConnection("127.0.0.1", port)
-        began, rows = time.monotonic(), 0
+    """Send rows and labels without a pause, and look at memory and disk."""
+    port, folder = free_port(), bench.folder / "served"
+    command = ["-m", "thalweg", "serve", "--new", "oldc", "--data", str(folder), "--keep", KEEP, "--expire", EXPIRE]
+    with (
+        started([*command, "--listen", f"127.0.0.1:{port}"], port) as process,
+        Client(f"http://127.0.0.1:{port}") as client,
+    ):
+        began, requests = time.monotonic(), 0
+        last: deque[tuple[str, str]] = deque(maxlen=REVISED)
         for look in range(1, LOOKS + 1):
             end = began + bench.effort.size * look / LOOKS
             while time.monotonic() < end:
-                batch = drifting_rows(BATCH, seed=rows)
-                body = json.dumps({"rows": [row for row, _ in batch]}).encode()
-                answers = json.loads(post(connection, "/v1/predict", body))["answers"]
-                known = zip(answers, batch, strict=True)
-                labels = [{"id": answer["id"], "label": label} for answer, (_, label) in known]
-                post(connection, "/v1/label", json.dumps({"labels": labels}).encode())
-                rows += BATCH
+                _send(client, requests, last)
+                requests += 1
+                rows = requests * BATCH
                 bench.progress(f"{time.monotonic() - began:,.0f} of {bench.effort.size:,} s, {rows:,} rows")
             held = (float(_resident(process.pid)),)
+            disk = float(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()))
             setting = {"seconds": round(time.monotonic() - began)}
-            yield [Record(WORK, MODEL, setting, "ours", held, "bytes", "process", also={"rows": float(rows)})]
+            also = {"rows": float(rows), "disk": disk}
+            yield [Record(WORK, MODEL, setting, "ours", held, "bytes", "process", also=also)]
+
+
+def _send(client: Client, request: int, last: deque[tuple[str, str]]) -> None:
+    """One request of rows, their labels, and what is due."""
+    batch = drifting_rows(BATCH, seed=request * BATCH)
+    answers = client.predict([row for row, _ in batch])
+    labels = [(answer.id, label) for answer, (_, label) in zip(answers, batch, strict=True)]
+    client.label(dict(pair for place, pair in enumerate(labels) if place % 10))  # the others expire
+    last.append(labels[1])
+    if request % REVISION == REVISION - 1:
+        row, label = last[0]
+        client.label({row: "down" if label == "up" else "up"}, revise=True)
+    rival = f"rival-{request // PROMOTION}"
+    if request % PROMOTION == PROMOTION // 4:
+        client.create(rival, "perceptron", challenger_of="default")
+    elif request % PROMOTION == PROMOTION // 2:
+        client.promote(rival, force=True)
+    elif request % PROMOTION == 3 * PROMOTION // 4:
+        client.archive(rival)
 
 
 def _resident(process: int) -> int:
@@ -59,6 +86,7 @@ def findings(records: Sequence[Record]) -> Iterable[Finding]:
         rows = last.also["rows"] - half.also["rows"]
         yield Finding("bytes more for each further row", (last.best - half.best) / rows, unit="bytes")
         yield Finding("memory at the end over that at half-time", last.best / half.best, at_most=1.05)
+        yield Finding("disk at the end over that at half-time", last.also["disk"] / half.also["disk"], at_most=1.1)
 
 
 SUITE = Suite(
@@ -66,7 +94,7 @@ SUITE = Suite(
     asks="Does the memory of `thalweg serve` stay flat?",
     measure=measure,
     plot=lines("soak", "Memory of a service under load", {WORK: Axis("seconds", logarithmic=False)}),
-    full=Effort(rounds=1, size=600),
+    full=Effort(rounds=1, size=1200),
     quick=Effort(rounds=1, size=30),
     findings=findings,
 )

@@ -1,4 +1,4 @@
-"""The idea in one picture: two classes that circle, the border that follows them, and two that do not."""
+"""The idea in one picture: a class that moves, the border that follows it, and two that do not."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def draw() -> Figure:
     """Snapshots side by side, the errors below."""
     figure = style.new_figure(7.2, 4.7)
     above, below = figure.subfigures(2, 1, height_ratios=[5, 6])
-    places = ((1950, 0.56), (ROWS - 30, 0.66), (ROWS - 30, 0.13))
+    places = ((8_300, 0.6), (16_300, 0.31), (ROWS - 150, 0.06))
     moments_and_errors(above.subplots(1, len(MOMENTS)), below.subplots(), places)
     return figure

@@ -1,7 +1,7 @@
 """Tables and lists of learners, from what their classes say of themselves (`GuideRow`, `CatalogueEntry`).
 
 On a page, a line ``<!-- learners: table -->`` becomes the table "which one when", and ``<!-- learners: reference -->``
-the reference of every classifier. The README holds the same table; the tests compare it with `readme_table`.
+the reference of every classifier.
 """
 
 from __future__ import annotations
@@ -39,14 +39,6 @@ def site_table() -> str:
         for row, name in zip(rows, names, strict=True):
             link = f"[`{row.learner}`]({row.page}.md)"
             lines.append((link, name, row.when, row.not_when, row.to_choose, row.probabilities, row.cost))
-    return _markdown(lines)
-
-
-def readme_table() -> str:
-    """Without links."""
-    lines = [("learner", "use it when", "you choose", "probabilities", "cost of a row")]
-    for _, rows in described():
-        lines += [(f"`{row.learner}`", row.when, row.to_choose, row.probabilities, row.cost) for row in rows]
     return _markdown(lines)
 
 

@@ -138,31 +138,40 @@ def test_an_interrupt_is_said_and_has_its_own_code(
     assert (code, err) == (130, "thalweg: interrupted\n")
 
 
-def test_the_demo_beats_both_baselines_and_draws_its_picture(
+def test_the_demo_beats_baselines_and_a_frozen_model_and_leaves_a_report(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, err = run(capsys, "demo", "--rows", "5000", "--seed", "3", "--out", str(tmp_path / "new" / "folder"))
+    folder = tmp_path / "new" / "folder"
+    code, out, _ = run(capsys, "demo", "--rows", "5000", "--seed", "3", "--out", str(folder))
     assert code == 0
-    errors = {
-        name: float(line.removeprefix(name).split()[0])
-        for line in out.splitlines()
-        for name in ("AutoClassifier", "No change", "Majority class")
-        if line.startswith(name)
-    }
-    assert errors["AutoClassifier"] < 0.1
-    assert min(errors["No change"], errors["Majority class"]) > 0.3
-    assert "By kind of boundary: linear 0" in out
-    assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == ["demo.png", "demo.svg"]
-    assert "100%" in err
+    metrics = json.loads((folder / "metrics.json").read_text())
+    errors = {name: scores["error"] for name, scores in metrics["scores"].items()}
+    assert errors["model"] < 0.1
+    assert min(errors["no_change"], errors["majority"]) > 0.3
+    assert metrics["against"]["references"]["frozen"]["loss"] > 0.3
+    assert f"Report: {folder / 'report.html'}" in out
+    assert (folder / "report.html").stat().st_size > 100_000
+    assert [line.split()[1] for line in out.splitlines()[-3:]] == ["run", "predict", "serve"]
+    again, _, _ = run(capsys, "demo", "--rows", "1000", "--out", str(folder))
+    assert (again, json.loads((folder / "metrics.json").read_text())["rows"]["learned"]) == (0, 1000)
 
 
-def test_without_matplotlib_the_demo_says_what_to_install(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_the_demo_leaves_a_run_of_other_rows_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "metrics.json").write_text("{}")
+    code, out, err = run(capsys, "demo", "--rows", "1000", "--out", str(tmp_path))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "--out" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["metrics.json"]
+
+
+@pytest.mark.parametrize("package", ["pyarrow", "jinja2"])
+def test_without_the_extra_for_files_the_demo_says_what_to_install(
+    package: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    code, out, _ = run(capsys, "demo", "--rows", "1000", "--out", str(tmp_path))
-    assert code == 0
-    assert "thalweg[plot]" in out
+    monkeypatch.setitem(sys.modules, package, None)
+    code, out, err = run(capsys, "demo", "--rows", "1000", "--out", str(tmp_path))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "thalweg[files]" in err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -89,7 +89,10 @@ def test_a_phone_is_shown_the_narrow_figure(opened):
 
 @pytest.mark.parametrize(
     ("name", "block", "begins"),
-    [("index.html", ".language-console", "thalweg generate"), ("api/errors.html", ".language-pycon", "from thalweg")],
+    [
+        ("tutorials/ten-minutes.html", ".language-console", "thalweg generate"),
+        ("api/errors.html", ".language-pycon", "from thalweg"),
+    ],
 )
 def test_the_copy_button_takes_what_was_typed(opened, name, block, begins):
     page = opened(name)

@@ -1,4 +1,4 @@
-"""Streams of four kinds whose rule or whose inputs change at one row: what changed is known."""
+"""Streams of five kinds whose rule or whose inputs change at one row: what changed is known."""
 
 from __future__ import annotations
 
@@ -76,12 +76,27 @@ def _disc(seed: int) -> Made:
     return concepts.concept(0).label, concepts.concept(1).label, inputs
 
 
+def _quadrants(seed: int) -> Made:
+    """The product of two columns has to be positive, then the sum. Inputs: the third column, without effect, moves."""
+
+    def inputs(rng: np.random.Generator, rows: int, moved: bool) -> Floats:
+        X = rng.normal(size=(rows, 4))
+        X[:, 2] += 1.5 * moved
+        return X
+
+    def product(X: Floats) -> Labels:
+        return (X[:, 0] * X[:, 1] > 0).astype(np.int64)
+
+    return product, lambda X: (X[:, 0] + X[:, 1] > 0).astype(np.int64), inputs
+
+
 GENERATORS: dict[str, Callable[[int], Made]] = {
     "SEA": _sea,
     "STAGGER": _stagger,
     "hyperplane": _hyperplane,
     "one weight": _one_weight,
     "disc": _disc,
+    "quadrants": _quadrants,
 }
 
 

@@ -52,7 +52,7 @@ class InputWatch:
                 pairs.append((column.name, self._steps(column, parsed)))
             elif isinstance(column, NumberColumn | NamesColumn):
                 pairs.append((column.name, parsed))
-            else:
+            elif column.sparse:
                 pairs.append((column.name, counts[column.name]))
         if not pairs:
             return np.empty((len(numbers), 0))

@@ -62,7 +62,7 @@ class CatalogueEntry(NamedTuple):
 
 
 class GuideRow(NamedTuple):
-    """A row of "which learner, when": the table of the README and of the documentation.
+    """A row of "which learner, when": the table of the documentation.
 
     Examples
     --------

@@ -153,7 +153,7 @@ class StreamEstimator(WithColumns, abstract=True):
     _more_entries: ClassVar[tuple[CatalogueEntry, ...]] = ()
     #: Parameters that younger versions added, with the value that a file without them stands for.
     _parameters_before: ClassVar[Mapping[str, Any]] = {}
-    #: When to use it, in the tables of the README and the documentation.
+    #: When to use it, in the table of the documentation.
     _guide: ClassVar[tuple[GuideRow, ...]] = ()
     #: Whether a model keeps at least a number of each feature; baselines keep none.
     _uses_features: ClassVar[bool] = True
