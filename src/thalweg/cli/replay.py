@@ -52,5 +52,5 @@ def replay(
     began = f"from the snapshot at record {found.base:,}" if found.base else "from the beginning"
     typer.echo(
         f"{model} after record {found.model.seq:,}: {found.model.labels:,} labels learned, "
-        f"{found.replayed:,} of them replayed, {began}"
+        f"{found.replayed:,} of them again, {began}"
     )
