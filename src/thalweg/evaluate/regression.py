@@ -108,14 +108,14 @@ def prequential_regression(
         One of ours (asked in one compiled call per chunk), a `TableRegressor` (its rows are frames), or any
         scikit-learn regressor with ``partial_fit`` (asked row by row).
     stream : Stream, or iterable of (X, y)
-        Where the rows come from: ``thalweg.streams.Table(X, y)`` for rows in memory,
+        Source of the rows: ``thalweg.streams.Table(X, y)`` for rows in memory,
         ``thalweg.frames.chunks(source, target)`` for a frame or a file, a generated stream, or chunks of your own,
         arrays or frames.
     rows : int, optional
-        How many; by default the stream's length, or all chunks.
+        Number of rows (default: the length of the stream, or all chunks).
     chunk : int >= 1
-        Rows per record, or fewer where chunks are shorter. It changes memory and the rhythm of the records, never the
-        predictions.
+        Rows per record, or fewer where chunks are shorter. It sets memory use and the size of the records, and changes
+        no prediction.
     delay : int >= 0
         How many rows late a target comes: row i is predicted when it arrives and learned right after row i + delay is
         predicted, as in ``thalweg run --delay``. Intervals and members are judged by what they had predicted

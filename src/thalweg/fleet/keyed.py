@@ -96,26 +96,26 @@ class Fleet(LabelledEstimator):
     Parameters
     ----------
     model : classifier or regressor of thalweg
-        What each key gets one of. It is never learned itself. Its core must be compiled, which excludes pipelines,
-        `LearnNSE`, the kernel mean machine without a budget, and committees with members of scikit-learn. With a
-        regressor, ``Fleet(model)`` is a `RegressorFleet`, whose rows have one number each as their target. The state of
-        a key is read and written with each of its rows, so that a small one is quick: tilings, and with them the
-        defaults unless ``curved=False``, take a hundred times as long as by themselves.
+        Template of the model of each key; it learns nothing itself. Its core must be compiled, which excludes
+        pipelines, `LearnNSE`, the kernel mean machine without a budget, and committees with members of scikit-learn.
+        With a regressor, ``Fleet(model)`` is a `RegressorFleet`, whose rows have one number each as their target. The
+        state of a key is read and written with each of its rows, so small models are fast. Models with tilings, such as
+        the defaults unless ``curved=False``, take a hundred times as long as outside a fleet.
     key : str, optional
-        The column of a table, or the entry of a row given as a dict, that holds the key. It is then taken from there
-        wherever no keys are given, and is no feature.
+        The column of a table, or the entry of a row given as a dict, that holds the key. It is
+        used wherever no keys are given, and is not a feature.
     capacity : int, optional
-        How many models stay in memory, at least 1. Beyond it, those learned longest ago go to a temporary file and come
-        back when their key does: about 24 bytes a key remain. Fewer save memory and cost reads and writes. By default
-        all stay.
+        Number of models in memory, at least 1 (default: all). Beyond it, the models that learned least recently go to a
+        temporary file until their key comes again; about 24 bytes a key stay in memory. A lower number saves memory
+        and costs reads and writes.
     folder : str, optional
-        Where that temporary file lies; by default where the system keeps such files. It has no name there and is gone
-        when the fleet is: `thalweg.save` writes all models, wherever they are.
+        Folder of that temporary file (default: the system's). The file has no name there and is deleted with the fleet.
+        `thalweg.save` writes all models, those in the file included.
     device : {"cpu", "cuda"}, default "cpu"
-        Where the models lie and learn. "cuda" needs the extra ``gpu`` and is for an `OnlineLDC` with ``counts="soft"``
-        and without a ridge, a `Perceptron` or an `OnlineLogistic`, at a constant rate, of at most 64 features, and for
-        keys that are integers. Rows may then be arrays of CuPy, PyTorch or JAX in the GPU's memory, where labels must
-        be integers. A file holds a fleet of "cpu".
+        Device that holds the models and learns. "cuda" needs the extra ``gpu`` and is for an `OnlineLDC` with
+        ``counts="soft"`` and without a ridge, a `Perceptron` or an `OnlineLogistic`, at a constant rate, of at most 64
+        features, and for keys that are integers. Rows may then be arrays of CuPy, PyTorch or JAX in the GPU's memory,
+        where labels must be integers. A file holds a fleet of "cpu".
 
     Attributes
     ----------
