@@ -83,7 +83,7 @@ app.command(
     cls=with_examples("thalweg models", "thalweg models | grep rare"),
 )(models)
 app.command(
-    short_help="Train on a drifting stream and draw the error over time.",
+    short_help="Run on a drifting stream beside a frozen model and write the report.",
     cls=with_examples("thalweg demo", "thalweg demo --rows 100000 --seed 7 --out demo"),
 )(demo)
 app.command(
