@@ -44,7 +44,7 @@ def sample_metrics(points: int = 60, names: dict[str, Any] | None = None) -> dic
         "schema": 2,
         "run": {
             "command": f"thalweg run {named['source']} --target {named['target']}",
-            "version": "0.1.0",
+            "version": "0.2.0",
             "source": named["source"],
             "target": named["target"],
             "options": {"delay": 10, "label_time": None, "drop": [named["column"], "x"], "seed": 0, "resume": False},

@@ -1,4 +1,4 @@
-"""thalweg: classifiers that stay right while the stream drifts.
+"""thalweg: online learning for data streams with concept drift.
 
 Public names are loaded on first use, so that ``import thalweg`` takes about two milliseconds. Importing `typing` would
 add fourteen, so `TYPE_CHECKING` is a plain False, which type checkers take for True.
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from thalweg.transforms import StandardScaler as StandardScaler
     from thalweg.transforms import TextHasher as TextHasher
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _PACKAGES = (
     "client",

@@ -3,22 +3,22 @@
 ::
 
     ThalwegError
-    ├── InvalidParameter   a constructor or function argument breaks its rule   (a ValueError)
-    ├── InvalidInput       rows or labels that cannot be learned or answered    (a ValueError)
-    │   ├── UnknownFeature     a row has a feature that the model does not know
-    │   └── NotNumbers         a cell holds what is no number                   (a TypeError, too)
-    ├── DataUnavailable    a data set is neither on disk nor to be had          (a FileNotFoundError)
-    ├── NotAdditive        models that do not add up, by name and reason        (a TypeError)
+    ├── InvalidParameter   an argument of a constructor or function is invalid  (a ValueError)
+    ├── InvalidInput       rows or labels that cannot be learned or predicted   (a ValueError)
+    │   ├── UnknownFeature     a row has a feature that the model does not have
+    │   └── NotNumbers         a cell does not hold a number                    (a TypeError, too)
+    ├── DataUnavailable    a data set or file is not available                  (a FileNotFoundError)
+    ├── NotAdditive        models that cannot be added, by name and reason      (a TypeError)
     ├── ModelFileError     a file that is not a model, or a damaged one         (a ValueError)
     ├── JournalError       a service's journal cannot be read or written        (an OSError)
-    │   └── JournalDamaged     a record of it makes no sense
-    ├── ServiceRefused     a running service said no
-    ├── ServiceUnreachable a service did not answer, however often it was asked (a ConnectionError)
+    │   └── JournalDamaged     a record of it is damaged
+    ├── ServiceRefused     a running service refused a request
+    ├── ServiceUnreachable a service did not respond after several attempts     (a ConnectionError)
     └── MissingExtra       an optional library is not installed                 (an ImportError)
 
 And one warning, `Diverging` (a UserWarning): a step too large for its row was cut.
 
-A message is one sentence of one form: what, whose, the rule, what was received.
+A message is one sentence: what is wrong, where, what was received, what to do.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = [
 
 
 class ThalwegError(Exception):
-    """The root: catch it to catch all of ours.
+    """Base class of all exceptions of thalweg.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class ThalwegError(Exception):
 
 
 class InvalidParameter(ThalwegError, ValueError):
-    """An argument breaks its rule.
+    """An argument is invalid.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class NotNumbers(InvalidInput, TypeError):
 
 
 class DataUnavailable(ThalwegError, FileNotFoundError):
-    """A data set is neither on disk nor to be had.
+    """A data set or file is not available.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class DataUnavailable(ThalwegError, FileNotFoundError):
 
 
 class NotAdditive(ThalwegError, TypeError):
-    """Models or parts of models that do not add up.
+    """Models or parts of models cannot be added.
 
     Examples
     --------
@@ -145,14 +145,14 @@ class NotAdditive(ThalwegError, TypeError):
 
         Examples
         --------
-        >>> print(NotAdditive.of("a Perceptron", "each of its steps depends on the answer before it"))
-        A Perceptron does not add up: each of its steps depends on the answer before it.
+        >>> print(NotAdditive.of("a Perceptron", "each of its steps depends on the prediction before it"))
+        A Perceptron does not add up: each of its steps depends on the prediction before it.
         """
         return cls(f"{owner[:1].upper()}{owner[1:]} does not add up: {reason}.")
 
 
 class ModelFileError(ThalwegError, ValueError):
-    """A file that is not one of our models, or is damaged.
+    """A file is not a thalweg model, or is damaged.
 
     Examples
     --------
@@ -176,7 +176,7 @@ class JournalError(ThalwegError, OSError):
 
 
 class JournalDamaged(JournalError):
-    """A record of a service's journal makes no sense: to try again does not help, a backup does.
+    """A record of a service's journal is damaged: restore a backup, as a retry cannot help.
 
     Examples
     --------
@@ -186,7 +186,7 @@ class JournalDamaged(JournalError):
 
 
 class ServiceRefused(ThalwegError):
-    """A running service said no, in its own words; `status` is that of the reply.
+    """A running service refused a request, with its message; `status` is that of the reply.
 
     Examples
     --------
@@ -201,7 +201,7 @@ class ServiceRefused(ThalwegError):
 
 
 class ServiceUnreachable(ThalwegError, ConnectionError):
-    """A service did not answer, however often it was asked.
+    """A service did not respond after several attempts.
 
     Examples
     --------
@@ -250,7 +250,7 @@ class MissingExtra(ThalwegError, ImportError):
 
 
 class Diverging(UserWarning):
-    """A gradient step would have thrown the model far off; it was cut and the model stays finite.
+    """Warning: a gradient step would have made the model diverge and was cut.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How fast a learner learns: rates as values that any learner takes.
+"""Learning rates as values that any learner takes.
 
 A rate is an immutable description. Its state (the row count, the recent mistakes, the current value) lives in
 the learner's compiled loop, so one rate may be shared by many learners, and it is saved with the model.

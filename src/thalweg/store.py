@@ -15,7 +15,7 @@ A file is a safetensors container whose only metadata entry, ``thalweg``, is a J
                  learner, and the encoder is here, under "table"
     sha256       over the header without this entry and over every array: safetensors does not notice changed numbers
 
-The arrays are the compiled core's state, so that a loaded model goes on bit for bit. Files are written to a temporary
+The arrays are the compiled core's state, so that a loaded model continues bit for bit. Files are written to a temporary
 neighbour, flushed to the disk and renamed: a reader sees the old file or the new one.
 """
 
@@ -85,7 +85,7 @@ def save(model: StreamEstimator | Part | TableModel, path: str | os.PathLike[str
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model, of whatever class it was, from a file written by `save` or by `thalweg run`.
+    """Read a model of any class from a file written by `save` or by `thalweg run`.
 
     The model of a run is a `TableClassifier` or a `TableRegressor`: it takes the columns that the run took.
 

@@ -83,7 +83,7 @@ class TableModel:
         return stack_rows(found)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The prediction for each row. Nothing is learned."""
+        """Predict each row; nothing is learned."""
         found = [self.learner.predict(self._named(rows)) for rows in self._encoded(X)]
         return np.concatenate(found) if found else self._no_predictions()
 

@@ -47,8 +47,8 @@ def test_help_lists_every_paper_with_its_items_in_80_columns(capsys: pytest.Capt
     _, out, _ = run(capsys, "reproduce", "--help")
     lines = out.splitlines()
     for paper in PAPERS.values():
-        at = lines.index(f"  {paper.name}")
-        assert lines[at + 3].split() == list(paper.items)
+        at = lines.index(f"  {paper.name}: {paper.authors}")
+        assert lines[at + 2].split() == list(paper.items)
     assert max(map(len, lines)) <= 80
 
 

@@ -343,11 +343,11 @@ def test_runs_are_compared_by_blocks(rare_table: None, capsys: pytest.CaptureFix
 REFUSED: dict[str, tuple[str, ...]] = {
     "--costs must be numbers of at least 0, such as fp=1,fn=50, got 'fp=-1'": ("--costs", "fp=-1"),
     "--alerts must be a number of alerts per minute, hour, day, week or number of rows": ("--alerts", "many"),
-    "--time must name the column of row times to go with --alerts 3/day": ("--alerts", "3/day"),
+    "--time must name the column of row times, which --alerts 3/day needs": ("--alerts", "3/day"),
     "column 'a' holds whole numbers, not times": ("--alerts", "3/day", "--time", "a"),
     "--probabilities must be one of top, all, none": ("--probabilities", "some"),
-    "--positive does not apply with --engine spark": ("--positive", "yes", "--engine", "spark"),
-    "--probabilities does not apply with --engine spark": ("--probabilities", "all", "--engine", "spark"),
+    "--positive has no effect with --engine spark": ("--positive", "yes", "--engine", "spark"),
+    "--probabilities has no effect with --engine spark": ("--probabilities", "all", "--engine", "spark"),
 }
 
 

@@ -27,20 +27,20 @@ def test_a_run_that_was_cut_off_is_not_overwritten(table, capsys: pytest.Capture
     assert {path.name for path in Path("out").iterdir()} == {"checkpoint", "predictions.csv", "options.toml"}
     code, _, complaint = run(capsys, *arguments)
     assert code == 2
-    assert "out holds a run that was cut off: go on with --resume, begin anew with --fresh" in complaint
+    assert "out holds a run that was cut off: continue it with --resume, start over with --fresh" in complaint
     code, _, complaint = run(capsys, *arguments, "--resume", "--model", "oldc")
     assert code == 2
-    assert "was begun with model = 'auto' and not 'oldc'" in complaint
+    assert "was started with model = 'auto', not 'oldc'" in complaint
     Path("table.csv").write_text("\n".join(lines) + "\n")
     code, said, _ = run(capsys, *arguments, "--resume")
     assert code == 0
-    assert "Went on from the last checkpoint." in said
+    assert "Resumed from the last checkpoint." in said
     resumed = {path.name: path.read_bytes() for path in Path("out").iterdir()}
     run(capsys, *arguments)
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == resumed
     Path("out/checkpoint").write_bytes(b"no checkpoint")
     code, _, complaint = run(capsys, *arguments, "--resume")
-    assert (code, "out/checkpoint is not a checkpoint of a run: begin anew with --fresh" in complaint) == (2, True)
+    assert (code, "out/checkpoint is not a checkpoint of a run: start over with --fresh" in complaint) == (2, True)
     assert run(capsys, *arguments, "--fresh")[0] == 0
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == resumed
 
@@ -76,8 +76,8 @@ def test_a_run_does_not_go_on_with_other_rows(change: str, table, capsys: pytest
     code, _, complaint = run(capsys, "run", "--resume", "--out", "out", "--quiet")
     assert (code, complaint.count("\n"), "internal" in complaint) == (2, 1, False)
     if "cells" not in complaint:  # a ragged row is told as such
-        assert complaint.startswith("thalweg: table.csv is not what this run was begun with: it")
-        assert complaint.endswith("bring back the 1,250 rows that were learned, or begin anew with --fresh\n")
+        assert complaint.startswith("thalweg: table.csv is not the file that this run was started with: it")
+        assert complaint.endswith("restore the 1,250 rows that were learned, or start over with --fresh\n")
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
 
 
@@ -94,11 +94,11 @@ def test_a_run_goes_on_wherever_it_was_moved(
     monkeypatch.chdir("elsewhere")
     code, said, _ = run(capsys, "run", "rows.csv", "--resume", "--out", "moved", "--quiet")
     assert code == 0
-    assert "Went on from the last checkpoint." in said
+    assert "Resumed from the last checkpoint." in said
     for name in ("predictions.csv", "model.thalweg"):
         assert (Path("moved") / name).read_bytes() == (Path("../whole") / name).read_bytes()
     code, said, _ = run(capsys, "run", "--resume", "--out", "moved")
-    assert (code, said) == (0, "The run in moved is finished: there is nothing to go on with.\n")
+    assert (code, said) == (0, "The run in moved is finished: there is nothing to resume.\n")
     code, said, _ = run(capsys, "run", "--resume", "--out", "moved", "--json")
     assert (code, json.loads(said)) == (0, metrics("moved"))
 
@@ -115,8 +115,8 @@ def test_a_finished_run_is_not_lost_to_another(table, capsys: pytest.CaptureFixt
     code, _, complaint = run(capsys, "run", *PLAIN, "--quiet")
     assert (code, complaint) == (
         2,
-        "thalweg: thalweg-run holds a finished run, begun with model = 'oldc' and not 'auto': "
-        "begin anew with --fresh, or choose another folder with --out\n",
+        "thalweg: thalweg-run holds a finished run, started with model = 'oldc', not 'auto': "
+        "start over with --fresh, or choose another folder with --out\n",
     )
     misspelt = run(capsys, "run", "tabel.csv", *PLAIN[1:], "--quiet")
     assert misspelt == (2, "", "thalweg: there is no file tabel.csv\n")
@@ -131,7 +131,7 @@ def test_a_finished_run_is_not_lost_to_another(table, capsys: pytest.CaptureFixt
 def test_lost_answers_are_noticed(table, capsys: pytest.CaptureFixture[str]) -> None:
     lines = cut_off(capsys)
     Path("table.csv").write_text("\n".join(lines) + "\n")
-    told = "thalweg: out/predictions.csv has lost answers that the checkpoint counts on: begin anew with --fresh\n"
+    told = "thalweg: out/predictions.csv has fewer rows than its checkpoint: start over with --fresh\n"
     Path("out/predictions.csv").write_text("")
     assert run(capsys, "run", "--resume", "--out", "out") == (2, "", told)
     Path("out/predictions.csv").unlink()

@@ -74,7 +74,7 @@ def test_labels_with_times_are_those_of_a_delay(table, capsys: pytest.CaptureFix
     assert predictions("timed") == predictions("delayed")
     assert metrics("timed")["rows"]["pending"] == 5
     code, _, complaint = run(capsys, "run", *common, "--label-time", "told", "--out", "none")
-    told = "thalweg: --time must name the column of row times to go with --label-time, got None\n"
+    told = "thalweg: --time must name the column of row times, which --label-time needs, got None\n"
     assert (code, complaint) == (2, told)
 
 
@@ -213,10 +213,10 @@ def test_a_folder_that_cannot_be_written_to_is_told(place: str, table, capsys: p
 
 OPTIONS = {
     "--decimal must be a point or a comma, got ';'": (*PLAIN, "--decimal", ";"),
-    "SOURCE is missing: name the file to learn, a folder of files, or - for a pipe": (),
+    "SOURCE is missing: name the file to learn from, a folder of files, or - for standard input": (),
     "thalweg-run holds no run to resume: name its folder with --out": ("--resume",),
     "--target COL is missing: name the column of labels": ("table.csv",),
-    "--drop state is the target: without labels there is nothing to learn": (*PLAIN, "--drop", "state"),
+    "--drop state names the target column: drop another column, or change --target": (*PLAIN, "--drop", "state"),
     "--rate must be left out: auto has no rate, got 0.1": (*PLAIN, "--rate", "0.1"),
     "--rate must be left out with --adaptive, got 0.1": (*PLAIN, "--model", "oldc", "--rate", "0.1", "--adaptive"),
     "--window must be left out unless the model is trend, got '7'": (*PLAIN, "--window", "7"),
@@ -255,7 +255,7 @@ def test_every_model_runs_predicts_and_is_inspected(name: str, table, capsys: py
     assert "Pipeline" not in said.splitlines()[0]
     assert "2 classes: dry, wet" in said
     assert "\n3 features from 2 columns\n  any other is missing: 1 where a value is missing" in said
-    assert "Answered 1,100 rows" in said
+    assert "Predicted 1,100 rows" in said
     _, said, _ = run(capsys, "models")
     assert name in said
 

@@ -65,10 +65,10 @@ def test_a_stopped_run_goes_on_where_it_was(table: tuple[Path, dict[str, bytes]]
     assert set(results(folder)) == {"checkpoint", "predictions.csv", "options.toml"}
     answered = len((folder / "out" / "predictions.csv").read_text().splitlines()) - 1
     assert 0 < answered < ROWS
-    assert said == f"thalweg: stopped after {answered:,} rows; the same command with --resume goes on from there\n"
+    assert said == f"thalweg: stopped after {answered:,} rows; the same command with --resume continues from there\n"
     again = subprocess.run([*COMMAND, "rows.csv", *OPTIONS, "--resume"], cwd=folder, capture_output=True, text=True)
     assert again.returncode == 0
-    assert "Went on from the last checkpoint." in again.stdout
+    assert "Resumed from the last checkpoint." in again.stdout
     assert results(folder) == whole
 
 

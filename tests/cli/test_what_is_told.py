@@ -58,7 +58,7 @@ def test_a_model_without_labels_has_no_answers(table, capsys: pytest.CaptureFixt
     Path("none.csv").write_text("a,b,when,told,state\n" + "".join(f"{i % 7},{i},,,\n" for i in range(40)))
     for name in ("auto", "oldc", "perceptron", "majority"):
         assert run(capsys, "run", "none.csv", *PLAIN[1:], "--model", name, "--out", name, "--quiet")[0] == 0
-        told = f"thalweg: {name}/model.thalweg has no answers: it never learned a label\n"
+        told = f"thalweg: {name}/model.thalweg cannot predict: it has learned no label\n"
         assert run(capsys, "predict", f"{name}/model.thalweg", "none.csv") == (2, "", told)
 
 

@@ -121,4 +121,4 @@ def test_a_saved_part_is_inspected_and_answers_nothing(tmp_path, monkeypatch, ca
     Path("table.csv").write_text("wind,heat,sun\n1,2,3\n")
     code, _, complaint = run(capsys, "predict", "part.thalweg", "table.csv")
     assert (code, complaint.count("\n")) == (2, 1)
-    assert "part.thalweg is a Part, the sums of some rows: only the model made of it has answers" in complaint
+    assert "part.thalweg is a Part, the sums of some rows: make a model of it with fitted() first" in complaint

@@ -212,11 +212,11 @@ def test_runs_of_another_schema_or_without_scores_are_refused(tmp_path: Path) ->
         (lambda lines: lines[:-1], "one has more rows than the other"),
         (lambda lines: [lines[0], lines[2], lines[1], *lines[3:]], "their rows differ"),
         (lambda lines: [lines[0], "1,flood,0,0.75", *lines[2:]], "their labels differ"),
-        (lambda lines: ["row,truth,answer,probability", *lines[1:]], "does not hold the answers of a run"),
-        (lambda lines: [lines[0], "1,0", *lines[2:]], "does not hold the answers of a run"),
+        (lambda lines: ["row,truth,answer,probability", *lines[1:]], "is not the predictions.csv of a run"),
+        (lambda lines: [lines[0], "1,0", *lines[2:]], "is not the predictions.csv of a run"),
         (
             lambda lines: [lines[0], *(line.rsplit(",", 2)[0] + ",7,0.75" for line in lines[1:])],
-            "its mistakes are others",
+            "its errors are different",
         ),
     ],
 )

@@ -192,7 +192,7 @@ REFUSED = {
     "a classifier": (("--model", "oldc"), "--model must be one of auto, auto-linear, robust, tiling, linear for regr"),
     "a coverage": (("--coverage", "0.7"), "--coverage must be one of 0.5, 0.8, 0.9, 0.95, 0.99, got 0.7"),
     "a season of labels": (("--target", "kind", "--season", "7"), "--season must be left out for labels"),
-    "both": (("--task", "regression", "--categorical", "price"), "--categorical price makes the target classes"),
+    "both": (("--task", "regression", "--categorical", "price"), "--categorical price makes the target a class label"),
 }
 
 

@@ -166,8 +166,13 @@ def test_models_of_dense_rows_leave_text_out_as_before(capsys: pytest.CaptureFix
     for options, wrong in {
         ("--text", "body", "--model", "oldc"): "--text must be left out: the model oldc of classification takes no "
         "sparse rows, got 'body'",
-        ("--text", "label"): "--text label is the target: it holds labels or numbers",
-        ("--text", "body", "--categorical", "body"): "--text body and --categorical body: choose one of them",
+        ("--text", "label"): "--text label names the target column, which holds labels or numbers: leave it out",
+        (
+            "--text",
+            "body",
+            "--categorical",
+            "body",
+        ): "column body is given to --text and to --categorical: choose one of them",
         ("--ngrams", "2-1"): "--ngrams must be a number of words or a range of them within 1 to 16, such as 1-2, got "
         "'2-1'",
         ("--hash-bits", "31"): "--hash-bits must be a whole number of at most 30, got 31",

@@ -144,7 +144,7 @@ def test_champion_and_challenger(client: Client) -> None:
         client.promote("champion")
     client.promote("challenger", expected="auto")
     assert client.model("champion").kind == "auto"
-    with pytest.raises(ServiceRefused, match="in their present places"):
+    with pytest.raises(ServiceRefused, match="have not been compared"):
         client.promote("challenger")
     client.promote("challenger", force=True)
     assert client.model("champion").kind == "perceptron"

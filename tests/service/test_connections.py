@@ -150,7 +150,10 @@ def test_objects_are_counted_before_they_are_made(body, common):
     client.predict([ROW])
     before = memory(common)
     status, found, _ = client.call("POST", "/v1/predict" if b"rows" in body[:10] else "/v1/label", body)
-    assert (status, found) == (413, {"error": "a body may have at most 400000 brackets: send fewer rows at a time"})
+    assert (status, found) == (
+        413,
+        {"error": "a body may have at most 400000 objects and lists: send fewer rows at a time"},
+    )
     assert memory(common) - before < 128 << 20  # 500 MB when they were made
 
 

@@ -173,7 +173,7 @@ def test_a_page_of_another_site_changes_nothing(case, client):
     headers = {name: value.format(port=client.port) for name, value in FROM_ELSEWHERE[case].items()}
     for path, body in (("models/default/archive", None), ("predict", {"row": ROW}), ("models", {"name": "m"})):
         status, answer, _ = client.call("POST", f"/v1/{path}", body, **headers)
-        assert (status, answer) == (403, {"error": "a page of another site may change nothing here"})
+        assert (status, answer) == (403, {"error": "requests from pages of other sites may not change anything"})
     assert client.get("/v1/models/default")["archived"] is False
 
 
@@ -341,7 +341,7 @@ def test_a_body_must_come_in_time(monkeypatch):
     async def read() -> None:
         desk = intake.Intake(Limits())
         place = desk.enter(0)
-        with pytest.raises(Refused, match="the body did not come within") as refused:
+        with pytest.raises(Refused, match="the body did not arrive within") as refused:
             await desk.read(place, stalled)
         assert (refused.value.status, desk.bytes) == (408, place.bytes)
         assert place.bytes == 7
@@ -381,7 +381,7 @@ def test_tokens_are_needed_and_hashed_and_have_a_scope(start, tmp_path, capsys):
         (["--model", "no.such.file"], "no.such.file cannot be read"),
         (["--schema", "no.such.file"], "--schema no.such.file cannot be read"),
         (["--schema", __file__], "is not JSON"),
-        (["--schema", "no.such.file", "--model", "no.such.file"], "leave --schema out"),
+        (["--schema", "no.such.file", "--model", "no.such.file"], "leave out --schema"),
     ],
     ids=["beyond the machine", "nowhere", "expiry", "database", "kind", "file", "schema", "not JSON", "two schemas"],
 )

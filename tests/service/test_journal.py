@@ -148,4 +148,4 @@ def test_verify_says_what_it_checked(tmp_path: Path, capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main(["verify", str(tmp_path)])
     said = capsys.readouterr().out
-    assert (ended.value.code, said) == (0, "122 records and 0 snapshots are as they were written\n")
+    assert (ended.value.code, said) == (0, "122 records and 0 snapshots are undamaged\n")

@@ -249,7 +249,7 @@ def test_confidence_is_the_probability_of_the_answer(model):
 def test_a_state_that_another_model_began_is_refused():
     state = KeyState(dumps(MODEL))
     Group(dumps(MODEL), LAYOUT, None, None, LABELS).require_begun(state)
-    with pytest.raises(InvalidParameter, match=r"an OnlineLDC begun with rate = 0\.1 and not 0\.9"):
+    with pytest.raises(InvalidParameter, match=r"an OnlineLDC started with rate = 0\.1, not 0\.9"):
         Group(dumps(clone(MODEL).set_params(rate=0.9)), LAYOUT, None, None, LABELS).require_begun(state)
     with pytest.raises(InvalidParameter, match="holds an OnlineLDC and not a Perceptron"):
         Group(dumps(Perceptron()), LAYOUT, None, None, LABELS).require_begun(state)

@@ -54,7 +54,7 @@ def test_answers_are_those_of_the_model(spark, tmp_path):
     with pytest.raises(InvalidInput, match="'state' must hold numbers"):
         predict(df, OnlineLDC(0.1).fit(np.eye(2), [0, 1]), columns=["level", "state"])
     for other in (OnlineLDC(0.1), LogisticRegression()):
-        with pytest.raises(InvalidParameter, match="be a model of thalweg that answers and has learned"):
+        with pytest.raises(InvalidParameter, match="be a fitted model of thalweg that predicts"):
             predict(df, other)
     with pytest.raises(InvalidInput, match="already has a column 'answer'"):
         predict(df.withColumn("Answer", df["heat"]), model)
@@ -238,7 +238,7 @@ def test_one_model_over_a_whole_stream_whatever_is_repeated(spark, tmp_path, whe
     write_parts(table.slice(2000), tmp_path / "in", 1, first=2)
     go()
     df, other = streamed(spark, tmp_path / "in"), clone(model).set_params(rate=0.5)
-    with pytest.raises(InvalidParameter, match=r"begun with rate = 0\.01 and not 0\.5"):
+    with pytest.raises(InvalidParameter, match=r"started with rate = 0\.01, not 0\.5"):
         learn_global(df, other, target="state", time="at", folder=tmp_path / "out")
     learned = load(tmp_path / "out" / "model.thalweg")
     twin = clone(model).partial_fit(table.select(NAMES), table.column("state"))
@@ -293,17 +293,17 @@ def test_a_folder_by_the_command_line(spark, tmp_path, monkeypatch, capsys, kind
         predicted["probability"], model.predict_proba(table.select(NAMES)).max(axis=1), rtol=0, atol=5.1e-7
     )
     for words, sentence in (
-        (["--delay", "3"], "--delay does not apply with --engine spark"),
-        (["--resume"], "--resume does not apply with --engine spark"),
+        (["--delay", "3"], "--delay has no effect with --engine spark"),
+        (["--resume"], "--resume has no effect with --engine spark"),
         (["--engine", "ray"], "--engine must be spark, got 'ray'"),
     ):
         with pytest.raises(SystemExit):
             main([*by_key, *words])
         assert sentence in capsys.readouterr().err
     for words, sentence in (
-        (["--model", "perceptron"], "begun with model = 'oldc' and not 'perceptron'"),
-        (["--drop", "heat"], "begun with drop = ['row'] and not ['row', 'heat']"),
-        (["--key", "row"], "begun with key = 'pump' and not 'row'"),
+        (["--model", "perceptron"], "started with model = 'oldc', not 'perceptron'"),
+        (["--drop", "heat"], "started with drop = ['row'], not ['row', 'heat']"),
+        (["--key", "row"], "started with key = 'pump', not 'row'"),
     ):
         with pytest.raises(SystemExit):
             main([*by_key, *words])
@@ -368,8 +368,8 @@ def test_a_folder_of_numbers_by_the_command_line(spark, tmp_path, monkeypatch, c
     twin.partial_fit(table.slice(300).select(names), table.slice(300).column("heat"))
     assert dumps(load(tmp_path / "whole" / "model.thalweg")) == dumps(twin)
     for words, sentence in (
-        (["--task", "classification"], "begun with task = 'regression' and not 'classification'"),
-        (["--season", "3"], "--season does not apply with --engine spark"),
+        (["--task", "classification"], "started with task = 'regression', not 'classification'"),
+        (["--season", "3"], "--season has no effect with --engine spark"),
     ):
         with pytest.raises(SystemExit):
             main([*by_pump, *words])

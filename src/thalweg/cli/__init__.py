@@ -13,54 +13,128 @@ import typer
 
 from thalweg.cli.compact import compact
 from thalweg.cli.compare import compare
+from thalweg.cli.completion import install, prepare_completion, show, with_shell
 from thalweg.cli.conformance import conformance
 from thalweg.cli.demo import demo
 from thalweg.cli.erase import erase
 from thalweg.cli.generate import HELP as GENERATE_HELP
 from thalweg.cli.generate import generate
+from thalweg.cli.help import WIDTH, with_examples, with_help
 from thalweg.cli.models import inspect, models
 from thalweg.cli.predict import predict
 from thalweg.cli.replay import replay
 from thalweg.cli.reproduce import HELP as REPRODUCE_HELP
 from thalweg.cli.reproduce import reproduce
+from thalweg.cli.run import HELP as RUN_HELP
 from thalweg.cli.run import run
+from thalweg.cli.serve import HELP as SERVE_HELP
 from thalweg.cli.serve import serve
 from thalweg.cli.verify import verify
 
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
-app = typer.Typer(name="thalweg", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-app.command(short_help="Train a model on a table of rows in time order, and report how it did.")(run)
-app.command(short_help="Predict the rows of a table with a saved model.")(predict)
+app = typer.Typer(
+    name="thalweg",
+    add_completion=False,  # Typer's own options take no name of a shell
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"max_content_width": WIDTH},
+)
+app.command(short_help="Train a model on a table and report its errors.", cls=with_help(RUN_HELP))(run)
 app.command(
-    short_help="Serve a model over HTTP that predicts, and learns from late labels.",
+    short_help="Predict the rows of a table with a saved model.",
+    cls=with_examples(
+        "thalweg predict thalweg-run/model.thalweg new.csv -o predictions.csv",
+        "thalweg predict thalweg-run/model.thalweg new.parquet --explain",
+        "zcat new.ndjson.gz | thalweg predict thalweg-run/model.thalweg -",
+    ),
+)(predict)
+app.command(
+    short_help="Serve a model over HTTP that learns from late labels.",
     context_settings={"auto_envvar_prefix": "THALWEG_SERVE"},
+    cls=with_help(SERVE_HELP),
 )(serve)
-app.command(short_help="Rebuild a served model as it was at any point of its journal.")(replay)
-app.command(short_help="Check that the journal of a service is as it was written.")(verify)
-app.command(short_help="Erase the old records of a service's journal.")(compact)
-app.command(short_help="Erase single rows from a service's journal.")(erase)
-app.command(short_help="Describe a model file.")(inspect)
-app.command(short_help="List the models of `thalweg run`, and when to use which.")(models)
-app.command(short_help="Train on a drifting stream and draw the error over time.")(demo)
-app.command(help=REPRODUCE_HELP, short_help="Reproduce a paper: its numbers beside measured ones.")(reproduce)
-app.command(short_help="Compare runs and test their differences.")(compare)
-app.command(short_help="Count the checks of scikit-learn and River that our estimators pass.")(conformance)
-app.command(help=GENERATE_HELP, short_help="Write rows of a generated stream to a file.")(generate)
+app.command(
+    short_help="Rebuild a served model as of any record of its journal.",
+    cls=with_examples(
+        "thalweg replay thalweg-serve --to 5000 --out model.thalweg",
+        "thalweg replay --database postgresql://host/db --model eu --out eu.thalweg",
+    ),
+)(replay)
+app.command(
+    short_help="Check a service's journal for damage.",
+    cls=with_examples("thalweg verify thalweg-serve", "thalweg verify --database postgresql://host/db"),
+)(verify)
+app.command(
+    short_help="Erase the old records of a service's journal.",
+    cls=with_examples("thalweg compact thalweg-serve --keep 90d", "thalweg compact thalweg-serve --keep 1000000rows"),
+)(compact)
+app.command(
+    short_help="Erase single rows from a service's journal.",
+    cls=with_examples("thalweg erase thalweg-serve --id 12-0", "thalweg erase thalweg-serve --id 12-0 --id 12-1"),
+)(erase)
+app.command(
+    short_help="Describe a model file.",
+    cls=with_examples("thalweg inspect thalweg-run/model.thalweg", "thalweg inspect thalweg-run/model.thalweg | head"),
+)(inspect)
+app.command(
+    short_help="List the models of `thalweg run` and when to use which.",
+    cls=with_examples("thalweg models", "thalweg models | grep rare"),
+)(models)
+app.command(
+    short_help="Run on a drifting stream beside a frozen model and write the report.",
+    cls=with_examples("thalweg demo", "thalweg demo --rows 100000 --seed 7 --out demo"),
+)(demo)
+app.command(
+    help=REPRODUCE_HELP,
+    short_help="Reproduce a paper: its numbers beside measured ones.",
+    cls=with_examples(
+        "thalweg reproduce kuncheva2008 table1 --runs 10", "thalweg reproduce auto ranks --json ranks.json"
+    ),
+)(reproduce)
+app.command(
+    short_help="Compare runs and test their differences.",
+    cls=with_examples("thalweg compare run-a run-b", "thalweg compare run-a/metrics.json run-b/metrics.json --json"),
+)(compare)
+app.command(
+    short_help="Run the estimator checks of scikit-learn and River.",
+    cls=with_examples("thalweg conformance OnlineLDC", "thalweg conformance --suite River --json counts.json"),
+)(conformance)
+app.command(
+    help=GENERATE_HELP,
+    short_help="Write rows of a generated stream to a file.",
+    cls=with_examples(
+        "thalweg generate sea -o sea.csv --rows 20000",
+        "thalweg generate stagger -o - --rows 5000 | thalweg run - --target label",
+    ),
+)(generate)
 
 
 @app.callback(invoke_without_command=True)
 def thalweg(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error; may stand anywhere.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error; allowed anywhere in the command.")
+    ] = False,
+    install_completion: Annotated[
+        str | None,
+        typer.Option(metavar="[SHELL]", callback=install, help="Install completion for bash, zsh or fish, and exit."),
+    ] = None,
+    show_completion: Annotated[
+        str | None,
+        typer.Option(metavar="[SHELL]", callback=show, help="Print the completion script of a shell, and exit."),
+    ] = None,
 ) -> None:
-    """Models that stay right while the stream drifts."""
-    if version:
-        from importlib.metadata import version as installed_version
+    """Learn from data streams that drift.
 
-        typer.echo(f"thalweg {installed_version('thalweg')}")
+    Start with `thalweg demo`, or with `thalweg run rows.csv --target COL`.
+    """
+    if version:
+        from thalweg import __version__
+
+        typer.echo(f"thalweg {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -70,7 +144,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit with its code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
-    command = [argument for argument in given if argument != "--debug"]
+    command = list(with_shell([argument for argument in given if argument != "--debug"]))
+    prepare_completion()
     try:
         code = app(command, prog_name="thalweg", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):

@@ -1,4 +1,4 @@
-"""``thalweg compact``: a service's journal without what is older than need be."""
+"""``thalweg compact``: a service's journal without its old records."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ def compact(
         str,
         typer.Option(
             metavar="AMOUNT",
-            help="What stays: at least 90d or 12h before the last record, at least 1000000rows, or at most 20GB.",
+            help="Records to keep: at least 90d or 12h before the last one, at least 1000000rows, or at most 20GB.",
         ),
     ],
     data: Annotated[Path | None, typer.Argument(metavar="DIR", help="Folder of `thalweg serve`.")] = None,
     database: Annotated[
-        str | None, typer.Option(metavar="URL", help="PostgreSQL database of the journal: postgresql://…")
+        str | None,
+        typer.Option(metavar="URL", help="PostgreSQL database of the journal, such as postgresql://host/db."),
     ] = None,
 ) -> None:
-    """Erase the records before a snapshot from the journal of a stopped service; the models stay as they are."""
+    """Erase old records from the journal of a stopped service; its models do not change."""
     from thalweg.errors import InvalidParameter, MissingExtra
 
     if (data is None) == (database is None):
-        raise InvalidParameter("name either the folder of the journal, DIR, or its --database")
+        raise InvalidParameter("give the journal either as a folder, DIR, or as --database URL")
     try:
         from thalweg.service.journal.databases import open_journal
         from thalweg.service.journal.verification import verified
@@ -45,6 +46,6 @@ def compact(
     finally:
         journal.close()
     if not (found.records or found.snapshots or found.replies):
-        typer.echo("erased nothing: a journal is cut at a snapshot, and no snapshot is older than what is to be kept")
+        typer.echo("erased nothing: records are erased up to a snapshot, and no snapshot is older than --keep")
         return
     typer.echo(f"erased {found.records:,} records, {found.snapshots:,} snapshots and {found.replies:,} replies")

@@ -1,4 +1,4 @@
-"""``thalweg compare``: runs side by side, and whether their differences are more than chance."""
+"""``thalweg compare``: runs side by side, with tests of their differences."""
 
 from __future__ import annotations
 
@@ -17,19 +17,16 @@ if TYPE_CHECKING:
 
 
 def compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="METRICS...", help="metrics.json of each run, or its folder.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="METRICS...", help="Folder or metrics.json of each run.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the figure of ranks.")] = Path("thalweg-out"),
-    json: Annotated[
-        bool, typer.Option("--json", help="Print the comparison as JSON, and nothing else; draw no figure.")
-    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print only the comparison, as JSON; draw no figure.")] = False,
 ) -> None:
     """Compare runs and test their differences.
 
-    Runs over the same data are tested in pairs: by McNemar's test over the rows, from the predictions.csv beside each
-    metrics.json, and by Wilcoxon's over windows. Where all of them are about the same rare label, differences of
-    PR AUC, ROC AUC, recall and cost have intervals over blocks. Of runs that predict numbers, differences of absolute
-    and squared errors do. Runs over several data sets are ranked, with Friedman's test and Nemenyi's critical
-    difference.
+    Runs over the same data are tested in pairs, by McNemar's test over rows (from predictions.csv) and by Wilcoxon's
+    test over windows. Runs with the same --positive label get block intervals for differences of PR AUC, ROC AUC,
+    recall and cost; regression runs get them for absolute and squared errors. Runs over several data sets are ranked,
+    with Friedman's test and Nemenyi's critical difference.
     """
     from rich.console import Console
 

@@ -19,15 +19,19 @@ EXIT_FAILED = 1
 
 def conformance(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[ESTIMATOR]...", help="Which; by default every estimator.")
+        list[str] | None, typer.Argument(metavar="[ESTIMATOR]...", help="Estimators to check (default: all).")
     ] = None,
-    suite: Annotated[str | None, typer.Option(metavar="NAME", help="scikit-learn or River; by default both.")] = None,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the counts as JSON.")] = None,
-    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write them as a page.")] = None,
+    suite: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Suite of checks: scikit-learn or River (default: both).")
+    ] = None,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="File for the counts as JSON.")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File for the counts as a Markdown page.")
+    ] = None,
 ) -> None:
-    """Run scikit-learn's and River's own checks on our estimators, and count them.
+    """Run the estimator checks of scikit-learn and River, and count the results.
 
-    The exit code is 1 where a check fails that is not excepted with a reason. River's part needs River.
+    The exit code is 1 if a check fails that is not on the list of exceptions. River's checks need River installed.
     """
     import os
     import sys

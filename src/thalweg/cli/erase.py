@@ -1,4 +1,4 @@
-"""``thalweg erase``: single rows are gone from a service's journal."""
+"""``thalweg erase``: a service's journal without given rows."""
 
 from __future__ import annotations
 
@@ -11,22 +11,26 @@ import typer
 def erase(
     ids: Annotated[
         list[str],
-        typer.Option("--id", metavar="ID", help="Id of a row, as its prediction had it: 12-0; again for more."),
+        typer.Option(
+            "--id", metavar="ID", help="Id of a row, as its prediction had it, such as 12-0; may be repeated."
+        ),
     ],
     data: Annotated[Path | None, typer.Argument(metavar="DIR", help="Folder of `thalweg serve`.")] = None,
     database: Annotated[
-        str | None, typer.Option(metavar="URL", help="PostgreSQL database of the journal: postgresql://…")
+        str | None,
+        typer.Option(metavar="URL", help="PostgreSQL database of the journal, such as postgresql://host/db."),
     ] = None,
-    model: Annotated[str, typer.Option(metavar="NAME", help="Model that was asked.")] = "default",
+    model: Annotated[str, typer.Option(metavar="NAME", help="Name of the model that predicted the rows.")] = "default",
 ) -> None:
-    """Erase the values, predictions and labels of rows from the journal of a stopped service, in freed space too.
+    """Erase the values, predictions and labels of rows from the journal of a stopped service, free disk space included.
 
-    Models and snapshots stay as they are: withdraw rows (POST /v1/models/NAME/void) first if they are to forget them.
+    Models and snapshots do not change. To make models forget the rows, withdraw them first (POST
+    /v1/models/NAME/void).
     """
     from thalweg.errors import InvalidParameter, MissingExtra
 
     if (data is None) == (database is None):
-        raise InvalidParameter("name either the folder of the journal, DIR, or its --database")
+        raise InvalidParameter("give the journal either as a folder, DIR, or as --database URL")
     try:
         from thalweg.service.journal.databases import open_journal
         from thalweg.service.journal.verification import verified

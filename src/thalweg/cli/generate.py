@@ -1,4 +1,4 @@
-"""``thalweg generate``: rows of a stream of ours, in a file."""
+"""``thalweg generate``: rows of a generated stream, in a file."""
 
 from __future__ import annotations
 
@@ -23,25 +23,33 @@ _WIDEST = max(map(len, GENERATORS))
 HELP = (
     "Write rows of a generated stream to a file; the same seed gives the same bytes.\n\n\b\n"
     + "\n".join(f"{name:{_WIDEST}}  {each.about}" for name, each in GENERATORS.items())
-    + "\n\nThe file's ending tells the format: .csv, .parquet, .arrow, .ndjson; .gz or .zst after it packs the file. "
-    "The label's column is called label."
+    + "\n\nThe ending of the file sets the format: .csv, .parquet, .arrow or .ndjson, and .gz or .zst compress it. The "
+    "column of labels is called label."
 )
 
 
 def generate(
-    stream: Annotated[str, typer.Argument(metavar="STREAM", help="One of the names above.")],
+    stream: Annotated[str, typer.Argument(metavar="STREAM", help="Name of the stream, from the list above.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write, or - for standard output.")],
-    rows: Annotated[int | None, typer.Option(min=1, help="Number of rows (default: as many as in its paper).")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed for the random number generator.")] = 0,
+    rows: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Number of rows (default: as in its paper).")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed for the random number generator.")] = 0,
     format_: Annotated[
         str | None,
         typer.Option(
-            "--format", metavar="FORMAT", help="Format: csv, parquet, arrow or ndjson (default: by the file's ending)."
+            "--format",
+            metavar="FORMAT",
+            help="Format: csv, parquet, arrow or ndjson (default: by the ending of the file).",
         ),
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=NUMBER", help="Parameter of the stream, such as rows_per_concept=500."),
+        typer.Option(
+            "--set",
+            metavar="NAME=NUMBER",
+            help="Parameter of the stream, such as rows_per_concept=500; may be repeated.",
+        ),
     ] = None,
 ) -> None:
     """Write rows of a generated stream to a file."""

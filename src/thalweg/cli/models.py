@@ -1,4 +1,4 @@
-"""``thalweg models`` and ``thalweg inspect``: which models there are, and what a model file holds."""
+"""``thalweg models`` and ``thalweg inspect``: the list of models, and the content of a model file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TARGETS = {"classification": "labels", "regression": "numbers"}
 
 
 def models() -> None:
-    """Show the models of `thalweg run`, and when to use which."""
+    """List the models of `thalweg run` and `thalweg serve`, and when to use which."""
     from rich.console import Console
 
     from thalweg.cli.terminal import load_scikit_learn
@@ -44,8 +44,8 @@ def models() -> None:
         console.print(tables.words(("model", "what it is", "when to use it", "--rate"), lines))
 
 
-def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> None:
-    """Show what a model is, what it has seen, and how fast it forgets."""
+def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
+    """Describe a model file: parameters, features, classes, rates, scores and columns."""
     from rich.console import Console
 
     from thalweg.cli.terminal import load_scikit_learn
@@ -102,7 +102,7 @@ def inspect(model: Annotated[Path, typer.Argument(help="A model file.")]) -> Non
             f"{name} {value:.4{'f' if name == 'error' else 'g'}}" for name, value in scores.items() if value is not None
         )
         told = told and f", {told} over them"
-        console.print(f"Answered {notes['run']['rows']:,} rows, learned {notes['run']['learned']:,}{told}.")
+        console.print(f"Predicted {notes['run']['rows']:,} rows, learned {notes['run']['learned']:,}{told}.")
     if isinstance(found, TableModel):
         console.print("\nColumns")
         console.print(tables.words(("column", "kind", "what is done"), grouped(found.encoder.plan.describe())))

@@ -1,4 +1,4 @@
-"""``thalweg predict``: the rows of a table answered by a model that `thalweg run` saved."""
+"""``thalweg predict``: predictions of the rows of a table, by a model that `thalweg run` saved."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def predict(
     source: Annotated[
         str,
         typer.Argument(
-            help="Table with the columns the model was trained on, or - for standard input; the values of columns that "
-            "it lacks count as missing."
+            help="Table with the columns the model was trained on, or - for standard input. Absent columns count as "
+            "missing values."
         ),
     ],
     out: Annotated[
@@ -41,35 +41,41 @@ def predict(
         ),
     ] = None,
     bad_rows: Annotated[
-        str, typer.Option(help="What to do with rows that cannot be read: error (stop) or skip.")
+        str, typer.Option(metavar="MODE", help="Treatment of rows that cannot be read: error (stop) or skip.")
     ] = "error",
     delimiter: Annotated[
-        str | None, typer.Option(help="Delimiter of CSV (default: as in the run, or detected).")
+        str | None, typer.Option(metavar="SIGN", help="Delimiter of CSV (default: as in the run, or detected).")
     ] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of files of text (default: as in the run).")] = None,
+    encoding: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Encoding of text files (default: as in the run).")
+    ] = None,
     probabilities: Annotated[
         str,
-        typer.Option(help="Probabilities to write: top (of the answer), all (also P(label) of each label) or none."),
+        typer.Option(
+            metavar="WHICH",
+            help="Probabilities to write: top (of the predicted label), all (also of each label) or none.",
+        ),
     ] = "top",
     explain: Annotated[
         bool,
         typer.Option(
             "--explain",
-            help="Also write the base value and, as a JSON object, what each column contributes: together they give "
-            "the probability of the answer, or the number.",
+            help="Also write the base value and the contribution of each column (JSON), which add up to the "
+            "probability of the predicted label, or to the predicted number.",
         ),
     ] = False,
     coverage: Annotated[
         float | None,
         typer.Option(
-            metavar="SHARE", help="Of a model of numbers: coverage of the intervals (default: that of the run, or 0.9)."
+            metavar="SHARE",
+            help="Coverage of the prediction intervals of regression (default: that of the run, or 0.9).",
         ),
     ] = None,
 ) -> None:
-    """Predict each row of a table; nothing is learned.
+    """Predict each row of a table with a saved model, as CSV; the model does not change.
 
-    Columns: row, answer, probability; of a model of prediction sets also prediction_set, the labels joined by "|"; of a
-    model of numbers row, prediction, lower, upper; with --explain also base and contributions.
+    Columns of a classifier: row, answer, probability, and prediction_set (labels joined by "|") if it has sets.
+    Columns of a regressor: row, prediction, lower, upper. --explain adds base and contributions.
     """
     from thalweg.cli.terminal import load_scikit_learn
 

@@ -1,4 +1,4 @@
-"""``thalweg replay``: a served model as it was after any record of its journal."""
+"""``thalweg replay``: a served model as of any record of its journal."""
 
 from __future__ import annotations
 
@@ -9,23 +9,27 @@ import typer
 
 
 def replay(
-    data: Annotated[Path | None, typer.Argument(metavar="DIR", help="The folder of `thalweg serve`.")] = None,
-    to: Annotated[int | None, typer.Option(metavar="N", help="The last record that counts; by default all.")] = None,
-    model: Annotated[str, typer.Option(metavar="NAME", help="Which model, or which challenger.")] = "default",
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Where to write the model.")] = None,
-    database: Annotated[
-        str | None, typer.Option(metavar="URL", help="The journal is in PostgreSQL, as in postgresql://…")
+    data: Annotated[Path | None, typer.Argument(metavar="DIR", help="Folder of `thalweg serve`.")] = None,
+    to: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Number of the last record to replay (default: the last of the journal)."),
     ] = None,
-    whole: Annotated[
-        bool, typer.Option("--whole", help="From the first record, without the help of snapshots.")
-    ] = False,
+    model: Annotated[str, typer.Option(metavar="NAME", help="Name of the model or challenger.")] = "default",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File for the model (default: none is written).")
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="PostgreSQL database of the journal, such as postgresql://host/db."),
+    ] = None,
+    whole: Annotated[bool, typer.Option("--whole", help="Replay from the first record and use no snapshot.")] = False,
 ) -> None:
-    """Build a served model again, byte for byte as it was after a record of the journal."""
+    """Rebuild a served model as it was after a record of the journal, byte for byte."""
     from thalweg.errors import InvalidParameter, MissingExtra
     from thalweg.files import write_atomically
 
     if (data is None) == (database is None):
-        raise InvalidParameter("name either the folder of the journal, DIR, or its --database")
+        raise InvalidParameter("give the journal either as a folder, DIR, or as --database URL")
     try:
         from thalweg.service.journal.databases import open_journal
         from thalweg.service.learning.rebuild import champion_of, rebuild
@@ -39,7 +43,7 @@ def replay(
     finally:
         journal.close()
     if model not in found.model.learners:
-        raise InvalidParameter(f"there was no model {model!r} at record {to} yet")
+        raise InvalidParameter(f"the journal has no model {model!r} at record {to}: choose a later record with --to")
     if to is not None and to > last:
         typer.echo(f"the journal ends at record {last:,}", err=True)
     content = found.model.file(model)

@@ -1,8 +1,8 @@
-"""``thalweg reproduce``: a paper's tables and figures, measured here and set beside the printed ones."""
+"""``thalweg reproduce``: a paper's tables and figures, measured again beside the printed ones."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,38 +15,62 @@ EVERYTHING = "all"
 
 
 def _described(paper: Paper) -> str:
-    lines = [paper.name, f"{paper.authors},", f"{paper.title}:", " ".join(paper.items), paper.runs]
+    lines = [f"{paper.name}: {paper.authors}", paper.title, " ".join(paper.items)]
     if paper.on_request:
-        lines.append(f"not part of all: {' '.join(paper.on_request)}")
-    if paper.fast is not None:
-        lines.append(f"--fast: {paper.fast}")
-    lines += [f"--{option}: {about}" for option, about in paper.slow_peers.items()]
-    return "\b\n" + "\n  ".join(lines)  # \b keeps the lines of a paragraph as they are
+        lines.append(f"only by name: {' '.join(paper.on_request)}")
+    return "\n  ".join(lines)
 
 
-HELP = "Run a paper's experiments and print its numbers beside the measured ones.\n\n" + "\n\n".join(
+#: The help of the command; \b keeps the lines of a paragraph as they are.
+HELP = "Run a paper's experiments and print its numbers beside the measured ones.\n\n\b\n" + "\n".join(
     map(_described, PAPERS.values())
 )
 
 
+def _of_papers(found: Iterator[tuple[str, str]]) -> str:
+    """What an option does, for each paper that has it."""
+    return "; ".join(f"{name}: {about}" for name, about in found)
+
+
+_RUNS = _of_papers((paper.name, paper.runs) for paper in PAPERS.values() if paper.runs != Paper.runs)
+_FAST = _of_papers((paper.name, paper.fast) for paper in PAPERS.values() if paper.fast is not None)
+_SLOW = {
+    option: _of_papers(
+        (paper.name, paper.slow_peers[option]) for paper in PAPERS.values() if option in paper.slow_peers
+    )
+    for option in ("with-moa", "with-refitted")
+}
+
+
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="The paper.")],
-    item: Annotated[str, typer.Argument(help="One of its tables or figures.")] = EVERYTHING,
+    paper: Annotated[str, typer.Argument(help="Name of the paper, from the list above.")],
+    item: Annotated[str, typer.Argument(help="Table or figure of the paper.")] = EVERYTHING,
     runs: Annotated[
         int | None,
-        typer.Option("--runs", "--splits", min=1, help="Runs of each generated stream, splits of each data set."),
+        typer.Option(
+            "--runs",
+            "--splits",
+            min=1,
+            metavar="N",
+            help=f"Runs of each generated stream, or splits of each data set (default: {Paper.runs}; {_RUNS}).",
+        ),
     ] = None,
-    fast: Annotated[bool, typer.Option("--fast", help="The short version, where the paper has one above.")] = False,
-    with_moa: Annotated[bool, typer.Option("--with-moa", help="Run MOA's models, where the paper has them.")] = False,
-    with_refitted: Annotated[
-        bool, typer.Option("--with-refitted", help="Run models refitted on a window, where the paper has them.")
+    fast: Annotated[bool, typer.Option("--fast", help=f"Short version ({_FAST}).")] = False,
+    with_moa: Annotated[
+        bool, typer.Option("--with-moa", help=f"Measure slow peers again ({_SLOW['with-moa']}).")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed for the random number generator.")] = 0,
+    with_refitted: Annotated[
+        bool,
+        typer.Option("--with-refitted", help=f"Measure slow peers again ({_SLOW['with-refitted']})."),
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed for the random number generator.")] = 0,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the figures.")] = Path("thalweg-out"),
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write every number as JSON rows.")] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, metavar="N", help="Workers; by default one per processor.")] = None,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="File for all numbers, as rows of JSON.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Number of workers (default: one per processor).")
+    ] = None,
     dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster with this scheduler instead.")
+        str | None, typer.Option(metavar="ADDRESS", help="Address of the scheduler of a Dask cluster to run on.")
     ] = None,
 ) -> None:
     """Run a paper's experiments and print its numbers beside the measured ones."""
@@ -54,15 +78,15 @@ def reproduce(
     item = _one_of((*chosen.items, *chosen.on_request, EVERYTHING), item, "item")
     items = chosen.items if item == EVERYTHING else (item,)
     if fast and chosen.fast is None:
-        raise typer.BadParameter(f"{paper} has no short version.", param_hint="--fast")
+        raise typer.BadParameter(f"{paper} has no short version: leave out --fast.", param_hint="--fast")
     if jobs is not None and dask is not None:
-        raise typer.BadParameter("the cluster of --dask has its own workers.", param_hint="--jobs")
+        raise typer.BadParameter("a Dask cluster has its own workers: leave out --jobs or --dask.", param_hint="--jobs")
     options: dict[str, Any] = {} if runs is None else {"runs": runs}
     if fast:
         options["fast"] = True
     for option, given in (("with-moa", with_moa), ("with-refitted", with_refitted)):
         if given and option not in chosen.slow_peers:
-            raise typer.BadParameter(f"{paper} has no such models.", param_hint=f"--{option}")
+            raise typer.BadParameter(f"{paper} has no such models: leave out the option.", param_hint=f"--{option}")
         if given:
             options[option.replace("-", "_")] = True
 

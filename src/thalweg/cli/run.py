@@ -1,4 +1,4 @@
-"""``thalweg run``: a table of rows in time order, learned test-then-train, with a report and a model to go on with."""
+"""``thalweg run``: a table of rows in time order, learned test-then-train, with a report and a saved model."""
 
 from __future__ import annotations
 
@@ -14,18 +14,43 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type
 
 import typer
 
+from thalweg.cli.help import HelpLayout
+
 if TYPE_CHECKING:
     from rich.table import Table
 
     from thalweg.run.options import OptionInfo, RunOptions
     from thalweg.run.runner import Run, RunStatus
 
-#: Columns, rows that were skipped, and labels with their heaviest word, that are told in the terminal.
+#: Columns, skipped rows, and labels with their heaviest word, that the terminal shows.
 _MOST_COLUMNS, _MOST_COMPLAINTS, _MOST_LABELS = 40, 5, 4
 #: Exit code of a run that completed, in which an alert fired.
 ALERT_FIRED = 3
 #: Seconds between lines, or between redrawings, of the live view.
 _PLAIN_SECONDS, _LIVE_SECONDS = 5.0, 0.2
+HELP = HelpLayout(
+    examples=(
+        "thalweg run rows.csv --target price",
+        "thalweg run rows.csv --target fraud --time paid_at --label-time known_at",
+        "thalweg run rows.csv --target state --alert 'error>0.2' --out monday",
+        "thalweg run --resume --out monday",
+    ),
+    common={
+        "Data": ("target", "time", "delay", "label_time", "drop", "categorical"),
+        "Model": ("model", "task", "key", "rate"),
+        "Evaluation": ("positive", "alert"),
+        "Results": ("out", "resume", "fresh", "json", "quiet", "help", "help_all"),
+    },
+    further={
+        "Reading files": ("sort", "delimiter", "encoding", "decimal", "bad_rows", "head", "limit", "chunk"),
+        "Missing values": ("missing", "na", "keep_sentinels"),
+        "Text": ("text", "ngrams", "hash_bits"),
+        "Model details": ("adaptive", "window", "seed"),
+        "Metrics": ("costs", "against", "against_rows", "coverage", "season", "alerts", "probabilities"),
+        "Files": ("config", "model_out", "figures", "checkpoint_seconds"),
+        "Spark": ("engine", "master"),
+    },
+)
 
 
 def _with_run_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -76,33 +101,41 @@ def run(
         bool,
         typer.Option(
             "--fresh",
-            help="Start over, replacing the run in the folder. A finished run with equal options is always replaced.",
+            help="Replace the run in the folder. A finished run with equal options is always replaced.",
         ),
     ] = False,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file with the same options.")] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file with options of this command.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the interrupted run in the folder.")] = False,
     figures: Annotated[bool, typer.Option("--figures", help="Also write every figure as PNG and SVG.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON, and nothing else.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print only the metrics, as JSON.")] = False,
     checkpoint_seconds: Annotated[
-        float | None, typer.Option(min=0, metavar="S", help="Seconds between checkpoints (default: at least 5).")
+        float | None,
+        typer.Option(
+            min=0,
+            metavar="S",
+            help="Time between checkpoints, in seconds (default: 5, or longer where a checkpoint takes long).",
+        ),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Do not show progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
     engine: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="spark: for a folder of Parquet or CSV that is too large for one machine. Needs --time; numbers are "
-            "the features; of the other options --task, --coverage, --model, --rate, --adaptive, --window, --seed, "
-            "--drop, --delimiter, --out and --json apply, and the same command goes on where it was stopped.",
+            help="spark, for a folder of Parquet or CSV files too large for one machine (default: this process). Needs "
+            "--time. Features are the columns of numbers. Also takes --task, --coverage, --model, --rate, --adaptive, "
+            "--window, --seed, --drop, --delimiter, --out and --json. The same command resumes a stopped run.",
         ),
     ] = None,
     master: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="With --engine spark: URL of the Spark master (default: local[*])."),
+        typer.Option(metavar="URL", help="URL of the Spark master for --engine spark (default: local[*])."),
     ] = None,
     **given: Any,
 ) -> None:
-    """Learn a table of rows in time order; every row is answered before its label is learned."""
+    """Train a model on a table of rows in time order and report its errors.
+
+    Evaluation is test-then-train (prequential): each row is predicted before its label is learned.
+    """
     from thalweg.cli.terminal import load_scikit_learn
 
     load_scikit_learn()
@@ -130,14 +163,16 @@ def run(
     if master is not None:
         raise InvalidParameter.of_option("master", "be left out without --engine spark", master)
     if resume and fresh:
-        raise InvalidParameter("--resume goes on with a run and --fresh begins anew: choose one of them")
+        raise InvalidParameter(
+            "--resume and --fresh exclude each other: --resume continues the run in the folder, --fresh replaces it"
+        )
     options = RunOptions.of(given, config, resume=resume)
     folder = Path(options.out)
     if not fresh and _is_finished(options, folder, resume):
         typer.echo(
             (folder / folders.METRICS).read_text(encoding="utf-8")
             if json
-            else f"The run in {folder} is finished: there is nothing to go on with."
+            else f"The run in {folder} is finished: there is nothing to resume."
         )
         return
     require_jinja()
@@ -203,18 +238,18 @@ def run(
 
 
 def _is_finished(options: RunOptions, folder: Path, resume: bool) -> bool:
-    """Whether there is nothing to go on with; an error where a run in the folder must not be written over."""
+    """Whether there is nothing to resume; an error where a run in the folder must not be overwritten."""
     from thalweg.errors import DataUnavailable, InvalidParameter
     from thalweg.run.options import read_options, what_is_in
 
     holds = what_is_in(folder)
-    elsewhere = "begin anew with --fresh, or choose another folder with --out"
+    elsewhere = "start over with --fresh, or choose another folder with --out"
     if holds == "a run that was cut off" and not resume:
-        raise InvalidParameter(f"{folder} holds {holds}: go on with --resume, {elsewhere}")
+        raise InvalidParameter(f"{folder} holds {holds}: continue it with --resume, {elsewhere}")
     if holds == "a finished run" and (other := options.first_other(read_options(folder))):
         if options.source != "-" and not Path(options.source).exists():
             raise DataUnavailable(f"there is no file {options.source}")
-        raise InvalidParameter(f"{folder} holds {holds}, begun with {other}: {elsewhere}")
+        raise InvalidParameter(f"{folder} holds {holds}, started with {other}: {elsewhere}")
     return resume and holds == "a finished run"
 
 
@@ -225,7 +260,7 @@ def _tell_stopped(begun: Run, view: _View | None) -> None:
     if view is not None:
         view.close()
     if (begun.folder / CHECKPOINT).exists():
-        told = f"stopped after {counted(begun.answered, 'row')}; the same command with --resume goes on from there"
+        told = f"stopped after {counted(begun.answered, 'row')}; the same command with --resume continues from there"
     else:
         told = "stopped before the first row"
     typer.echo(f"thalweg: {told}", err=True)
@@ -261,7 +296,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     rows = metrics["rows"]
     thing = "target" if is_regression(metrics) else "label"
     if resumed:
-        console.print("Went on from the last checkpoint.")
+        console.print("Resumed from the last checkpoint.")
     verdict = verdict_of(metrics)
     console.print(verdict.headline, style="bold", soft_wrap=True)
     for finding in (*verdict.findings, *against_findings(metrics)):

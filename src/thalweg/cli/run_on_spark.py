@@ -21,7 +21,7 @@ _SETTINGS = "settings.json"
 
 
 def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json: bool) -> None:
-    """Learn the folder, write answers and metrics, and tell how it went."""
+    """Train on the folder, write predictions and metrics, and print the scores."""
     from thalweg.errors import InvalidParameter
     from thalweg.files import write_atomically
     from thalweg.run.notices import Notices
@@ -31,11 +31,11 @@ def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json
     apply = [name for name, info in RunOptions.declared().items() if info.on_spark]
     for name, value in given.items():
         if value and name not in apply:
-            raise InvalidParameter(f"--{name.replace('_', '-')} does not apply with --engine spark")
+            raise InvalidParameter(f"--{name.replace('_', '-')} has no effect with --engine spark: leave it out")
     options = RunOptions.of({name: given[name] for name in apply})
     time = options.time
     if time is None:
-        raise InvalidParameter("--time COL is missing: with --engine spark it puts the rows in order")
+        raise InvalidParameter("--time COL is missing: --engine spark needs a column to order the rows by")
     out = Path(options.out)
     begun = _begun(out)
     if begun is not None and options.task is None:
@@ -107,16 +107,16 @@ def _begun(out: Path) -> dict[str, Any] | None:
 
 
 def _require_same(options: RunOptions, begun: dict[str, Any] | None, key: str | None, out: Path) -> None:
-    """Refuse to go on with a run that was begun with other options."""
+    """Refuse to resume a run that was started with other options."""
     from thalweg.errors import InvalidParameter
 
     if begun is None:
         return
     other = options.first_other(begun)
     if other is None and begun["key"] != key:
-        other = f"key = {begun['key']!r} and not {key!r}"
+        other = f"key = {begun['key']!r}, not {key!r}"
     if other is not None:
-        raise InvalidParameter(f"{out} holds a run, begun with {other}: choose another folder with --out")
+        raise InvalidParameter(f"{out} holds a run, started with {other}: choose another folder with --out")
 
 
 def _in_words(found: Mapping[str, Any], key: str | None, out: Path) -> list[str]:

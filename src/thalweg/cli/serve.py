@@ -1,4 +1,4 @@
-"""``thalweg serve``: a model that answers over HTTP and learns when labels come."""
+"""``thalweg serve``: a model that predicts over HTTP and learns when labels arrive."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from thalweg.cli.help import HelpLayout
+
 
 class LogFormat(StrEnum):
     text = "text"
@@ -18,6 +20,34 @@ class LogFormat(StrEnum):
 
 #: Options that a configuration file does not take.
 _TYPED = ("config", "make-token", "scope", "prometheus-rules", "help")
+HELP = HelpLayout(
+    examples=(
+        "thalweg serve",
+        "thalweg serve --model model.thalweg --listen 0.0.0.0:80 --token-file tokens",
+        "thalweg serve --make-token app --scope learn --token-file tokens",
+    ),
+    common={
+        "Model": ("new", "model", "task", "key", "schema", "positive"),
+        "Journal": ("data", "database", "expire", "keep"),
+        "Network": ("listen", "token_file", "make_token", "scope", "insecure"),
+        "Operation": ("sources", "alert", "alert_webhook", "promote", "config", "help", "help_all"),
+    },
+    further={
+        "Model details": ("coverage", "costs", "key_memory"),
+        "Journal details": ("new_journal", "keep_replies", "answer_when_full", "database_timeout", "follow"),
+        "Monitoring": ("alert_secret_file", "prometheus_rules", "otel_endpoint", "log_format"),
+        "Requests": ("max_body", "max_rows", "max_waiting"),
+        "Connections": (
+            "max_connections",
+            "max_connections_per_address",
+            "max_header",
+            "header_timeout",
+            "keep_alive",
+            "trusted_proxy",
+        ),
+    },
+    note="Each option can also be set by an environment variable, such as THALWEG_SERVE_TOKEN_FILE for --token-file.",
+)
 
 
 def read_config(context: typer.Context, file: Path | None) -> Path | None:
@@ -34,8 +64,8 @@ def read_config(context: typer.Context, file: Path | None) -> Path | None:
     names = {name: each for name, each in names.items() if name not in _TYPED}
     found = given.pop("serve", {})
     if strange := [*given, *(found.keys() - names.keys() if isinstance(found, dict) else ["serve"])]:
-        rule = "has a table [serve] of options of `thalweg serve`"
-        raise InvalidParameter(f"--config {file} {rule}; {strange[0]!r} is none of them")
+        rule = "put the options of `thalweg serve` in a table [serve], named as in --help-all"
+        raise InvalidParameter(f"--config {file} has an unknown entry {strange[0]!r}: {rule}")
     for name, value in found.items():
         several = getattr(names[name], "multiple", False)
         if not isinstance(value, list if several else (str, int, float)):
@@ -52,101 +82,109 @@ def serve(
             metavar="FILE",
             is_eager=True,
             callback=read_config,
-            help="Options from a file of TOML, in a table [serve]; THALWEG_SERVE_… and what is typed come first.",
+            help="TOML file with options in a table [serve]; environment and command line override it.",
         ),
     ] = None,
     model: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Begin with a model that `thalweg run` wrote.")
+        Path | None, typer.Option(metavar="FILE", help="Model file of `thalweg run` to start with.")
     ] = None,
     new: Annotated[
-        str | None, typer.Option(metavar="KIND", help="Begin with a new model, by default auto; see `thalweg models`.")
+        str | None,
+        typer.Option(metavar="KIND", help="New model to start with, one of `thalweg models` (default: auto)."),
     ] = None,
     task: Annotated[
         str | None,
-        typer.Option(metavar="TASK", help="Task of the new model: classification (default) or regression."),
+        typer.Option(metavar="TASK", help="Task of the new model: classification (the default) or regression."),
     ] = None,
     coverage: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", help="Share of intervals that hold the label, in regression (default: 0.9)."),
+        typer.Option(metavar="SHARE", help="Coverage of the prediction intervals of regression (default: 0.9)."),
     ] = None,
     schema: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The columns of the new model, as JSON; by default the first rows tell."),
+        typer.Option(
+            metavar="FILE", help="JSON file with the columns of the new model (default: taken from the first rows)."
+        ),
     ] = None,
     positive: Annotated[
         str | None,
-        typer.Option(metavar="LABEL", help="Label of interest of the first model: ROC AUC, PR AUC, recall, precision."),
+        typer.Option(metavar="LABEL", help="Label of interest, for ROC AUC, PR AUC, recall and precision."),
     ] = None,
     costs: Annotated[
         str | None,
-        typer.Option(metavar="COSTS", help="Costs of a false positive and a false negative of it: fp=1,fn=50."),
+        typer.Option(
+            metavar="COSTS",
+            help="Costs of a false positive and a false negative, such as fp=1,fn=50. Needs --positive.",
+        ),
     ] = None,
-    data: Annotated[Path, typer.Option(metavar="DIR", help="Where the journal is kept; what is there goes on.")] = Path(
+    data: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the journal; a service in it resumes.")] = Path(
         "thalweg-serve"
     ),
     new_journal: Annotated[
-        bool, typer.Option("--new-journal", help="Begin a new journal where one is empty or gone.")
+        bool, typer.Option("--new-journal", help="Start a new journal where the old one is empty or gone.")
     ] = False,
     keep: Annotated[
         str | None,
         typer.Option(
             metavar="AMOUNT",
-            help="Erase old records, at the start and later: all but 90d, 1000000rows or 20GB (default: keep all).",
+            help="Records to keep: 90d, 1000000rows or 20GB; older ones are erased as the service runs (default: all).",
         ),
     ] = None,
     keep_replies: Annotated[
         str,
-        typer.Option(metavar="TIME", help="How long a request with an Idempotency-Key gets its first reply again."),
+        typer.Option(metavar="TIME", help="How long replies to requests with an Idempotency-Key are kept."),
     ] = "30d",
     answer_when_full: Annotated[
         bool,
         typer.Option(
             "--answer-when-full",
-            help="Predict while the journal cannot be written, without recording rows (default: refuse).",
+            help="Predict without recording while the journal cannot be written (default: refuse requests).",
         ),
     ] = False,
     database: Annotated[
-        str | None, typer.Option(metavar="URL", help="Keep the journal in PostgreSQL, as in postgresql://…")
+        str | None,
+        typer.Option(
+            metavar="URL", help="PostgreSQL database for the journal, such as postgresql://host/db (default: --data)."
+        ),
     ] = None,
     follow: Annotated[
         str | None,
         typer.Option(
             metavar="JOURNAL",
-            help="Predict by the models of another service and learn nothing: its --data folder, or postgresql://…",
+            help="Journal of a service to follow, a folder or postgresql://…: predict with its models, learn nothing.",
         ),
     ] = None,
     key: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN", help="Column of keys, each of which gets a model of its own beside a shared one."
-        ),
+        typer.Option(metavar="COL", help="Column of keys: each key gets a model of its own beside the shared one."),
     ] = None,
     key_memory: Annotated[
         str | None,
         typer.Option(
-            metavar="SIZE", help="Memory for keys, as in 2GB; cold keys go to a temporary file (default: all)."
+            metavar="SIZE",
+            help="Memory for the models of keys, such as 2GB; others go to a temporary file (default: no limit).",
         ),
     ] = None,
     database_timeout: Annotated[
         float,
-        typer.Option(
-            min=0.1, metavar="SECONDS", help="Give up a call of PostgreSQL after this long without an answer."
-        ),
+        typer.Option(min=0.1, metavar="SECONDS", help="Time limit of a call to PostgreSQL, in seconds."),
     ] = 10.0,
-    listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to listen.")] = "127.0.0.1:8080",
+    listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Address to listen on.")] = "127.0.0.1:8080",
     token_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Lines of NAME, read, learn or admin, and a SHA-256.")
+        Path | None, typer.Option(metavar="FILE", help="File of access tokens, as --make-token writes it.")
     ] = None,
-    insecure: Annotated[bool, typer.Option("--insecure", help="Listen beyond this machine without tokens.")] = False,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Allow other machines to connect without tokens.")
+    ] = False,
     expire: Annotated[
         str,
         typer.Option(
             metavar="TIME",
-            help="Give up rows without a label: after 30d or 12h, or all but the last 1000000rows (whole requests).",
+            help="How long a row waits for its label: 30d, 12h, or until 1000000rows came after it.",
         ),
     ] = "30d",
     promote: Annotated[
-        bool, typer.Option("--promote", help="Promote a challenger as soon as it is better beyond doubt.")
+        bool, typer.Option("--promote", help="Promote a challenger as soon as it is significantly better.")
     ] = False,
     sources: Annotated[
         list[str] | None,
@@ -154,64 +192,74 @@ def serve(
             "--from",
             envvar="THALWEG_SERVE_FROM",
             metavar="URL",
-            help="Also read a stream: redis://HOST/STREAM or kafka://HOST:PORT/TOPIC; again for more.",
+            help="Stream to read rows from: redis://HOST/STREAM or kafka://HOST:PORT/TOPIC; may be repeated.",
         ),
     ] = None,
     alert: Annotated[
         list[str] | None,
-        typer.Option(metavar="RULE", help="Alert rule over the last labels, such as error>0.2; may be repeated."),
+        typer.Option(metavar="RULE", help="Alert rule over recent labels, such as error>0.2; may be repeated."),
     ] = None,
     alert_webhook: Annotated[
-        str | None, typer.Option(metavar="URL", help="Post each alert there as signed JSON, in the background.")
+        str | None, typer.Option(metavar="URL", help="URL to post each alert to, as signed JSON.")
     ] = None,
     alert_secret_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Secret that signs alerts (default: THALWEG_ALERT_SECRET)."),
+        typer.Option(
+            metavar="FILE", help="File with the secret that signs alerts (default: the variable THALWEG_ALERT_SECRET)."
+        ),
     ] = None,
     prometheus_rules: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Write --alert and rules of the service for Prometheus, and do nothing else."
+            metavar="FILE", help="File to write Prometheus rules to, for --alert and the service itself; then exit."
         ),
     ] = None,
-    max_body: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Of a request.")] = 16 << 20,
-    max_rows: Annotated[int, typer.Option(min=1, metavar="N", help="Rows or labels of a request.")] = 100_000,
-    max_waiting: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Requests in work at a time, labels and others.")
-    ] = 2048,
-    max_connections: Annotated[int, typer.Option(min=1, metavar="N", help="Connections that may be open.")] = 4096,
+    max_body: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Size limit of a request body, in bytes.")] = 16
+    << 20,
+    max_rows: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Limit of rows or labels in one request.")
+    ] = 100_000,
+    max_waiting: Annotated[int, typer.Option(min=1, metavar="N", help="Limit of requests in progress.")] = 2048,
+    max_connections: Annotated[int, typer.Option(min=1, metavar="N", help="Limit of open connections.")] = 4096,
     max_connections_per_address: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Connections of one address, unless it is a trusted proxy.")
+        int,
+        typer.Option(min=1, metavar="N", help="Limit of open connections from one address; trusted proxies have none."),
     ] = 512,
-    max_header: Annotated[int, typer.Option(min=256, metavar="BYTES", help="Of the line and headers of a request.")] = (
-        32 << 10
-    ),
+    max_header: Annotated[
+        int, typer.Option(min=256, metavar="BYTES", help="Size limit of the headers of a request, in bytes.")
+    ] = (32 << 10),
     header_timeout: Annotated[
-        float, typer.Option(min=0.1, metavar="SECONDS", help="Time in which the headers of a request must come.")
+        float, typer.Option(min=0.1, metavar="SECONDS", help="Time limit for the headers of a request, in seconds.")
     ] = 10.0,
     keep_alive: Annotated[
-        float, typer.Option(min=0.1, metavar="SECONDS", help="Time that a connection may be idle between requests.")
+        float, typer.Option(min=0.1, metavar="SECONDS", help="Time that a connection may be idle, in seconds.")
     ] = 75.0,
     trusted_proxy: Annotated[
         list[str] | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Proxy, or network of proxies, in front of the service; again for more (default: 127.0.0.1 and ::1).",
+            help="Address or network of a proxy in front of the service; may be repeated (default: 127.0.0.1 and ::1).",
         ),
     ] = None,
     log_format: Annotated[
-        LogFormat, typer.Option(help="Log as text, or as lines of JSON with one for each request.")
+        LogFormat, typer.Option(help="Format of the log: text, or json with one line for each request.")
     ] = LogFormat.text,
     otel_endpoint: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Send a span for each request to a collector of OpenTelemetry (OTLP, HTTP)."),
+        typer.Option(metavar="URL", help="OpenTelemetry collector to send a span of each request to (OTLP over HTTP)."),
     ] = None,
     make_token: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Make a token, show it once, and do nothing else.")
+        str | None,
+        typer.Option(metavar="NAME", help="Name of a token to make: print it once, add it to --token-file, and exit."),
     ] = None,
-    scope: Annotated[str, typer.Option(help="Of the token to be made: read, learn or admin.")] = "learn",
+    scope: Annotated[
+        str, typer.Option(metavar="SCOPE", help="Scope of the token to make: read, learn or admin.")
+    ] = "learn",
 ) -> None:
-    """Answer rows and learn their labels over HTTP; nothing that was acknowledged is ever lost."""
+    """Serve a model over HTTP that predicts rows and learns their labels, now or weeks later.
+
+    Every acknowledged row and label is in a journal on disk, from which a restarted service resumes.
+    """
     if make_token is not None:
         _make_token(make_token, scope, token_file)
         return
@@ -292,7 +340,7 @@ def _address(listen: str) -> tuple[str, int]:
     host, _, port = listen.lower().rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not host or not port.isdigit() or int(port) > 65_535:
-        raise InvalidParameter.of_option("listen", "be a host and a port, as in 127.0.0.1:8080", listen)
+        raise InvalidParameter.of_option("listen", "be a host and a port, such as 127.0.0.1:8080", listen)
     return host, int(port)
 
 
@@ -309,5 +357,5 @@ def _make_token(name: str, scope: str, file: Path | None) -> None:
         readable_by_owner = os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
         with open(readable_by_owner, "a", encoding="utf-8") as lines:
             lines.write(line + "\n")
-    typer.echo(f"The token, which is kept nowhere: {token}")
+    typer.echo(f"The token, which is shown only this once: {token}")
     typer.echo(f"Its line in {file}: {line}" if file else f"Its line for --token-file: {line}")

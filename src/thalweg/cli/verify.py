@@ -1,4 +1,4 @@
-"""``thalweg verify``: whether a service's journal is as it was written."""
+"""``thalweg verify``: a check of a service's journal for damage."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ import typer
 def verify(
     data: Annotated[Path | None, typer.Argument(metavar="DIR", help="Folder of `thalweg serve`.")] = None,
     database: Annotated[
-        str | None, typer.Option(metavar="URL", help="PostgreSQL database of the journal: postgresql://…")
+        str | None,
+        typer.Option(metavar="URL", help="PostgreSQL database of the journal, such as postgresql://host/db."),
     ] = None,
 ) -> None:
-    """Check every record of a service's journal, its links and its snapshots; the first damage is an error."""
+    """Check the records and snapshots of a service's journal for damage; stop with exit code 2 at the first."""
     from thalweg.errors import InvalidParameter, MissingExtra
 
     if (data is None) == (database is None):
-        raise InvalidParameter("name either the folder of the journal, DIR, or its --database")
+        raise InvalidParameter("give the journal either as a folder, DIR, or as --database URL")
     try:
         from thalweg.service.journal.databases import open_journal
         from thalweg.service.journal.verification import verified
@@ -30,10 +31,10 @@ def verify(
         found = verified(journal)
     finally:
         journal.close()
-    typer.echo(f"{found.records:,} records and {found.snapshots:,} snapshots are as they were written")
+    typer.echo(f"{found.records:,} records and {found.snapshots:,} snapshots are undamaged")
     if found.unchecked:
         typer.echo(
-            f"the first {found.unchecked:,} records are of a version without checksums, and could not be checked"
+            f"the first {found.unchecked:,} records were written by a version without checksums and cannot be checked"
         )
     if found.erased:
         typer.echo(f"the values and labels of {found.erased:,} rows were erased")

@@ -1,4 +1,4 @@
-"""ASK A RUNNING SERVICE: rows out, answers back, labels when they come. Blocking and awaited, from one source."""
+"""CLIENT OF A SERVICE: send rows, get predictions, send labels when they arrive. Blocking and async."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model says of one row, and the id under which its label is given later.
+    """Prediction for one row, and the id under which its label is given later.
 
     Parameters
     ----------
@@ -24,19 +24,19 @@ class Answer:
     answer : str or None
         The most likely class, as text; None before the model has seen any label.
     probability : float or None
-        Of the answer.
+        Of the prediction.
     probabilities : mapping or None
-        Of every class; None where the rows went as an Arrow batch, which carries the answer's alone.
+        Of every class; None where the rows went as an Arrow batch, which carries the prediction's alone.
     prediction_set : list of str or None
         Labels of which a known share holds the true one; None unless the model gives sets.
     prediction, lower, upper : float or None
         What a regression model predicts, and the ends of its interval; None before it has seen any label, and of models
-        that tell classes apart.
+        that predict classes.
     contributions : mapping or None
         Where an explanation was asked for, what the columns contribute to the score, the largest first.
     base, score : float or None
-        The mean score of recent rows, and with the contributions added that of this one: the probability of the answer,
-        or the number.
+        The mean score of recent rows, and with the contributions added that of this one: the probability of the
+        prediction, or the number.
 
     Examples
     --------
@@ -61,12 +61,12 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Answers(Sequence[Answer]):
-    """The answers to some rows, in their order.
+    """Predictions for some rows, in their order.
 
     Parameters
     ----------
     model : str
-        Who answered.
+        Name of the model.
     version : int or None
         The last record of the journal with labels that it had learned by then.
     ids, answers, probabilities : list

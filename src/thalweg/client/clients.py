@@ -13,27 +13,27 @@ if TYPE_CHECKING:
 
 
 class Client(Calls, Blocks):
-    """Speaks with a running ``thalweg serve``.
+    """Client of a running ``thalweg serve``.
 
-    What is lost on the way, or refused for the moment, is sent again; each request carries a key by which the service
-    knows it, so nothing is learned twice.
+    Requests that are lost or refused for the moment are sent again. Each request carries an idempotency key, so that
+    nothing is learned twice.
 
     Parameters
     ----------
     address : str
-        Where the service listens, such as ``"http://127.0.0.1:8080"``.
+        Address of the service, such as ``"http://127.0.0.1:8080"``.
     token : str, optional
-        The bearer token, where the service asks for one.
+        Access token, where the service needs one.
     model : str, optional
-        Who is asked where a call names no model.
+        Default model of the calls.
     patience : float
-        Seconds to go on trying while the service is away or busy; with 0 nothing is sent twice.
+        Seconds to keep trying while the service is unreachable or busy; with 0 nothing is sent twice.
     timeout : float
         Seconds to wait for one reply.
     batch_rows : int
-        Rows or labels in one request; longer tables go in several.
+        Most rows or labels in one request; longer tables are split.
     transport : httpx transport, optional
-        What carries the requests instead of the network, as in tests.
+        Replacement of the network, as in tests.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Client(Calls, Blocks):
 
 
 class AsyncClient(Calls, Awaits):
-    """As `Client`, for programs with an event loop: every call is awaited.
+    """Client of a running ``thalweg serve`` for async code: the methods of `Client`, awaited.
 
     Parameters
     ----------

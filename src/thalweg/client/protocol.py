@@ -289,7 +289,7 @@ class Status(Struct, frozen=True, omit_defaults=True):
 
 
 class Prediction(Struct, frozen=True, omit_defaults=True):
-    """The prediction for one row: an answer with probabilities, or of a regression model a number in its interval."""
+    """The prediction for one row: a class with probabilities, or for regression a number with its interval."""
 
     id: RowId
     answer: Annotated[str | UnsetType | None, _json(description="Null before the first label.")] = UNSET
@@ -328,7 +328,7 @@ class Predictions(Struct, frozen=True, omit_defaults=True):
 
 
 class Receipt(Struct, frozen=True):
-    """What became of some labels.
+    """Result of sending labels.
 
     Parameters
     ----------
@@ -380,7 +380,7 @@ class Receipt(Struct, frozen=True):
 
 
 class VoidReceipt(Struct, frozen=True):
-    """What became of rows that were to be withdrawn.
+    """Result of a withdrawal of rows.
 
     Parameters
     ----------
@@ -411,7 +411,7 @@ class VoidReceipt(Struct, frozen=True):
 
 
 class EraseReceipt(Struct, frozen=True):
-    """What became of rows that were to be erased.
+    """Result of an erasure of rows.
 
     Parameters
     ----------
@@ -541,7 +541,7 @@ class Model(Struct, frozen=True, omit_defaults=True):
     archived : bool
         Whether it is archived.
     champion : bool
-        Whether it answers requests.
+        Whether its predictions are returned to clients.
     challenger_of : str or None
         The model that it challenges; None for a champion.
     parameters, schema : mapping or None
@@ -883,7 +883,7 @@ class ImportanceOverTime(Struct, frozen=True):
     columns_left_out : int
         Further columns that make a difference.
     changes : list of ImportanceChange
-        Columns that changed beyond doubt.
+        Columns that changed significantly.
 
     Examples
     --------

@@ -192,7 +192,7 @@ class Calls:
         key: str | None = None,
         explain: bool = False,
     ) -> Answers:
-        """Answers for rows, each with the id under which its label is given later.
+        """Predictions for rows, each with the id under which its label is given later.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class Calls:
     async def predict_one(
         self, row: Mapping[str, Any], *, model: str | None = None, key: str | None = None, explain: bool = False
     ) -> Answer:
-        """The answer for one row.
+        """The prediction for one row.
 
         Parameters
         ----------
@@ -363,7 +363,7 @@ class Calls:
             As the options of ``thalweg run``: rate, adaptive, window, seed.
         schema : mapping, optional
             Its columns, as in ``{"columns": [{"name": "load", "kind": "number"}]}``, and its labels; by default the
-            first rows tell. A challenger has that of the model it challenges.
+            first rows decide. A challenger has that of the model it challenges.
         challenger_of : str, optional
             The model in whose shadow it learns.
         positive : str, optional
@@ -416,7 +416,7 @@ class Calls:
 
     @call
     async def promote(self, name: str, *, expected: str | None = None, force: bool = False) -> Decision:
-        """Let a challenger answer from now on; the champion learns on in its place.
+        """Make a challenger the champion, whose predictions are returned; the old champion learns on in its place.
 
         Parameters
         ----------
@@ -425,15 +425,15 @@ class Calls:
         expected : str, optional
             The challenger's kind. The service refuses where it has become another, as after a promotion.
         force : bool
-            Whether to promote a challenger that errs more beyond doubt, or that no label has compared with the
-            champion since they took their places.
+            Whether to promote a challenger that has a significantly higher error, or that no label has compared with
+            the champion since they took their places.
         """
         given = PromoteRequest(expected, force)
         return await self._decided(name, "promote", b"" if given == PromoteRequest() else as_body(given))
 
     @call
     async def archive(self, name: str) -> Decision:
-        """Put a model away: it keeps all it knows, and answers no more until restored.
+        """Archive a model: it keeps its state and predicts nothing until it is restored.
 
         Parameters
         ----------

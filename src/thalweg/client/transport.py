@@ -195,14 +195,14 @@ def decoded(reply: Reply, kind: type[T]) -> T:
     Decision(name='rain', seq=7)
     >>> decoded(Reply(200, {}, b'{"name": "rain"}'), Decision)
     Traceback (most recent call last):
-    thalweg.errors.ServiceRefused: what answered is not the service: Object missing required field `seq`
+    thalweg.errors.ServiceRefused: the reply is not from a thalweg service: Object missing required field `seq`
     """
     try:
         return msgspec.json.decode(reply.body, type=prepared(kind))
     except msgspec.ValidationError as error:
-        raise ServiceRefused(f"what answered is not the service: {error}", reply.status) from None
+        raise ServiceRefused(f"the reply is not from a thalweg service: {error}", reply.status) from None
     except ValueError:
-        raise ServiceRefused("what answered is not the service: its reply is not JSON", reply.status) from None
+        raise ServiceRefused("the reply is not from a thalweg service: its reply is not JSON", reply.status) from None
 
 
 class EventReader:

@@ -1,4 +1,4 @@
-"""How well: a stream walks past a learner, records come out, and thin collectors sum them up.
+"""Evaluation: records of predictions on a stream, and scores computed from them.
 
 Examples
 --------

@@ -23,7 +23,7 @@ OPEN = 64
 
 @dataclass(frozen=True)
 class Alerts:
-    """So many alerts in every so many rows.
+    """A number of alerts per number of rows.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Alerts:
 
 
 class AlertScores(NamedTuple):
-    """How good the alerts were, over whole periods.
+    """Precision and recall of the alerts, over whole periods.
 
     Attributes
     ----------

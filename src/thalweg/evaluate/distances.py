@@ -24,7 +24,7 @@ def distance(estimates: ArrayLike, truth: ArrayLike) -> Floats:
 
 
 def axis_distance(estimates: ArrayLike, truth: ArrayLike) -> Floats:
-    """The same for axes, which have no sign: the distance to the nearer of truth and minus truth.
+    """Euclidean distances of axes, which have no sign: the distance to the nearer of truth and minus truth.
 
     Examples
     --------

@@ -11,7 +11,7 @@ and over millions of rows the smallest difference is significant. So
 4. of more than `MOST` changes the newest and the largest others are kept, and the rest is counted.
 
 ADWIN's window after a change is as short as it can be: the error in it is what gave the alarm, not what followed. So
-the errors of whole stretches are told, too: from the change before to this one, and from this one to the next. They
+the errors of whole stretches are reported, too: from the change before to this one, and from this one to the next. They
 come from counts of mistakes at the changes, and are exact.
 """
 

@@ -95,7 +95,7 @@ Value = TypeVar("Value")
 
 
 class Scores(NamedTuple, Generic[Value]):
-    """Every metric of one answerer: numbers in a summary, arrays over time in a curve.
+    """Every metric of one model: numbers in a summary, arrays over time in a curve.
 
     The last two are None for an answerer without probabilities.
 
@@ -277,7 +277,7 @@ def curve(records: Iterable[Record], *, every: int = 100, average: Average | Non
 
 
 def cumulative_accuracy(records: Iterable[Record]) -> Floats:
-    """The share of rows answered rightly so far, after each row.
+    """The share of rows predicted correctly so far, after each row.
 
     Examples
     --------

@@ -20,7 +20,7 @@ _MOST_START_ROWS = 1_000_000
 
 
 class StepRecord(NamedTuple):
-    """One step: row ``step`` was learned, then a fresh test set of its concept was answered.
+    """One step: row ``step`` was learned, then a fresh test set of its concept was predicted.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def holdout(
     chunk: int = 1024,
     with_rate: bool = False,
 ) -> Iterator[StepRecord]:
-    """Learn a stream row by row; after each, test on fresh rows of the concept that is in force.
+    """Learn a stream row by row and test after each row on fresh rows of the current concept.
 
     Start rows, training rows (the stream's own) and test rows are random independently of one another, and
     are the same for every model.

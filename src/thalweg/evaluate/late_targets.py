@@ -80,7 +80,7 @@ def follow_numbers(
     number : array
         Of each row in the stream.
     given : dict of arrays
-        From `nothing_given`; what is predicted is written there. Ends of NaN beside an answer
+        From `nothing_given`; what is predicted is written there. Ends of NaN beside a prediction
         stand for an interval without a width.
     newest : int
         Number of the last row predicted before these, where any was.

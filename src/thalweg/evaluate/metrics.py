@@ -1,7 +1,7 @@
 """Metrics as functions of averages of additive row statistics.
 
 Each row of a record becomes a few numbers (was it a mistake, the surprise at the truth, one-hot truth and
-answer, …). Any average of them, over all rows, the last or fading, gives the same metrics: error, log-loss,
+prediction, …). Any average of them, over all rows, the last or fading, gives the same metrics: error, log-loss,
 Brier score, Cohen's kappa and kappa-temporal.
 """
 
@@ -23,16 +23,16 @@ _PER_CLASS = 4
 
 @dataclass(frozen=True)
 class Means:
-    """Averages of the row statistics of one answerer, beside those of no-change.
+    """Averages of the row statistics of one model, beside those of the no-change baseline.
 
     Attributes
     ----------
     mistake, no_change_mistake : float
-        Shares of wrong answers.
+        Shares of wrong predictions.
     surprise, squared_distance : float or None
         Means of -log p(truth), and of the squared distance between probabilities and the one-hot truth.
     truth, answer : arrays
-        Shares of each class among the labels, and among the answers.
+        Shares of each class among the labels, and among the predictions.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Means:
 
 
 def error(means: Means) -> float:
-    """The share of wrong answers.
+    """The share of wrong predictions.
 
     Examples
     --------
@@ -86,9 +86,9 @@ def brier(means: Means) -> float | None:
 
 
 def kappa(means: Means) -> float:
-    """Cohen's kappa: 1 is perfect, 0 what independent answers of the same shares would reach.
+    """Cohen's kappa: 1 is perfect, 0 is chance agreement at the same class shares.
 
-    NaN while truth and answers are all of one class.
+    NaN while truth and predictions are all of one class.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def kappa(means: Means) -> float:
 
 
 def kappa_temporal(means: Means) -> float:
-    """One minus the error as a multiple of no-change's: above 0 only if better than the last label.
+    """Kappa-temporal, 1 - error / error of no-change: above 0 only if better than repeating the last label.
 
     NaN if neither errs, -inf if only no-change is perfect.
 

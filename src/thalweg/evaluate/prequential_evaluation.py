@@ -331,42 +331,43 @@ def prequential(
     with_proba: bool = True,
     delay: int = 0,
 ) -> Iterator[Record]:
-    """Walk a stream past a model; every row is answered before its label is learned.
+    """Evaluate a model on a stream test-then-train: each row is predicted before its label is learned.
 
-    The model goes on from what it knows and has learned the rows when the records are exhausted. A model
-    that knows no class yet has no prediction for its first rows, nor have the baselines; `summarise` and `curve` do not
-    score these rows. Its probabilities there are all alike.
+    The model continues from its current state. It has learned all rows once the records are exhausted. Before
+    the first label neither the model nor the baselines have a prediction: `summarise` and `curve` do not score these
+    rows, and all probabilities are equal there.
 
     Parameters
     ----------
     model : learner
-        One of ours (asked in one compiled call per chunk), a `TableClassifier` (its rows are frames, its labels those
-        that it learned: text, for the model of a run), or any scikit-learn classifier with ``partial_fit`` (asked row
-        by row).
+        A learner of thalweg (one compiled call per chunk), a `TableClassifier` (rows are frames, and labels are those
+        that it learned: text, for the model of a run), or a scikit-learn classifier with ``partial_fit`` (called row by
+        row).
     stream : Stream, or iterable of (X, y)
-        Where the rows come from: ``thalweg.streams.Table(X, y)`` for rows and labels in memory,
+        Source of the rows: ``thalweg.streams.Table(X, y)`` for rows and labels in memory,
         ``thalweg.frames.chunks(source, target)`` for a frame or a file with a column of labels, a generated stream, or
         chunks of your own, arrays or frames.
     classes : array-like, optional
-        Every label that chunks may hold. By default chunks are gone through once before to see; a generator, which
-        cannot be gone through twice, needs them. A stream knows its own.
+        All labels of the chunks. By default they are found by a first pass over the chunks. A generator allows only one
+        pass and needs them. A `Stream` has its own.
     rows : int, optional
-        How many; by default the stream's length, or all chunks.
+        Number of rows (default: the length of the stream, or all chunks).
     chunk : int >= 1
-        Rows per record, or fewer where chunks are shorter. It changes memory and the rhythm of the records, never the
-        answers.
+        Rows per record, or fewer where chunks are shorter. It sets memory use and the size of the records, and changes
+        no prediction.
     with_proba : bool
         Whether to ask for probabilities (log-loss and Brier score need them) where the model has them.
     delay : int >= 0
-        How many rows late a label comes: row i is predicted when it arrives and learned right after row i + delay is
-        predicted, as in ``thalweg run --delay``. The baselines get their labels when the model does. The rate and the
-        weights are then not asked for. The last rows stay unlearned, and are scored all the same: `prequential` scores
-        every row, ``thalweg run`` those whose label came.
+        Delay of the labels, in rows: row i is predicted when it arrives and learned right after row i + delay is
+        predicted, as in ``thalweg run --delay``. The baselines get their labels when the model does. Records
+        then have no rate and no weights. The last ``delay`` rows are not learned, but scored: `prequential` scores
+        every row, ``thalweg run`` those whose label arrived.
 
     Yields
     ------
     Record
-        The truth, the answers of the model and of both baselines, probabilities, rate and weights of ``chunk`` rows.
+        The truth, the predictions of the model and of both baselines, probabilities, rate and weights of ``chunk``
+        rows.
 
     Examples
     --------

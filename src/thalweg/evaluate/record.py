@@ -1,4 +1,4 @@
-"""What evaluation yields: a run of rows with the truth, the model's answers and the baselines'."""
+"""What evaluation yields: a run of rows with the truth, the model's predictions and the baselines'."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_ANSWER = -1
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Consecutive rows of a stream, each answered before its label was learned.
+    """Consecutive rows of a stream, each predicted before its label was learned.
 
     Labels are codes, positions in ``classes`` (``record.classes[record.y]`` are the labels themselves);
     `NO_ANSWER` stands where there was none, which is until the first label has come.
@@ -41,7 +41,7 @@ class Record:
     rate : array, or None
         The learning rate in force after each row.
     weights : array of shape (rows, members), or None
-        The share each member of a learner made of others had in the answer.
+        The share each member of a learner made of others had in the prediction.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Record:
 
     @property
     def mistakes(self) -> Flags:
-        """Where the model's answer was wrong, or there was none."""
+        """Where the model's prediction was wrong, or there was none."""
         return np.not_equal(self.answers, self.y)
 
     @property

@@ -47,16 +47,16 @@ _OWNER = "prequential_regression"
 
 @dataclass(frozen=True, slots=True)
 class RegressionRecord:
-    """Consecutive rows of a stream, each answered before its target was learned.
+    """Consecutive rows of a stream, each predicted before its target was learned.
 
     Attributes
     ----------
     start : int
         Number of the first row, from 0.
     y, answers : arrays of shape (rows,) or (rows, outputs)
-        The truth and the model's answers.
+        The truth and the model's predictions.
     running_mean, no_change : arrays shaped like y
-        The two answers every model must beat: the mean of the targets before, and the target before; 0 at first.
+        The two predictions every model must beat: the mean of the targets before, and the target before; 0 at first.
     lower, upper : arrays shaped like y, or None
         The ends of the interval of each row, where a coverage was asked for; NaN while the model has none, which is
         where it would have no width.
@@ -97,10 +97,10 @@ def prequential_regression(
     delay: int = 0,
     coverage: float | None = None,
 ) -> Iterator[RegressionRecord]:
-    """Walk a stream of numbers past a regressor; every row is answered before its target is learned.
+    """Evaluate a regressor on a stream test-then-train: each row is predicted before its target is learned.
 
-    The model goes on from what it knows and has learned the rows when the records are exhausted. One that knows
-    nothing yet answers its first row with 0, and so do the baselines.
+    The model continues from its current state. It has learned all rows once the records are exhausted. One that has
+    learned nothing predicts 0 for its first row, and so do the baselines.
 
     Parameters
     ----------
@@ -108,14 +108,14 @@ def prequential_regression(
         One of ours (asked in one compiled call per chunk), a `TableRegressor` (its rows are frames), or any
         scikit-learn regressor with ``partial_fit`` (asked row by row).
     stream : Stream, or iterable of (X, y)
-        Where the rows come from: ``thalweg.streams.Table(X, y)`` for rows in memory,
+        Source of the rows: ``thalweg.streams.Table(X, y)`` for rows in memory,
         ``thalweg.frames.chunks(source, target)`` for a frame or a file, a generated stream, or chunks of your own,
         arrays or frames.
     rows : int, optional
-        How many; by default the stream's length, or all chunks.
+        Number of rows (default: the length of the stream, or all chunks).
     chunk : int >= 1
-        Rows per record, or fewer where chunks are shorter. It changes memory and the rhythm of the records, never the
-        answers.
+        Rows per record, or fewer where chunks are shorter. It sets memory use and the size of the records, and changes
+        no prediction.
     delay : int >= 0
         How many rows late a target comes: row i is predicted when it arrives and learned right after row i + delay is
         predicted, as in ``thalweg run --delay``. Intervals and members are judged by what they had predicted
@@ -255,7 +255,7 @@ Value = TypeVar("Value")
 
 
 class RegressionScores(NamedTuple, Generic[Value]):
-    """Every score of one answerer: numbers in a summary, arrays over time in a curve; several targets are averaged.
+    """Every score of one model: numbers in a summary, arrays over time in a curve; several targets are averaged.
 
     ``r2`` is one minus the squared error as a multiple of the running mean's: what knowing the features is worth. It is
     NaN where neither errs.

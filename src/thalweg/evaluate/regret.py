@@ -148,7 +148,7 @@ class KnownWeights:
             raise InvalidParameter.of("KnownWeights", "intercept", rule, self.intercept)
 
     def taken(self, y: NDArray[Any], answers: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Truth and answers as this reference compares them, or an error."""
+        """Truth and predictions as this reference compares them, or an error."""
         return _numbers(y, "y"), _numbers(answers, "answers")
 
     def loss(self, y: NDArray[Any], answers: NDArray[Any]) -> Floats:
@@ -163,7 +163,7 @@ class KnownWeights:
 
 @dataclass(frozen=True)
 class BestWeights:
-    """The linear model that, after each row, turns out to have been best for all rows so far.
+    """The linear model that is best in hindsight for all rows so far.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class BestWeights:
     intercept: bool = False
 
     def taken(self, y: NDArray[Any], answers: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Truth and answers as this reference compares them, or an error."""
+        """Truth and predictions as this reference compares them, or an error."""
         return _numbers(y, "y"), _numbers(answers, "answers")
 
     def loss(self, y: NDArray[Any], answers: NDArray[Any]) -> Floats:
@@ -224,7 +224,7 @@ class KnownLine:
         object.__setattr__(self, "labels", tuple(labels.tolist()))
 
     def taken(self, y: NDArray[Any], answers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Truth and answers as this reference compares them, or an error."""
+        """Truth and predictions as this reference compares them, or an error."""
         strangers = [label for label in set(y.ravel().tolist()) if label not in self.labels]
         if y.ndim != 1 or strangers:
             got = f"an array of shape {y.shape}" if y.ndim != 1 else repr(strangers[0])
@@ -271,7 +271,7 @@ class Regret:
         self._loss = 0.0
 
     def update(self, X: ArrayLike, y: ArrayLike, answers: ArrayLike) -> RegretRecord:
-        """Take in rows, their truth, and the answers given before it was known."""
+        """Take in rows, their truth, and the predictions given before it was known."""
         if is_sparse(X):
             raise InvalidInput("Regret must be of dense rows, got a sparse matrix: give X.toarray()")
         rows, truth, given = np.asarray(X), np.asarray(y), np.asarray(answers)
@@ -279,7 +279,7 @@ class Regret:
             return RegretRecord(self._rows, np.empty(0), np.empty(0))
         if rows.ndim != 2 or truth.ndim not in (1, 2) or len(rows) != len(truth) or truth.shape != given.shape:
             raise InvalidInput(
-                "Regret must be of as many rows of X, y and answers, "
+                "X, y and the predictions of Regret must have the same number of rows, "
                 f"got arrays of shapes {rows.shape}, {truth.shape} and {given.shape}."
             )
         rows = _numbers(rows, "X")
@@ -292,7 +292,7 @@ class Regret:
 
 
 class Answered(Protocol):
-    """A record of rows that were answered before they were learned."""
+    """A record of rows that were predicted before they were learned."""
 
     @property
     def start(self) -> int:
@@ -304,11 +304,11 @@ class Answered(Protocol):
 
     @property
     def answers(self) -> NDArray[Any]:
-        """The answers."""
+        """The predictions."""
 
 
 def regrets(records: Iterable[Answered], stream: Stream, reference: Reference) -> Iterator[RegretRecord]:
-    """The regret of a learner that `prequential` or `prequential_regression` walked along the stream, by record.
+    """The regret of a learner over the records of `prequential` or `prequential_regression`.
 
     The rows are read from the stream once more. Labels are compared as the records hold them: as places among the
     stream's classes.

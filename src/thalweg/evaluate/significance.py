@@ -97,7 +97,7 @@ def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
 
 
 def paired_t_test(first: ArrayLike, second: ArrayLike) -> PairedT:
-    """Whether two models differ over the same runs.
+    """Student's paired t test of two models over the same runs.
 
     Runs without any difference give p = 1; the same difference in all of them gives p = 0.
 
@@ -119,7 +119,7 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> PairedT:
 
 
 def mcnemar(first_mistakes: ArrayLike, second_mistakes: ArrayLike) -> McNemar:
-    """Whether two models differ over one pass, from where each of them erred.
+    """McNemar's test of two models over the same rows, from the rows that each predicted wrongly.
 
     The test takes rows as independent; on a stream, where mistakes cluster, p is too small rather than too
     large.
@@ -135,7 +135,7 @@ def mcnemar(first_mistakes: ArrayLike, second_mistakes: ArrayLike) -> McNemar:
 
 
 def mcnemar_of_counts(only_first: int, only_second: int) -> McNemar:
-    """McNemar's test where the rows on which only one of two models erred are counted already.
+    """McNemar's test from the counts of rows on which only one of two models was wrong.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def mcnemar_of_counts(only_first: int, only_second: int) -> McNemar:
 
 
 def wilcoxon(first: ArrayLike, second: ArrayLike) -> Wilcoxon:
-    """Whether two models differ over the same windows, by Wilcoxon's signed ranks; equal windows say nothing.
+    """Wilcoxon's signed-rank test of two models over the same windows; windows without a difference are left out.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def wilcoxon(first: ArrayLike, second: ArrayLike) -> Wilcoxon:
 
 
 def holm(p_values: ArrayLike) -> Floats:
-    """The p of several tests, so that the chance of any false alarm among them is the level one compares them with.
+    """Holm's correction: p values of several tests that control the chance of any false alarm.
 
     S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979.
 
@@ -195,7 +195,7 @@ def _require_same_length(owner: str, one: NDArray[Any], other: NDArray[Any]) -> 
 
 
 class Friedman(NamedTuple):
-    """Friedman's test, corrected for ties: mean ranks (1 is best), chi-squared and its p; and, less cautious, F's p.
+    """Friedman's test, corrected for ties: mean ranks (1 is best), chi-squared, its p value, and that of the F test.
 
     Examples
     --------
@@ -210,7 +210,7 @@ class Friedman(NamedTuple):
 
 
 def friedman(errors: ArrayLike) -> Friedman:
-    """Whether the models, columns, differ over the streams, rows; small is good and equals share their ranks.
+    """Friedman's test of models (columns) over streams (rows) of scores; lower is better, and ties share a rank.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def friedman(errors: ArrayLike) -> Friedman:
 
 
 def nemenyi_difference(models: int, streams: int, level: float = 0.05) -> float:
-    """How far apart two mean ranks must be to differ, all pairs of models being compared.
+    """Nemenyi's critical difference of mean ranks, for comparing all pairs of models.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What changed, and where: columns whose effect or importance differs before and after, beyond doubt.
+"""What changed, and where: columns whose effect or importance differs significantly before and after.
 
 Where the error changed, the samples shortly before are compared with those after it, once the model has had some rows
 to follow. A model that follows at once leaves no such mark, so every moment between two samples is tried for a reversal

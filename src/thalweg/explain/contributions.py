@@ -51,7 +51,7 @@ _ADDITIVE_WITHIN = 1e-9
 
 @dataclass(frozen=True)
 class Contributions:
-    """What `contributions` gives.
+    """Result of `contributions`.
 
     Attributes
     ----------

@@ -38,7 +38,7 @@ _BLOCK = 1 << 21
 
 @dataclass(frozen=True)
 class Importance:
-    """What `importance` gives; one number for each column.
+    """Result of `importance`: one number for each column.
 
     Attributes
     ----------

@@ -96,32 +96,32 @@ class Fleet(LabelledEstimator):
     Parameters
     ----------
     model : classifier or regressor of thalweg
-        What each key gets one of. It is never learned itself. Its core must be compiled, which excludes pipelines,
-        `LearnNSE`, the kernel mean machine without a budget, and committees with members of scikit-learn. With a
-        regressor, ``Fleet(model)`` is a `RegressorFleet`, whose rows have one number each as their target. The state of
-        a key is read and written with each of its rows, so that a small one is quick: tilings, and with them the
-        defaults unless ``curved=False``, take a hundred times as long as by themselves.
+        Template of the model of each key; it learns nothing itself. Its core must be compiled, which excludes
+        pipelines, `LearnNSE`, the kernel mean machine without a budget, and committees with members of scikit-learn.
+        With a regressor, ``Fleet(model)`` is a `RegressorFleet`, whose rows have one number each as their target. The
+        state of a key is read and written with each of its rows, so small models are fast. Models with tilings, such as
+        the defaults unless ``curved=False``, take a hundred times as long as outside a fleet.
     key : str, optional
-        The column of a table, or the entry of a row given as a dict, that holds the key. It is then taken from there
-        wherever no keys are given, and is no feature.
+        The column of a table, or the entry of a row given as a dict, that holds the key. It is
+        used wherever no keys are given, and is not a feature.
     capacity : int, optional
-        How many models stay in memory, at least 1. Beyond it, those learned longest ago go to a temporary file and come
-        back when their key does: about 24 bytes a key remain. Fewer save memory and cost reads and writes. By default
-        all stay.
+        Number of models in memory, at least 1 (default: all). Beyond it, the models that learned least recently go to a
+        temporary file until their key comes again; about 24 bytes a key stay in memory. A lower number saves memory
+        and costs reads and writes.
     folder : str, optional
-        Where that temporary file lies; by default where the system keeps such files. It has no name there and is gone
-        when the fleet is: `thalweg.save` writes all models, wherever they are.
+        Folder of that temporary file (default: the system's). The file has no name there and is deleted with the fleet.
+        `thalweg.save` writes all models, those in the file included.
     device : {"cpu", "cuda"}, default "cpu"
-        Where the models lie and learn. "cuda" needs the extra ``gpu`` and is for an `OnlineLDC` with ``counts="soft"``
-        and without a ridge, a `Perceptron` or an `OnlineLogistic`, at a constant rate, of at most 64 features, and for
-        keys that are integers. Rows may then be arrays of CuPy, PyTorch or JAX in the GPU's memory, where labels must
-        be integers. A file holds a fleet of "cpu".
+        Device that holds the models and learns. "cuda" needs the extra ``gpu`` and is for an `OnlineLDC` with
+        ``counts="soft"`` and without a ridge, a `Perceptron` or an `OnlineLogistic`, at a constant rate, of at most 64
+        features, and for keys that are integers. Rows may then be arrays of CuPy, PyTorch or JAX in the GPU's memory,
+        where labels must be integers. A file holds a fleet of "cpu".
 
     Attributes
     ----------
     classes_ : ndarray
         The labels of all keys, sorted. A label new to the fleet is announced to every model, which changes none of
-        their answers.
+        their predictions.
     n_features_in_ : int
         The width of a row.
     feature_names_in_ : ndarray of str
@@ -209,7 +209,7 @@ class Fleet(LabelledEstimator):
         return moved
 
     def _lone_core(self, features: int, known: Labels | None = None) -> Core | RegressionCore:
-        """The core of a model by itself; one that is told the labels raises where it cannot take them."""
+        """The core of a model by itself; one that is given the labels raises where it cannot take them."""
         if isinstance(self.model, StreamClassifier):
             if self.model._needs_label_names:
                 rule = "not depend on which label is which, as costs and thresholds do"
@@ -257,9 +257,9 @@ class Fleet(LabelledEstimator):
         return self
 
     def predict_then_learn(self, X: ArrayLike, y: ArrayLike, keys: ArrayLike | None = None) -> NDArray[Any]:
-        """Answer each row by the model of its key before its label is seen, then learn it.
+        """Predict each row by the model of its key before its label is seen, then learn it.
 
-        A key's first row is answered with the zero of the labels' type (0, False, "").
+        A key's first row is predicted with the zero of the labels' type (0, False, "").
         """
         if self._is_on_gpu(X):
             return cast("NDArray[Any]", self._run_on_gpu(X, y, keys))
@@ -292,7 +292,7 @@ class Fleet(LabelledEstimator):
     # ------------------------------------------------------------------ answering
 
     def predict(self, X: ArrayLike, keys: ArrayLike | None = None) -> NDArray[Any]:
-        """The answer to each row by the model of its key; the zero of the labels' type for a key never learned."""
+        """The prediction for each row by the model of its key; the zero of the labels' type for a key never learned."""
         if self._is_on_gpu(X):
             return cast("NDArray[Any]", self._predict_on_gpu(X, keys))
         if self._is_copied_to_gpu(X, keys):
@@ -307,7 +307,7 @@ class Fleet(LabelledEstimator):
         return self._labels.decode(answers)
 
     def predict_one(self, x: Row, key: int | str | None = None) -> Any:
-        """The answer to one row by the model of its key; None for a key never learned."""
+        """The prediction for one row by the model of its key; None for a key never learned."""
         if key is None:
             x, key = self._apart_one(x)
         labels: Labels | None = self.__dict__.get("_labels")
@@ -418,9 +418,9 @@ class Fleet(LabelledEstimator):
 
 
 class RegressorFleet(Fleet):
-    """A regressor for each key; `Fleet` tells the rest.
+    """A regressor for each key; see `Fleet`.
 
-    A key's first row is answered with 0, as a regressor does, and a key never learned with NaN. The model that
+    A key's first row is predicted with 0, as a regressor does, and a key never learned with NaN. The model that
     `model_of` gives has the intervals of its own residuals.
 
     Examples
@@ -482,7 +482,7 @@ class RegressorFleet(Fleet):
         return self
 
     def predict_one(self, x: Row, key: int | str | None = None) -> float | None:
-        """The answer to one row by the model of its key; None for a key never learned."""
+        """The prediction for one row by the model of its key; None for a key never learned."""
         if key is None:
             x, key = self._apart_one(x)
         if not self.__sklearn_is_fitted__() or key not in self._core:

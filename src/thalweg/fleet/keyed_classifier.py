@@ -36,7 +36,7 @@ from thalweg.parameters import Real, Rules, Whole
 
 
 class KeySummary(NamedTuple):
-    """How the model of a key does; each row counts as it was predicted just before its label was learned.
+    """Scores of the model of a key; each row counts with its prediction from just before its label was learned.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class KeyedClassifier(Wrapper):
 
     Examples
     --------
-    Two keys with opposite labels, which one model of both cannot tell apart:
+    Two keys with opposite labels, which one model for both cannot distinguish:
 
     >>> import numpy as np
     >>> from thalweg import OnlineLDC

@@ -2,11 +2,11 @@
 
 Each run is the one that the model would have made by itself, to the last bit, on however many threads. Runs are
 compiled calls without the interpreter's lock, rows are looked at while they are learned, and nothing is made of the
-answers, a byte each, before they are asked for. Of up to four features and an `OnlineLDC` without ridge eight runs go
-side by side, one in each lane of the processor's vectors: many streams, or settings that differ in their rates alone,
-from three on, where vectors hold four numbers or more. A row then costs O(p^2 + classes p) instructions of eight lanes
-each, some 260 for eight rows of two features and two classes; memory, of which a row takes 25 bytes, is asked ahead
-and hardly waited for.
+predictions, a byte each, before they are asked for. Of up to four features and an `OnlineLDC` without ridge eight runs
+go side by side, one in each lane of the processor's vectors: many streams, or settings that differ in their rates
+alone, from three on, where vectors hold four numbers or more. A row then costs O(p^2 + classes p) instructions of eight
+lanes each, some 260 for eight rows of two features and two classes; memory, of which a row takes 25 bytes, is asked
+ahead and hardly waited for.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ Settings: TypeAlias = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] 
 
 
 class Sweep:
-    """What `sweep` found: one run for each setting and stream.
+    """Result of `sweep`: one run for each setting and stream.
 
     Attributes
     ----------
     settings : list of dict
         The parameters of each setting, in the order of the first axis.
     mistakes : ndarray of shape (settings,) or (settings, streams)
-        How many rows each run answered wrongly.
+        How many rows each run predicted wrongly.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Sweep:
 
     @property
     def answers(self) -> NDArray[Any]:
-        """The answers of each run, of shape (settings, rows) or (settings, streams, rows)."""
+        """The predictions of each run, of shape (settings, rows) or (settings, streams, rows)."""
         return self._runs.labels.decode(self._runs.answers.astype(np.int64).reshape(self._shape))
 
     @property
@@ -155,7 +155,7 @@ def sweep(
     *,
     threads: int | None = None,
 ) -> Sweep:
-    """Run a model in many settings over one stream, or over many: each row is answered, then learned.
+    """Run a model in many settings over one stream, or over many: each row is predicted, then learned.
 
     Parameters
     ----------
@@ -167,12 +167,12 @@ def sweep(
     X, y : array of shape (rows, features) and (rows,), or (streams, rows, features) and (streams, rows)
         One stream, or as many as X has, each run in every setting.
     threads : int, optional
-        How many runs go on at once; by default as many as there are processors. The results do not depend on it.
+        Number of threads; by default one per processor. The results do not depend on it.
 
     Returns
     -------
     Sweep
-        Mistakes and answers of each run, and the models they ended with.
+        Mistakes and predictions of each run, and the models they ended with.
 
     Examples
     --------

@@ -150,15 +150,15 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     curved : bool, default True
         Whether kernel and tiling members take part. Without them the boundary is linear and a row costs a fraction.
     persistence : bool, default False
-        Adds a member that knows only which label usually follows the last one. Honest only where each label is known
-        before the next row: evaluation refuses it when labels are delayed.
+        Adds a member that predicts the label which usually follows the last one. It is valid only where each label is
+        known before the next row arrives: evaluation refuses it when labels are delayed.
     dense_features : int, default 0
-        Of sparse rows, how many columns, the first ones, are dense: numbers of a table beside its text. The members
-        over dense rows learn these, and the members over sparse rows all columns, with these ones centred.
+        Number of leading columns of sparse rows that are dense, such as the numbers of a table beside its text. Members
+        for dense rows learn these columns. Members for sparse rows learn all columns, with these ones centred.
     class_weight : mapping of label to number, "balanced" or None, default None
-        What the rows of each label count for, times their own weight, in every member and in the weights of the
-        members; a label that is not named counts 1. "balanced" counts them by the inverse of the label's share of the
-        last 5,000 rows, so that rare labels count as much.
+        Weight of the rows of each label, in every member and in the weights of the members. It multiplies the row's own
+        weight; a label that is not named has weight 1. "balanced" weights a label by the inverse of its share of the
+        last 5,000 rows.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     weights_ : ndarray
         The weight of each member in the next prediction.
     family_weights_ : dict of str to float
-        The weight of each family in the next prediction: what kind of boundary the stream has.
+        The weight of each family in the next prediction, which shows the kind of boundary of the stream.
     left_out_ : str
         What was left out because of the number of features; empty where nothing was.
     effective_rows_ : float

@@ -2,8 +2,8 @@
 
 The posteriors of the members are mixed with weights exp(-sharpness L), where each row sets L to discount L + loss. A
 member that was right while the others erred gains within 1 / (1 - discount) rows, and loses as fast. The rule looks at
-no label before the answer is given. With the zero-one loss it is within a few per cent of the best member in hindsight
-on every stream we tried; the log-loss fails where members are overconfident.
+no label before the prediction is given. With the zero-one loss it is within a few per cent of the best member in
+hindsight on every stream we tried; the log-loss fails where members are overconfident.
 
 `AutoClassifier` uses two extensions. Several discounts, from a short memory to a long one, give as many sets of
 weights; their mixtures are weighted by the same rule, each by its own mistakes with a discount of 0.998. And the loss
@@ -40,30 +40,30 @@ def _are_discounts(value: Any) -> bool:
 
 
 class Committee(WithProbabilities, StreamClassifier):
-    """Mixes learners by their recent losses.
+    """Mixture of learners, weighted by their recent losses.
 
     Parameters
     ----------
     members : sequence of classifiers
         Learners of thalweg (the loop is then compiled throughout), or scikit-learn classifiers with ``partial_fit``
-        (asked row by row in Python). A scikit-learn member is silent until two classes were seen, and starts anew when
-        another class arrives, since it cannot take one in; probabilities that are none count as no opinion. A committee
-        with such a member cannot be saved to a file; it can be copied and pickled. Where one raises an error, the rows
-        of the call before it are learned and its own row is not.
+        (called row by row in Python). A scikit-learn member takes part once two classes were seen, and restarts when
+        another class arrives, because it cannot add one. Invalid probabilities are ignored. A committee with such a
+        member can be copied and pickled, but not saved to a file. Where one raises an error, the rows of the call
+        before it are learned and its own row is not.
     discount : float in (0, 1) or sequence of them, default 0.995
-        How long a loss counts: about 1 / (1 - discount) rows. With several, the weights that each gives are mixed, by
-        how right they were.
+        Fading of the losses: a loss counts for about 1 / (1 - discount) rows. With several values, the weights from
+        each are mixed by their own recent losses.
     sharpness : positive float, default 0.5
-        How strongly losses count. Larger follows the best member more closely, and its luck.
+        Strength of the losses in the weights. Larger values follow the best member more closely, and its luck.
     loss : {"zero-one", "brier", "log", "auto"}, default "zero-one"
-        What is counted. "log" is cut at 5; "auto" is "zero-one" and goes over to the log-loss where more than nine rows
-        in ten belong to one class.
+        Loss of a prediction. "log" is cut at 5. "auto" is "zero-one", and the log-loss where more than nine rows in ten
+        belong to one class.
     persistence : bool, default False
-        Adds a member that knows only which label usually follows the last one. Honest only where each label is known
-        before the next row: evaluation refuses it when labels are delayed.
+        Adds a member that predicts the label which usually follows the last one. It is valid only where each label is
+        known before the next row arrives: evaluation refuses it when labels are delayed.
     handicaps : sequence of float >= 0, optional
-        The loss each member starts with, in the order of ``weights_``; it fades like all others. By default none: all
-        members start with the same weight. A slow learner should start with a lower one, hence with a loss.
+        Initial loss of each member, in the order of ``weights_``, which fades like later ones. A slow learner should
+        start with a lower prior weight, hence with a loss (default: all members start with the same weight).
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Hiraoka's online linear discriminant analysis: the axes climb a separability potential, the nearest mean answers.
+"""Hiraoka's online linear discriminant analysis: the axes climb a separability potential, the nearest mean decides.
 
 K. Hiraoka et al., "Convergence analysis of online linear discriminant analysis", IJCNN 2000, as used in Kuncheva &
 Plumpton 2008, section 2.3.
@@ -41,7 +41,7 @@ from thalweg.rates import Rate, as_rate
 
 
 class HiraokaLDA(WithWeights, WithRate, StreamClassifier):
-    """Online discriminant analysis by stochastic ascent, answered by the nearest class mean.
+    """Online discriminant analysis by stochastic ascent, classified by the nearest class mean.
 
     Parameters
     ----------

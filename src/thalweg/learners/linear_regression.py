@@ -25,17 +25,18 @@ forgetting the sum is that of c_i (y_i - b - w'x_i)^2.
 
 Where we depart
 1. A constant term, on by default; the paper has none (``intercept=False``).
-2. A step that would throw its own row's answer beyond ten times every target so far is cut to the one that fits
+2. A step that would throw its own row's prediction beyond ten times every target so far is cut to the one that fits
    the row exactly, counted, and named in a warning. The paper's simulation never comes near it.
 3. `fit` is the exact least-squares solution of its rows for both solvers, since the paper's remarks advise a batch
    method for the initial estimator. `partial_fit` continues from there, the gradient's step counting the rows of `fit`.
 4. Least squares begins from a prior of 1e-13 of a feature's first squared deviation (in `fit`, of the mean of all of
-   them, which does not depend on the order of the rows), so that its answers exist from the second row on and are those
-   of the batch to 1e-9. Directions that forgetting has emptied keep as much, so that P stays bounded; their weights
-   stand still.
+   them, which does not depend on the order of the rows), so that its predictions exist from the second row on and are
+   those of the batch to 1e-9. Directions that forgetting has emptied keep as much, so that P stays bounded; their
+   weights stand still.
 5. Along features that depend on each other linearly (a duplicate; one-hot columns beside a constant term) the rows say
-   nothing, and without a penalty the weights wander there, by rounding, row after row. Answers to rows that obey the
-   dependency stay right; ``coef_``, and answers to rows that break it, do not. ``penalty=1e-6`` keeps them in place.
+   nothing, and without a penalty the weights wander there, by rounding, row after row. Predictions for rows that obey
+   the dependency stay right; ``coef_``, and predictions for rows that break it, do not. ``penalty=1e-6`` keeps them in
+   place.
 
 Cost: gradient O(p) a row and target, the limit being to read and write the weights once; least squares O(p^2 + p m)
 for m targets, 1.5 p^2 multiply-adds, the limit being two passes over the triangle of L. From p = 128 on (without AVX2
@@ -78,13 +79,14 @@ class OnlineLinearRegression(LinearRegressor):
         Stochastic gradient, O(p) a row; or recursive least squares, O(p^2) a row, exact at every row and indifferent to
         the features' scales and offsets.
     averaged : bool, default False
-        With "sgd", answer with the average of all weights so far (Polyak): steadier on a still stream.
+        With "sgd", predict with the average of all weights so far (Polyak): steadier on a still stream.
     penalty : float >= 0, default 0.0
         L2 penalty; larger shrinks the weights more. "sgd": every step also shrinks the weights by this share of itself.
         "rls": the alpha of ridge regression, held against forgetting to within a factor of two. A little, some 0.01 of
-        a typical squared feature, keeps the first answers tame, when rows are as few as features. Where features depend
-        on each other linearly (duplicates, one-hot columns beside an intercept), 0 lets ``coef_`` wander along the
-        dependency: rows that obey it are answered rightly, others are not. There 1e-6 of a squared feature is enough.
+        a typical squared feature, keeps the first predictions tame, when rows are as few as features. Where features
+        depend on each other linearly (duplicates, one-hot columns beside an intercept), 0 lets ``coef_`` wander along
+        the dependency: rows that obey it are predicted correctly, others are not. There 1e-6 of a squared feature is
+        enough.
     forgetting : float in [0, 1), default 0.0
         Old rows lose this share of their weight with every new row, so the memory is about 1 / forgetting rows; larger
         follows drift faster and is noisier. "rls": of the squared errors. "sgd", when ``averaged``: of the average.
@@ -96,7 +98,7 @@ class OnlineLinearRegression(LinearRegressor):
     Attributes
     ----------
     coef_, intercept_ : ndarray, float
-        The linear model that answers; with several targets, one row and one entry for each.
+        The linear model that predicts; with several targets, one row and one entry for each.
     rate_ : float
         With "sgd", the step now in force.
     cut_steps_ : int

@@ -25,7 +25,7 @@ Where we depart from the printed paper
    indefinite (``kernels/linear_algebra/factor.hpp``). Directions without variance stop growing at 1e20 to 1e22 over the
    inverse variance.
 4. Discriminants are relative to the first row ever seen, which adds the same to all classes and changes no
-   answer and no probability, but saves the digits of features with a large offset.
+   prediction and no probability, but saves the digits of features with a large offset.
 5. A class's first row has the prior 1 / (N + 1), and the others share the rest.
 6. ``rate="auto"`` is ours: seven rates side by side over rows scaled on line, mixed by how often each was right.
 7. Rows may have weights. One of weight w counts w times in `fit`. Later, with soft counts, it is w copies in sequence,
@@ -48,12 +48,12 @@ the latter do with themselves when the last digit of the data changes; to about 
 In single precision (``dtype="float32"``) L alone is kept in floats, the one part that grows with p^2: 2 p (p + 8 c)
 bytes. Means, counts, D, the discriminants and all sums over features stay in doubles, which costs nothing beside it:
 no offset or scale of a feature costs digits. What is lost is the digits of P, more of them the closer P is to singular.
-Beside doubles, a million rows of 50 features: where the covariance is well conditioned P agrees to 3e-7 and no answer
-differs; at a condition number of 1e4 P agrees to 2e-5 with memories of 100 or 1,000 rows and to 6e-4 where nothing is
-forgotten, and 2e-5 of the answers differ; at 1e8, to 3e-3 and 9e-5, with the same share of mistakes. A ridge of 1e-3
-brings that back to 2e-5 and none. Directions without variance stop growing at 1e8 to 1e10 over the inverse variance.
-Where a memory lengthens for ever (hard counts) a row's share falls below the last digit of a float after some ten
-million rows, and P stands still.
+Beside doubles, a million rows of 50 features: where the covariance is well conditioned P agrees to 3e-7 and no
+prediction differs; at a condition number of 1e4 P agrees to 2e-5 with memories of 100 or 1,000 rows and to 6e-4 where
+nothing is forgotten, and 2e-5 of the predictions differ; at 1e8, to 3e-3 and 9e-5, with the same share of mistakes. A
+ridge of 1e-3 brings that back to 2e-5 and none. Directions without variance stop growing at 1e8 to 1e10 over the
+inverse variance. Where a memory lengthens for ever (hard counts) a row's share falls below the last digit of a float
+after some ten million rows, and P stands still.
 """
 
 from __future__ import annotations
@@ -110,9 +110,9 @@ class OnlineLDC(WithClassWeight, WithLogPosteriors, WithRate, StreamClassifier):
         a while; more shrinks towards independent features. "auto" needs some: it takes 1e-3 where this is 0.
     dtype : {"float64", "float32"}, default "float64"
         What the inverse covariance is kept in. "float32" needs half the memory, and from 500 features on 0.5 to 0.7 of
-        the time; below 128 it is slower. Its answers are those of "float64" but for one in ten thousand where features
-        nearly depend on each other, and more at rates so eager that they remember fewer rows than there are features.
-        All that comes out is float64 as ever. Not with "auto".
+        the time; below 128 it is slower. Its predictions are those of "float64" but for one in ten thousand where
+        features nearly depend on each other, and more at rates so eager that they remember fewer rows than there are
+        features. All that comes out is float64 as ever. Not with "auto".
     class_weight : mapping of label to number, "balanced" or None, default None
         What the rows of each label count for, times their own weight, in priors and covariance; a label that is not
         named counts 1. "balanced" counts them by the inverse of the label's share of the last 5,000 rows, so that rare
@@ -135,7 +135,7 @@ class OnlineLDC(WithClassWeight, WithLogPosteriors, WithRate, StreamClassifier):
     precision_ : ndarray of shape (features, features)
         Inverse of the common covariance, exactly symmetric and positive definite.
     rates_, weights_ : ndarray
-        Of "auto": the rates, and the share of each in the next answer.
+        Of "auto": the rates, and the share of each in the next prediction.
 
     See Also
     --------
@@ -317,7 +317,7 @@ class OnlineLDC(WithClassWeight, WithLogPosteriors, WithRate, StreamClassifier):
 
     @property
     def weights_(self) -> Floats:
-        """The share of each of ``rates_`` in the next answer."""
+        """The share of each of ``rates_`` in the next prediction."""
         return self._learned_core().shares() if self._is_bank else np.ones(1)
 
     @property

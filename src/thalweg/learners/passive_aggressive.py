@@ -1,4 +1,4 @@
-"""Passive-aggressive learning: change as little as answers the row with a margin of one.
+"""Passive-aggressive learning: make the smallest change that classifies the row with a margin of one.
 
 K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer, "Online Passive-Aggressive Algorithms", Journal of
 Machine Learning Research 7, 2006, 551-585.

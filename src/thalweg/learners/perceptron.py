@@ -43,9 +43,9 @@ class Perceptron(WithClassWeight, WithRate, StreamClassifier):
         The step. With a constant rate it matters only against the starting weights; with one that changes, a larger
         step forgets more.
     margin : float >= 0, default 0.0
-        Rows answered rightly by no more than this are learned as well. Larger learns from more rows, steadier.
+        Rows predicted correctly by no more than this are learned as well. Larger learns from more rows, steadier.
     averaged : bool, default False
-        Answer with the average of all weights so far: steadier on a still stream, slower on a drifting one.
+        Predict with the average of all weights so far: steadier on a still stream, slower on a drifting one.
     start_scale : float >= 0, default 0.01
         Starting weights are drawn from [-start_scale, start_scale], as the paper's "small random numbers". Wu & Snell
         start from 0.

@@ -1,10 +1,10 @@
-"""Intervals around the answers of any regressor, which hold the target in a given share of the rows through any drift.
+"""Prediction intervals for any regressor, which hold the target in a given share of the rows through any drift.
 
 =========  ====================  ==================================================================
 paper      here                  meaning
 =========  ====================  ==================================================================
-s_t        |y - answer| / s      score: the residual over the mean absolute one of the last rows
-q_t        ``reach_``            an interval reaches from the answer by q s to either side
+s_t        |y - prediction| / s score: the residual over the mean absolute one of the last rows
+q_t        ``reach_``            an interval reaches from the prediction by q s to either side
 alpha      1 - ``coverage``      share of rows whose target may lie outside
 eta        ``step``              q <- q + eta (1[missed] - alpha)
 =========  ====================  ==================================================================
@@ -64,7 +64,7 @@ class PredictionIntervals(WithIntervals):
     Attributes
     ----------
     half_width_ : float or ndarray of shape (outputs,)
-        By how much the next interval reaches beyond its answer, at a row of usual noise.
+        By how much the next interval reaches beyond its prediction, at a row of usual noise.
 
     Examples
     --------
@@ -122,6 +122,6 @@ class PredictionIntervals(WithIntervals):
 
     @property
     def half_width_(self) -> float | Floats:
-        """By how much the next interval reaches beyond its answer."""
+        """By how much the next interval reaches beyond its prediction."""
         half: Floats = self._learned_core().half_widths()[:, 0]
         return float(half[0]) if self._columns is None else half

@@ -29,8 +29,8 @@ same tilings, a vector lane each, and are mixed by their discounted mistakes as 
 Where we depart
 1. Cells have exact places, at most 729 to a tiling and 135 on average, so nothing collides. Memory is fixed: 0.5 KB a
    tiling for two classes and one step, the same for each further class, eight times that for ``step="auto"``. The first
-   classes that fit in 256 MB have weights; a class that is seen after that is told by its frequency alone.
-2. Everything random is a function of ``random_state`` and of the serial number of a tiling: chunks do not matter.
+   classes that fit in 256 MB have weights; a class that is seen after that is predicted by its frequency alone.
+2. All randomness comes from ``random_state`` and the serial number of a tiling: chunks do not matter.
 
 Cost: O(M (K + c)) a row. The limit is the latency of M scattered reads and writes.
 """

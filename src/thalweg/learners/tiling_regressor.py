@@ -1,14 +1,14 @@
 """Random tilings for numbers: responses of any shape, learned row by row at a fixed cost.
 
-The tilings, their replacement and the literature are those of `TilingClassifier`. Here a cell owns one number; an
-answer is the first target plus the sum of the M numbers of the cells that the row falls into. A row moves these numbers
-so that the share ``step`` of its residual is gone (normalised steps, as in normalised least mean squares), each by a
-part that is inversely proportional to the root of the visits to its cell: new cells learn fast, old ones average.
+The tilings, their replacement and the literature are those of `TilingClassifier`. Here a cell owns one number; a
+prediction is the first target plus the sum of the M numbers of the cells that the row falls into. A row moves these
+numbers so that the share ``step`` of its residual is gone (normalised steps, as in normalised least mean squares), each
+by a part that is inversely proportional to the root of the visits to its cell: new cells learn fast, old ones average.
 Visits are forgotten over 1,000 rows.
 
 With ``step="auto"`` four steps (0.1, 0.25, 0.5, 0.8) learn side by side over the same tilings and are mixed by their
-recent squared errors, as in `AutoRegressor`. Answers are held to the range of the targets so far and a tenth of it on
-either side.
+recent squared errors, as in `AutoRegressor`. Predictions are held to the range of the targets so far and a tenth of it
+on either side.
 
 Cost: O(M K) a row. The limit is the latency of M scattered reads and writes. Memory: 5.4 KB a tiling.
 """

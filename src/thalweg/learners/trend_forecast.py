@@ -79,7 +79,7 @@ class TrendForecast(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
     windows_ : tuple of int
         The windows in use.
     weights_ : ndarray
-        The share of each window in the next answer.
+        The share of each window in the next prediction.
     window_ : int
         The window that carries the most weight.
 
@@ -163,7 +163,7 @@ class TrendForecast(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
 
     @property
     def weights_(self) -> Floats:
-        """The share of each window in the next answer."""
+        """The share of each window in the next prediction."""
         return self._learned_core().shares()
 
     @property

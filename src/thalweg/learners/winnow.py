@@ -12,7 +12,7 @@ w+, w-      weights per class     (classes, p+1)   positive and negative weights
 
 Where we depart
 1. Weights are kept as logarithms between -300 and 300, so that they stay finite for any row.
-2. Any number of classes: the true class is promoted, the answered one demoted. With two, the second starts and stays
+2. Any number of classes: the true class is promoted, the predicted one demoted. With two, the second starts and stays
    the mirror image of the first, which is the paper's rule.
 3. A decaying rate (`InverseSqrt`) is read as ln(1 / beta), the size of the step; beta itself would grow bolder.
 4. Rows may have weights: one of weight c multiplies by beta^c for beta.

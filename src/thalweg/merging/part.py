@@ -44,7 +44,7 @@ class Part(WithColumns):
 
     Parts are made where the rows are, in any process, and added up: ``part + part``. ``part.fitted()`` is the model
     that `fit` would have made of all their rows, ``model + part`` the one that would have learned them by
-    `partial_fit`, each to rounding. A part has no start, no rate and no answers. `thalweg.store.dumps` turns it
+    `partial_fit`, each to rounding. A part has no start, no rate and no predictions. `thalweg.store.dumps` turns it
     into bytes.
 
     Parameters
@@ -330,7 +330,7 @@ class Part(WithColumns):
 
 
 def merge(things: Iterable[Any]) -> Any:
-    """One model of several, one part of several, or a model and the parts that came after it.
+    """Merge several models, several parts, or a model and later parts.
 
     Parameters
     ----------

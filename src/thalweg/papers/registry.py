@@ -154,8 +154,8 @@ PAPERS: Mapping[str, Paper] = {
             on_request=("forest", "curved", "recovery", "decisions", "rare", "numbers"),
             drawn=("curved", "recovery", "numbers"),
             slow_peers={
-                "with-moa": "curved and rare run MOA's models (CapyMOA), 10 minutes and 2",
-                "with-refitted": "curved refits scikit-learn's models, 13 minutes",
+                "with-moa": "MOA, 10 minutes in curved, 2 in rare",
+                "with-refitted": "refitted batch models, 13 minutes in curved",
             },
         ),
     )

@@ -1,4 +1,4 @@
-"""Steps one behind the other, on a stream: transformers, then a learner; or wide categories, then a learner."""
+"""Pipelines on a stream: transformers, then a learner; or encoded categories, then a learner."""
 
 from thalweg.pipeline.pipeline import ClassifierPipeline, RegressorPipeline, StreamPipeline, TransformerPipeline
 from thalweg.pipeline.target_encoding import TargetEncodedClassifier

@@ -176,7 +176,7 @@ class RegressorCore(_Chained):
 
 
 class ForeignRegressor:
-    """A regressor with ``partial_fit`` that is not ours; it answers 0 before its first row."""
+    """A regressor with ``partial_fit`` that is not ours; it predicts 0 before its first row."""
 
     may_fail = True
     cuts = (0, 0, 0.0)
@@ -200,7 +200,7 @@ class ForeignRegressor:
     ) -> None:
         """Test-then-train. Weights on the stages cannot be had of it."""
         if weights is not None or intercepts is not None:
-            raise TypeError(f"{type(self.template).__name__} does not tell its weights on the way")
+            raise TypeError(f"{type(self.template).__name__} does not show its weights row by row")
         for i in range(len(X)):
             if answers is not None:
                 self.answers(X[i : i + 1], answers[i : i + 1])
@@ -233,7 +233,7 @@ class ForeignRegressor:
         return self.n_outputs, self.model
 
     def take_back(self, what: tuple[int, Any]) -> None:
-        """Go on from what `learned` gave."""
+        """Continue from what `learned` gave."""
         self.n_outputs, self.model = what
 
     def state(self) -> dict[str, NDArray[Any]]:

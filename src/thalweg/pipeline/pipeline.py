@@ -89,9 +89,10 @@ class StreamPipeline(StreamEstimator):
     ``StreamPipeline(steps)`` is a `ClassifierPipeline`, a `RegressorPipeline` or a `TransformerPipeline`, by its last
     step, and can all that step can: `partial_fit`, `predict_then_learn`, `learn_one` and the rest.
 
-    The rule: a row is answered, and learned by the last step, as the transformers knew it before that row; then they
-    learn it. So nothing is learned by predicting, a chunk is the same as its rows one by one, and no answer rests on a
-    row that came later. `fit` is a start from a batch: each transformer learns all rows before the next step is begun.
+    The rule: a row is predicted, and learned by the last step, with the transformers as they were before it; then they
+    learn it. So nothing is learned by predicting, a chunk is the same as its rows one by one, and no prediction rests
+    on a row that came later. `fit` is a start from a batch: each transformer learns all rows before the next step is
+    begun.
 
     ``sample_weight`` goes to the last step, and to the transformers that take it; a last step that takes no weights
     refuses them here, too, and so does one of scikit-learn's.
@@ -104,9 +105,9 @@ class StreamPipeline(StreamEstimator):
     steps : sequence of estimators, or of pairs of a name and an estimator
         Transformers of `thalweg.transforms`, then a classifier, regressor or transformer of thalweg, or a scikit-learn
         classifier or regressor with ``partial_fit``. They are templates: what is learned is in ``named_steps``, and
-        what the last step tells of itself beyond ``rate_``, ``weights_``, ``explain`` and ``coef_`` is told there
-        alone. A last step of scikit-learn's is asked row by row; once it has learned, the pipeline can be copied and
-        pickled, but not saved to a file. A step without a name is called as its class, in lower case.
+        so are the attributes of the last step other than ``rate_``, ``weights_``, ``explain`` and ``coef_``. A last
+        step of scikit-learn's is asked row by row; once it has learned, the pipeline can be copied and pickled, but not
+        saved to a file. A step without a name is called as its class, in lower case.
 
         Where all steps take sparse rows, so does the pipeline. With a `TextHasher` as the first step rows are texts,
         and the others must take sparse rows.
@@ -167,7 +168,7 @@ class StreamPipeline(StreamEstimator):
     def named_steps(self) -> dict[str, Any]:
         """The steps by name: as learned, to read from, once a row was learned; before that as given.
 
-        A last step of scikit-learn's is the very object that answers. A classifier of that kind begins with the second
+        A last step of scikit-learn's is the very object that predicts. A classifier of that kind begins with the second
         class, and knows classes by number, in the order in which they were first seen.
         """
         steps = dict(named(self.steps))
@@ -344,7 +345,7 @@ class ClassifierPipeline(StreamPipeline, WithWeights):
 
     @property
     def weights_(self) -> Floats:
-        """The shares of the last step's members in the next answer, where it has members."""
+        """The shares of the last step's members in the next prediction, where it has members."""
         return np.asarray(self._of_last("weights_"))
 
     @available_if(_last_has("explain"))  # type: ignore[untyped-decorator]
@@ -405,7 +406,7 @@ class RegressorPipeline(StreamPipeline, LinearRegressor):
     ) -> Floats | LinearAnswers:
         """As the last step does; the linear model on the way can be had of thalweg's regressors alone."""
         if with_coef and not self._has_coefficients:
-            rule = f"be False behind {type(self._last).__name__}, which does not tell its weights on the way"
+            rule = f"be False behind {type(self._last).__name__}, which does not show its weights row by row"
             raise InvalidParameter.of("StreamPipeline", "with_coef", rule, with_coef)
         return super().predict_then_learn(X, y, sample_weight=sample_weight, with_coef=with_coef)
 
@@ -416,7 +417,7 @@ class RegressorPipeline(StreamPipeline, LinearRegressor):
 
     @property
     def intercept_(self) -> float | Floats:
-        """The constant term of the answer."""
+        """The constant term of the prediction."""
         intercept: float | Floats = super().intercept_ if self._has_coefficients else self._of_last("intercept_")
         return intercept
 
@@ -461,7 +462,7 @@ class TransformerPipeline(StreamPipeline, WithRowWeights):
 
     @available_if(_all_have("inverse_transform"))  # type: ignore[untyped-decorator]
     def inverse_transform(self, X: ArrayLike) -> Floats:
-        """Rows that `transform` turns into these, as far as the steps can tell."""
+        """Rows that `transform` turns into these, as far as the steps allow."""
         for step in reversed(self._learned_steps()):
             X = step.inverse_transform(X)
         return np.asarray(X)

@@ -347,7 +347,7 @@ class TargetEncodedClassifier(StreamClassifier):
 
     @available_if(_learner_has("follow_sets"))  # type: ignore[untyped-decorator]
     def follow_sets(self, X: Any, y: Any, order: Any) -> AnswersWithSets:
-        """Answers, probabilities, sets and learning in any order, of a learner that gives sets."""
+        """Predictions, probabilities, sets and learning in any order, of a learner that gives sets."""
         rows, labels = self._take(X, y)
         core, codes, steps = self._ready_to_follow(X, rows, labels, order)
         if core is None:

@@ -1,4 +1,4 @@
-"""AT HOME ELSEWHERE: our models as River's objects, and River's models and streams in our evaluation."""
+"""RIVER: thalweg models as River objects, and River models and streams in thalweg's evaluation."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The answer to each row; the first of ``classes_`` where River's model has none."""
+        """The prediction for each row; the first of ``classes_`` where River's model has none."""
         self._learned()
         return np.array([self._answer(row) for row in self._dicts(X)], dtype=self.classes_.dtype)
 
@@ -185,11 +185,11 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
         return self.partial_fit(self._row(x), [y])
 
     def predict_one(self, x: Row) -> Any:
-        """The answer to one row; None before any label."""
+        """The prediction for one row; None before any label."""
         return self.predict(self._row(x)).item() if self.__sklearn_is_fitted__() else None
 
     def _told(self, label: Any) -> Any:
-        """A label as River's model is told it."""
+        """A label in the form that River's model gets."""
         if self.model._multiclass:
             return label
         return bool(label == (self.classes_[1] if len(self.classes_) == 2 else 1))

@@ -36,7 +36,7 @@ class RiverClassifier(OpenSupervisedLearner, base.MiniBatchClassifier):
     """
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        """The answer to one row; None before any label."""
+        """The prediction for one row; None before any label."""
         try:
             return self._learner.predict_one(x)
         except UnknownFeature:
@@ -101,7 +101,7 @@ class RiverRegressor(OpenSupervisedLearner, base.MiniBatchRegressor):
     @overload
     def predict_one(self, x: Features, *, with_interval: Literal[True]) -> Interval: ...
     def predict_one(self, x: Features, *, with_interval: bool = False) -> float | Interval:
-        """The answer to one row; 0 before any.
+        """The prediction for one row; 0 before any.
 
         With ``with_interval`` the interval around it, as `river.conf` gives them, of a learner that has intervals;
         another one raises NotImplementedError.

@@ -224,7 +224,7 @@ class OpenLearner(base.Estimator):
         self._learner._core.name_features(known)
 
     def _familiar(self, x: Features) -> Features:
-        """The row without the features that the learner does not know: they can have no part in an answer."""
+        """The row without the features that the learner does not know: they can have no part in a prediction."""
         return {name: x[name] for name in self.feature_names_ if name in x}
 
     # ------------------------------------------------------------------ rows of a frame

@@ -21,7 +21,7 @@ from thalweg.transforms.base import StreamTransformer
 
 
 def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero", sparse: bool | None = None) -> Any:
-    """A classifier, regressor or transformer of ours as a genuine object of River's kind.
+    """Wrap a classifier, regressor or transformer of thalweg as a River object.
 
     It begins fresh: what ``model`` has learned already is not taken over. The learner inside, with all it can, is
     ``learner_``; its columns are ``feature_names_``, in the order in which they were first met, and ``n_features_in_``

@@ -54,11 +54,11 @@ def read(path: Path) -> Parts:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise ModelFileError(f"{path} cannot be read: begin anew with --fresh") from error
+        raise ModelFileError(f"{path} cannot be read: start over with --fresh") from error
     try:
         return unpacked(content)
     except ModelFileError as error:
-        raise ModelFileError(f"{path} {error}: begin anew with --fresh") from error
+        raise ModelFileError(f"{path} {error}: start over with --fresh") from error
 
 
 def unpacked(content: bytes) -> Parts:
@@ -127,8 +127,8 @@ def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
     # Files may have moved since: the rows themselves are compared with those that were learned.
     if changed := run.options.first_other(plain["options"], besides=("source", "model_out")):
         raise InvalidParameter(
-            f"the run in {run.folder} was begun with {changed}: go on with what it was begun with, "
-            "or begin anew with --fresh"
+            f"the run in {run.folder} was started with {changed}: resume it with the same options, "
+            "or start over with --fresh"
         )
     run.chunks_done = int(plain["chunks"])
     run.fingerprint = Fingerprint(plain["fingerprint"])

@@ -190,7 +190,7 @@ def _data_set(source: str, members: Sequence[RecordedRun], shown: set[str]) -> D
     for at, name in enumerate(names):
         if name in names[:at]:
             raise InvalidInput(
-                f"{members[names.index(name)].path} and {members[at].path} are the same run: nothing tells them apart"
+                f"{members[names.index(name)].path} and {members[at].path} are the same run: give each run once"
             )
     return DataSet(source, first["run"]["target"], rows_used(first), dict(zip(names, members, strict=True)))
 
@@ -243,7 +243,7 @@ class Ranking:
 
 
 def pairs(data: DataSet) -> list[Pair]:
-    """Every two runs over a data set, tested by rows where both kept their answers, and by windows."""
+    """Every two runs over a data set, tested by rows where both kept their predictions, and by windows."""
     names, runs = list(data.runs), list(data.runs.values())
     kept = all(has_predictions(run, runs) for run in runs)
     places = list(combinations(range(len(runs)), 2))
@@ -289,7 +289,7 @@ def _over_blocks(
 
 
 def has_predictions(run: RecordedRun, among: Sequence[RecordedRun]) -> bool:
-    """Whether a run's answers are there; runs that share a folder cannot both have left them."""
+    """Whether a run's predictions are there; runs that share a folder cannot both have left them."""
     alone = sum(each.predictions == run.predictions for each in among) == 1
     return alone and (run.kept is not None or run.predictions.is_file())
 
@@ -334,7 +334,7 @@ def _only(runs: Sequence[RecordedRun]) -> tuple[NDArray[np.int64], dict[tuple[in
         rows = run.metrics["rows"]
         # Labels that had not come when the source ended are in the file, but not in the score.
         if not 0 <= count - round(run.error * rows["scored"]) <= rows["pending"]:
-            raise InvalidInput(f"{run.predictions} does not hold the answers of {run.path}: its mistakes are others")
+            raise InvalidInput(f"{run.predictions} does not belong to {run.path}: its errors are different")
     return only, blocks
 
 
@@ -360,12 +360,12 @@ def _parts(run: RecordedRun) -> Iterator[Chunk]:
     for chunk in run.parts():
         missing = {"row", "label", "answer"} - set(chunk.column_names if chunk.pieces else ())
         if missing or chunk.bad:
-            raise InvalidInput(f"{run.predictions} does not hold the answers of a run")
+            raise InvalidInput(f"{run.predictions} is not the predictions.csv of a run")
         yield chunk
 
 
 def _wrong(run: RecordedRun, part: Chunk) -> NDArray[np.bool_]:
-    """Where a run was wrong. Earlier versions counted rows that came before any label, which have no answer."""
+    """Where a run was wrong. Earlier versions counted rows that came before any label, which have no prediction."""
     from pyarrow import compute
 
     label, answer = part.column("label"), part.column("answer")

@@ -132,7 +132,7 @@ def _scored(held: list[tuple[Any, Any, Floats]]) -> tuple[Any, Any, Floats]:
 
 
 def _columns(part: Chunk, positive: str, classes: int) -> tuple[Any, Any, Floats]:
-    """Label and answer as 1 for the positive, 0 for others and -1 for none; P(positive), NaN where it is not known."""
+    """Label and prediction, 1 for the positive, 0 for others, -1 for none; P(positive), NaN where it is not known."""
     label, answer = (_codes(part.column(name), positive) for name in ("label", "answer"))
     scores = np.full(len(label), np.nan)
     if f"P({positive})" in part.column_names:

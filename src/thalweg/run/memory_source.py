@@ -1,6 +1,7 @@
 """Rows in memory as a run reads them: an array, a frame of any library, a sparse matrix or a stream becomes blocks.
 
-Cells are those of the table itself: numbers, categories, text, times and gaps are told apart by the run, as in a file.
+Cells are those of the table itself: numbers, categories, text, times and gaps are distinguished by the run, as in a
+file.
 """
 
 from __future__ import annotations

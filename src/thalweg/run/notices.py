@@ -135,7 +135,7 @@ class Notices:
         return told
 
     def state(self) -> dict[str, Any]:
-        """Without ignored keys: a run that goes on reads the rows before once more."""
+        """Without ignored keys: a run that continues reads the rows before once more."""
         return {
             "complaints": self.complaints,
             **({"oddities": self._oddities} if self._oddities else {}),

@@ -74,35 +74,40 @@ class RunOptions:
 
     source: str = _option(
         help="CSV, Parquet, Arrow, NDJSON, ARFF, svmlight or Vowpal Wabbit file, compressed or not; a folder of such "
-        "files, read in the natural order of their names (part-2 before part-10); or - for standard input.",
+        "files, read by name (part-2 before part-10); or - for standard input.",
         on_spark=True,
     )
     target: str = _option(
-        help="Column to predict (required; label for svmlight and Vowpal Wabbit files): labels, or numbers. A row "
-        "whose cell is empty is only predicted; 1 and 1.0 are the same label.",
+        help="Column to predict: labels or numbers (required, except for svmlight and Vowpal Wabbit files). Rows "
+        "without a value are predicted and not learned.",
         metavar="COL",
         on_spark=True,
     )
     task: Literal["classification", "regression"] | None = _option(
         None,
-        help="classification (labels) or regression (numbers); by default numbers with decimals, or of which there are "
-        "more than 50, mean regression.",
+        help="classification (labels) or regression (numbers) (default: regression for numbers with decimals, or with "
+        "more than 50 different values).",
         metavar="TASK",
         on_spark=True,
         added_later=True,
     )
-    model: str = _option("auto", help="Model to train; `thalweg models` lists them (default: auto).", on_spark=True)
+    model: str = _option(
+        "auto", help="Model to train, one of `thalweg models` (default: auto).", metavar="NAME", on_spark=True
+    )
     rate: float | None = _option(
-        None, help="Learning rate, for models that have one (default: the model's own).", on_spark=True
+        None, help="Learning rate, for models that have one (default: the model's own).", metavar="X", on_spark=True
     )
     adaptive: bool = _option(False, help="Adapt the learning rate to the model's recent errors.", on_spark=True)
-    window: str | None = _option(None, help="Rows over which the trend model fits its lines, or auto.", on_spark=True)
-    delay: int = _option(
-        0, help="Delay of the labels, in rows (default: 0); rows whose label came are scored.", metavar="N", least=0
+    window: str | None = _option(
+        None,
+        help="Rows of the window of the model trend, or auto (default: the model's own).",
+        metavar="N",
+        on_spark=True,
     )
+    delay: int = _option(0, help="Delay of the labels, in rows (default: 0).", metavar="N", least=0)
     label_time: str | None = _option(
         None,
-        help="Column with the time at which the label of a row arrives: timestamps or integers. Needs --time.",
+        help="Column with the time at which the label of a row arrives. Needs --time.",
         metavar="COL",
     )
     time: str | None = _option(
@@ -110,137 +115,137 @@ class RunOptions:
     )
     sort: bool = _option(
         False,
-        help="Sort the rows by --time before learning, on the disk where they are many; rows without a time come last.",
+        help="Sort the rows by --time first, on disk if need be; rows without a time come last.",
         added_later=True,
     )
     drop: tuple[str, ...] = _option((), help="Column to leave out; may be repeated.", metavar="COL", on_spark=True)
     categorical: tuple[str, ...] = _option(
         (),
-        help="Column whose values are categories although they look like numbers; may be the target; may be repeated.",
+        help="Column of numbers that are categories, such as codes; may be repeated.",
         metavar="COL",
     )
     text: tuple[str, ...] = _option(
         (),
-        help="Column of text, whose words are features; may be repeated. By default columns whose cells mostly differ "
-        "and hold words are text, for models of sparse rows such as auto.",
+        help="Column of text, whose words become features; may be repeated (default: detected, for models that take "
+        "sparse rows).",
         metavar="COL",
         added_later=True,
     )
     key: str | None = _option(
         None,
-        help="Column of keys, such as customers, each of which gets a small model of its own beside that of all keys; "
-        "with --engine spark, a model of its own and no other.",
+        help="Column of keys, such as customers: each key gets a model of its own beside the shared one (with --engine "
+        "spark, without one).",
         metavar="COL",
         added_later=True,
     )
     ngrams: str = _option(
         "1",
-        help="Runs of words that are features of text, such as 1-2 for words and pairs of words (default: 1).",
+        help="Lengths of the word n-grams of text, such as 1-2 for words and pairs of words (default: 1).",
         metavar="N-M",
         added_later=True,
     )
     hash_bits: int = _option(
         20,
-        help="Binary logarithm of the number of features that the words or names of a column are hashed into "
-        "(default: 20).",
+        help="Bits of the hash of words: a column has at most 2^N features (default: 20).",
         metavar="N",
         least=1,
         added_later=True,
     )
     missing: Literal["mean", "error"] = _option(
         "mean",
-        help="What to do with missing values: mean (fill in the mean so far, the default) or error. Missing are empty "
+        help="Treatment of missing values: mean (fill in the running mean, the default) or error. Missing are empty "
         "cells, absent keys of NDJSON and, in columns of numbers or times, NA, N/A, NaN, null, none, ? and -.",
     )
     na: tuple[str, ...] = _option(
         (),
-        help="Value that stands for a missing one in every column but the target, such as -999; may be repeated.",
+        help="Value that means missing in every column but the target, such as -999; may be repeated.",
         metavar="VALUE",
         added_later=True,
     )
     keep_sentinels: bool = _option(
         False,
-        help="Keep numbers such as -999 that are repeated and far from all others of their column; by default they "
-        "count as missing, with a warning.",
+        help="Keep codes such as -999, which are repeated and far from all other values (default: count them as "
+        "missing, with a warning).",
         added_later=True,
     )
     head: int | None = _option(
         None,
-        help="Rows that settle which columns there are and what they hold (default: 1000); a key of NDJSON that comes "
-        "later is ignored, with a warning.",
+        help="Rows from which columns and their types are detected (default: 1000). Keys of NDJSON that appear later "
+        "are ignored, with a warning.",
         metavar="N",
         least=1,
         added_later=True,
     )
     bad_rows: Literal["error", "skip"] = _option(
         "error",
-        help="What to do with rows that cannot be read: error (stop, the default) or skip (leave out and list).",
+        help="Treatment of rows that cannot be read: error (stop, the default) or skip (leave out and list).",
     )
     positive: str | None = _option(
         None,
-        help="Label of interest, against all others: the report is about finding it (default: the rarer of two).",
+        help="Label of interest, for recall, precision and PR AUC (default: the rarer of two).",
         metavar="LABEL",
         added_later=True,
     )
     costs: str | None = _option(
         None,
-        help="Costs of a false positive and a false negative, such as fp=1,fn=50: the verdict compares costs, "
-        "and the models cost-sensitive and threshold decide by them.",
+        help="Costs of a false positive and a false negative, such as fp=1,fn=50. The models cost-sensitive and "
+        "threshold decide by them.",
         metavar="COSTS",
         added_later=True,
     )
     alerts: str | None = _option(
         None,
-        help="Alerts that can be looked at in a period, such as 100/day (also minute, hour, week; needs --time) or "
-        "100/10000rows: precision and recall of the rows with the highest P(positive).",
+        help="Number of rows that people can check, such as 100/day (also minute, hour, week; needs --time) or "
+        "100/10000rows: adds precision and recall of the rows with the highest P(positive).",
         metavar="N/PERIOD",
         added_later=True,
     )
     alert: tuple[str, ...] = _option(
         (),
-        help="Rule of an alert, such as error>0.2, mae>3 over 500 rows, missing(COL)>0.1, new_category(COL) or "
-        "input_drift; may be repeated. Alerts go to alerts.ndjson, and the exit code is 3 if any fired.",
+        help="Alert rule, such as error>0.2, 'mae>3 over 500 rows', missing(COL)>0.1, new_category(COL) or "
+        "input_drift; may be repeated. Alerts go to alerts.ndjson; the exit code is 3 if one fired.",
         metavar="RULE",
         added_later=True,
     )
     probabilities: Literal["top", "all", "none"] = _option(
         "top",
-        help="Probabilities in predictions.csv: top (that of the prediction, the default), all (also a column for each "
-        "label of the first rows) or none.",
+        help="Probabilities in predictions.csv: top (of the predicted label, the default), all (also one column for "
+        "each label of the first rows) or none.",
         added_later=True,
     )
     coverage: float = _option(
         0.9,
-        help="Regression: share of the rows whose interval is to hold the target: 0.5, 0.8, 0.9 (the default), 0.95 or "
-        "0.99.",
+        help="Coverage of the prediction intervals of regression: 0.5, 0.8, 0.9 (the default), 0.95 or 0.99.",
         metavar="SHARE",
         on_spark=True,
         added_later=True,
     )
     season: int | None = _option(
         None,
-        help="Regression: also compare with the target so many rows ago, such as 24 for hourly rows.",
+        help="Season of regression, in rows, such as 24 for hourly rows: adds the target N rows ago as a baseline.",
         metavar="N",
         least=1,
         added_later=True,
     )
     against: str | None = _option(
         None,
-        help="Also score gradient boosting on the same rows, with the same delay: frozen (fitted once, to the first "
-        "labelled rows), retrained (fitted again and again, to the last ones), or frozen,retrained.",
+        help="Gradient boosting to compare with: frozen (fitted once to the first labelled rows), retrained (fitted "
+        "regularly to recent rows) or frozen,retrained.",
         metavar="MODELS",
         added_later=True,
     )
     against_rows: int = _option(
         REFERENCE_ROWS,
-        help=f"Labelled rows of the frozen model, and between the fits of the retrained one, which sees the last five "
-        f"times as many (default: {REFERENCE_ROWS}).",
+        help=f"Labelled rows that the frozen model is fitted to, and between two fits of the retrained one, which uses "
+        f"the last 5 N (default: {REFERENCE_ROWS}).",
         metavar="N",
         least=20,
         added_later=True,
     )
-    delimiter: str | None = _option(None, help="Delimiter of CSV, such as ; or tab (default: detected).", on_spark=True)
-    encoding: str = _option("utf-8", help="Encoding of files of text (default: utf-8).")
+    delimiter: str | None = _option(
+        None, help="Delimiter of CSV, such as ; or tab (default: detected).", metavar="SIGN", on_spark=True
+    )
+    encoding: str = _option("utf-8", help="Encoding of text files (default: utf-8).", metavar="NAME")
     decimal: Literal[".", ","] | None = _option(
         None,
         help="Decimal separator, . or , (default: detected).",
@@ -248,10 +253,15 @@ class RunOptions:
         rule="be a point or a comma",
     )
     chunk: int | None = _option(
-        None, help="Rows processed at a time; the results do not depend on it.", metavar="N", least=1
+        None,
+        help="Rows read at a time (default: grows with the rows read). The results do not depend on it.",
+        metavar="N",
+        least=1,
     )
-    limit: int | None = _option(None, help="Stop after N rows.", metavar="N", least=1)
-    seed: int = _option(0, help="Seed for the random number generator (default: 0).", least=0, on_spark=True)
+    limit: int | None = _option(None, help="Number of rows after which to stop (default: all).", metavar="N", least=1)
+    seed: int = _option(
+        0, help="Seed for the random number generator (default: 0).", metavar="N", least=0, on_spark=True
+    )
     out: str = _option(
         "thalweg-run", help="Folder for the results (default: thalweg-run).", metavar="DIR", path=True, on_spark=True
     )
@@ -274,36 +284,46 @@ class RunOptions:
                 rule = declared[name].rule or f"be one of {', '.join(choices)}"
                 raise InvalidParameter.of_option(name, rule, getattr(self, name))
         if self.delay and self.label_time is not None:
-            raise InvalidParameter.of_option("delay", "be 0 where --label-time tells when a label comes", self.delay)
+            raise InvalidParameter.of_option(
+                "delay", "be 0 together with --label-time, which gives each label its own time", self.delay
+            )
         if self.label_time is not None and self.time is None:
-            raise InvalidParameter.of_option("time", "name the column of row times to go with --label-time", self.time)
+            raise InvalidParameter.of_option(
+                "time", "name the column of row times, which --label-time needs", self.time
+            )
         if self.sort and self.time is None:
-            raise InvalidParameter.of_option("time", "name the column of row times to go with --sort", self.time)
+            raise InvalidParameter.of_option("time", "name the column of row times, which --sort needs", self.time)
         if self.costs is not None:
             parse_costs(self.costs)
         if self.against is not None:
             parse_against(self.against)
         if self.alerts is not None and AlertsAsked.parse(self.alerts).unit and self.time is None:
-            rule = f"name the column of row times to go with --alerts {self.alerts}; 100/10000rows counts rows"
+            rule = f"name the column of row times, which --alerts {self.alerts} needs (100/10000rows needs none)"
             raise InvalidParameter.of_option("time", rule, self.time)
         for rule in self.alert:
             AlertRule.parse(rule)
         if self.target in self.drop:
-            raise InvalidParameter(f"--drop {self.target} is the target: without labels there is nothing to learn")
+            raise InvalidParameter(
+                f"--drop {self.target} names the target column: drop another column, or change --target"
+            )
         if not all(value.strip() for value in self.na):
             raise InvalidParameter.of_option("na", "name a value: an empty cell is missing anyway", "")
         if self.coverage not in COVERAGES:
             raise InvalidParameter.of_option("coverage", f"be one of {', '.join(map(str, COVERAGES))}", self.coverage)
         if self.task == "regression" and self.target in self.categorical:
-            raise InvalidParameter(f"--categorical {self.target} makes the target classes: leave out --task regression")
+            raise InvalidParameter(
+                f"--categorical {self.target} makes the target a class label: leave out --task regression"
+            )
         if self.key is not None and self.key in (self.target, *self.drop, *self.categorical, *self.text):
             raise InvalidParameter.of_option("key", "be a column that no other option names", self.key)
         check_hashing(self.ngrams, self.hash_bits)
         for name in self.text:
             if name == self.target:
-                raise InvalidParameter(f"--text {name} is the target: it holds labels or numbers")
+                raise InvalidParameter(
+                    f"--text {name} names the target column, which holds labels or numbers: leave it out"
+                )
             if name in self.categorical:
-                raise InvalidParameter(f"--text {name} and --categorical {name}: choose one of them")
+                raise InvalidParameter(f"column {name} is given to --text and to --categorical: choose one of them")
         check_model_options(rate=self.rate, adaptive=self.adaptive, seed=self.seed)
 
     @classmethod
@@ -319,7 +339,7 @@ class RunOptions:
             has_one = "coverage" in model.get_params(deep=False)
             return model.set_params(coverage=self.coverage) if has_one else model
         if self.costs is not None and self.positive is None and "costs" in model.get_params(deep=False):
-            raise InvalidParameter(f"--costs with {self.model} needs --positive: the label whose misses are fn")
+            raise InvalidParameter(f"--costs with {self.model} needs --positive, the label that fp and fn refer to")
         costs = None if self.costs is None else parse_costs(self.costs)
         return ask_of(model, costs=costs, positive=self.positive, delay=self.delay)
 
@@ -341,7 +361,9 @@ class RunOptions:
         if "source" not in values and resume:
             raise InvalidParameter(f"{begun.parent} holds no run to resume: name its folder with --out")
         if "source" not in values:
-            raise InvalidParameter("SOURCE is missing: name the file to learn, a folder of files, or - for a pipe")
+            raise InvalidParameter(
+                "SOURCE is missing: name the file to learn from, a folder of files, or - for standard input"
+            )
         if "target" not in values:
             values["target"] = _target_of(values["source"], values.get("encoding", cls.encoding))
         return cls(**values)
@@ -357,7 +379,7 @@ class RunOptions:
                 continue
             if name == "source" and was is not None and Path(was).resolve() == Path(value).resolve():
                 continue
-            return f"{name} = {was!r} and not {value!r}"
+            return f"{name} = {was!r}, not {value!r}"
         return None
 
     def resolved(self) -> dict[str, Any]:

@@ -32,7 +32,7 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class Answered:
-    """Some rows: their numbers, from 1, the answers, and bad rows.
+    """Some rows: their numbers, from 1, the predictions, and bad rows.
 
     Of labels also the probabilities and sets, of numbers the ends of the intervals, where the model has them.
     """
@@ -57,7 +57,7 @@ def answer(
     explain: bool = False,
     tell: Callable[[str], None] = lambda warning: None,
 ) -> Iterator[Answered]:
-    """Answer the rows of a source by a model that `model_for_tables` gave, chunk by chunk.
+    """Predict the rows of a source by a model that `model_for_tables` gave, chunk by chunk.
 
     ``bad_rows`` says whether a row that cannot be read ends it. ``delimiter`` and ``encoding`` are needed where they
     are not those of the table that was learned, ``coverage`` where intervals are to have another one. ``explain`` asks
@@ -138,10 +138,10 @@ def _listed(names: list[str]) -> str:
 
 
 def model_for_tables(path: Path) -> TableModel:
-    """A model that can answer a table: of a run, or one whose features are columns of numbers that it knows by name."""
+    """A model that can predict a table: of a run, or one whose features are columns of numbers with names."""
     model: Any = load(path)
     if isinstance(model, Part):
-        raise ModelFileError(f"{path} is a Part, the sums of some rows: only the model made of it has answers")
+        raise ModelFileError(f"{path} is a Part, the sums of some rows: make a model of it with fitted() first")
     if not isinstance(model, TableModel):
         if not isinstance(model, StreamClassifier | StreamRegressor):
             raise ModelFileError(f"{path} holds {model._in_a_sentence()}, which predicts nothing")
@@ -155,6 +155,6 @@ def model_for_tables(path: Path) -> TableModel:
         model = TableClassifier(model) if isinstance(model, StreamClassifier) else TableRegressor(model)
     has_learned = model.learner.__sklearn_is_fitted__() and len(getattr(model.learner, "classes_", (None,)))
     if not has_learned:
-        raise ModelFileError(f"{path} has no answers: it never learned a label")
+        raise ModelFileError(f"{path} cannot predict: it has learned no label")
     found: TableModel = model
     return found

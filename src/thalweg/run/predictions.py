@@ -69,7 +69,7 @@ class LabelNumbers:
 
 
 class PredictionsFile:
-    """``predictions.csv``: a header, and lines that are appended while the caller goes on; without a path, tables."""
+    """``predictions.csv``: a header, and lines that are appended while the caller continues; without a path, tables."""
 
     def __init__(self, path: Path | None, names: Sequence[str], *, length: int = 0) -> None:
         self._names = list(names)
@@ -80,7 +80,7 @@ class PredictionsFile:
         if path is None:
             return
         if length and (not path.exists() or path.stat().st_size < length):
-            raise InvalidInput(f"{path} has lost answers that the checkpoint counts on: begin anew with --fresh")
+            raise InvalidInput(f"{path} has fewer rows than its checkpoint: start over with --fresh")
         self._file = path.open("r+b" if length else "wb")
         self._file.truncate(length)
         self._file.seek(length)
@@ -89,7 +89,7 @@ class PredictionsFile:
         self._writer = ThreadPoolExecutor(1)
 
     def _hand_over(self, columns: Sequence[Any]) -> None:
-        """Append some rows, while the caller goes on; what went wrong is raised by the next call."""
+        """Append some rows, while the caller continues; what went wrong is raised by the next call."""
         import pyarrow as pa
 
         table = pa.table(list(columns), names=self._names)
@@ -130,7 +130,7 @@ COLUMNS = ("row", "label", "answer", "probability")
 
 
 class LabelPredictions(PredictionsFile):
-    """The number of the row, its label or nothing, the answer, and how probable it seemed.
+    """The number of the row, its label or nothing, the prediction, and how probable it seemed.
 
     Without ``with_top`` it has no probability; each of the ``labels`` has a further column, P(label); ``with_sets``
     adds the labels of the prediction set.
@@ -200,7 +200,7 @@ def header(names: Sequence[str]) -> bytes:
 
 
 def append_rows(table: Any, file: IO[bytes]) -> None:
-    """Lines of CSV: words in quotes, numbers without, nothing where there is no answer."""
+    """Lines of CSV: words in quotes, numbers without, nothing where there is no prediction."""
     from pyarrow import csv as arrow_csv
 
     arrow_csv.write_csv(table, file, arrow_csv.WriteOptions(include_header=False, quoting_style="needed"))
@@ -220,7 +220,7 @@ def joined_labels(labels: Sequence[str], sets: NDArray[np.bool_]) -> NDArray[np.
 
 
 def as_decimals(values: NDArray[np.float64] | None, rows: int) -> Any:
-    """Six decimals are enough; NaN, of a row answered before any label, is nothing."""
+    """Six decimals are enough; NaN, of a row predicted before any label, is nothing."""
     import pyarrow as pa
 
     return pa.nulls(rows) if values is None else pa.array(np.round(values, 6), mask=np.isnan(values))
@@ -229,7 +229,7 @@ def as_decimals(values: NDArray[np.float64] | None, rows: int) -> Any:
 def confidences(
     proba: NDArray[np.float64] | None, column: Codes, truth: Codes, answers: Codes
 ) -> dict[str, NDArray[np.float64]]:
-    """The probability of the truth and of the answer, and the squared distance from the truth.
+    """The probability of the truth and of the prediction, and the squared distance from the truth.
 
     NaN before the first label, when there is no class to have a probability.
     """
@@ -249,7 +249,7 @@ def confidences(
 
 
 def probabilities_of(proba: NDArray[np.float64] | None, places: Codes, answers: Codes) -> NDArray[np.float64]:
-    """The probabilities of the classes at these places, 0 past the last one; NaN for a row that was not answered."""
+    """The probabilities of the classes at these places, 0 past the last one; NaN for a row that was not predicted."""
     found = np.full((len(answers), len(places)), np.nan)
     if proba is not None:
         table = np.concatenate([np.nan_to_num(proba), np.zeros((len(proba), 1))], axis=1)

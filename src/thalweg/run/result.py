@@ -34,7 +34,7 @@ def as_frame(table: Any, library: Library, owner: str) -> Any:
 
 
 class Result:
-    """What `thalweg.evaluate.run` found out. A notebook shows the verdict, the scores and the error over time.
+    """Result of `thalweg.evaluate.run`. A notebook shows the verdict, the scores and the error over time.
 
     Attributes
     ----------

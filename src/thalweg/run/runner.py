@@ -1,8 +1,8 @@
 """The run itself: rows in, answers out before labels are learned, and nothing lost when it is killed.
 
-The first rows settle what the columns are; then every chunk is encoded, answered, learned, scored and written. At times
-the whole state goes into a checkpoint. What is written depends on the rows and the options alone: not on the clock, not
-on how the source is cut into blocks, not on interruptions.
+The first rows settle what the columns are; then every chunk is encoded, predicted, learned, scored and written. At
+times the whole state goes into a checkpoint. What is written depends on the rows and the options alone: not on the
+clock, not on how the source is cut into blocks, not on interruptions.
 """
 
 from __future__ import annotations
@@ -399,7 +399,7 @@ class Run(RunEngine):
     ) -> None:
         """Work through the source, from where the last checkpoint was; the next one comes after so many seconds.
 
-        Asked to stop, a last checkpoint is written and `Stopped` goes on to the caller.
+        Asked to stop, a last checkpoint is written and `Stopped` is raised.
         """
         stopping = stopping or Stopping()
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -438,8 +438,8 @@ class Run(RunEngine):
         if found.sums != self.fingerprint.sums:
             changed = f"its first {self.read:,} rows are others" if rows == self.read else f"it has {rows:,} rows only"
             raise InvalidInput(
-                f"{self.source.given} is not what this run was begun with: {changed}; "
-                f"bring back the {self.read:,} rows that were learned, or begin anew with --fresh"
+                f"{self.source.given} is not the file that this run was started with: {changed}; "
+                f"restore the {self.read:,} rows that were learned, or start over with --fresh"
             )
         yield from given
 
@@ -477,7 +477,7 @@ class Run(RunEngine):
         write_atomically(path, dumps(self.table_model()))
 
     def leave_nothing_half_done(self, folder_existed: bool) -> None:
-        """After an error: without a checkpoint to go on from, what was written is of no use."""
+        """After an error: without a checkpoint to continue from, what was written is of no use."""
         if self.predictions is not None:
             self.predictions.close()
         if (self.folder / options.CHECKPOINT).exists():
@@ -497,7 +497,7 @@ class Run(RunEngine):
         write_atomically(self.folder / options.METRICS, text.encode())
 
     def forget_checkpoint(self) -> None:
-        """The run is finished: there is nothing to go on from, and no use for files that a kill left unfinished."""
+        """The run is finished: there is nothing to continue from, and no use for files that a kill left unfinished."""
         (self.folder / options.CHECKPOINT).unlink(missing_ok=True)
         options.clear_unfinished(self.folder)
 

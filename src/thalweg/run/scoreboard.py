@@ -191,7 +191,7 @@ class Scoreboard:
         return found
 
     def calibration(self) -> dict[str, Any] | None:
-        """How often the answers were right, by how sure the model was of them."""
+        """How often the predictions were right, by how sure the model was of them."""
         if not self.with_proba:
             return None
         rows, confidence, right = self.bins

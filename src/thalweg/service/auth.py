@@ -92,9 +92,9 @@ class Authorizer:
             host = _PORT.sub("", headers.get(b"host", b"").decode("latin-1")).lower()
             host = host.removeprefix("[").removesuffix("]")
             if host not in self._hosts:
-                raise Refused(421, f"this service is not {host[:100]!r}: ask it as {' or '.join(sorted(self._hosts))}")
+                raise Refused(421, f"this service is not {host[:100]!r}: use {' or '.join(sorted(self._hosts))}")
         if scope != "read" and _is_from_elsewhere(headers, scheme):
-            raise Refused(403, "a page of another site may change nothing here")
+            raise Refused(403, "requests from pages of other sites may not change anything")
         if not self._tokens:
             return
         kind, _, token_given = headers.get(b"authorization", b"").decode("latin-1").partition(" ")

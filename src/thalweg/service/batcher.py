@@ -211,7 +211,9 @@ class Batcher:
         if model.encoder is not None:
             return self._predicted(together, model, state, model.encode(rows))
         if not model.records:
-            raise Refused(409, f"{model.name!r} does not know its columns yet: ask the service that it learns in")
+            raise Refused(
+                409, f"{model.name!r} has no columns yet: send the first rows to the service that this one follows"
+            )
         settled = Decide(model.name, None, "schema", model.settle(together[0].rows), model.epoch)
         try:
             return [settled, *self._predicted(together, model, state, model.encode(rows))]

@@ -42,7 +42,11 @@ class IdempotencyKeys:
                 mine.set_result(found)
                 break
             except BaseException as error:
-                mine.set_exception(error if isinstance(error, Refused) else Refused(503, "the request was not done"))
+                mine.set_exception(
+                    error
+                    if isinstance(error, Refused)
+                    else Refused(503, "the request was not processed: send it again")
+                )
                 mine.exception()  # nobody else may have waited for it
                 raise
             finally:

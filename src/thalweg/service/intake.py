@@ -87,7 +87,7 @@ class Intake:
         except TimeoutError as error:
             if self._closing:
                 raise Refused(503, "the service is stopping", retry_after=5) from error
-            raise Refused(408, f"the body did not come within {_BODY_SECONDS:g} seconds") from error
+            raise Refused(408, f"the body did not arrive within {_BODY_SECONDS:g} seconds") from error
 
     async def _pieces(self, place: RequestSlot, receive: Receive) -> bytes:
         pieces: list[bytes] = []
@@ -110,4 +110,4 @@ class Intake:
 
 
 def _too_much() -> Refused:
-    return Refused(429, "too much is waiting to be done: try again in a moment", retry_after=1)
+    return Refused(429, "the service is overloaded: try again in a moment", retry_after=1)

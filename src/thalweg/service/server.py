@@ -88,9 +88,9 @@ def make_first(journal: SqlJournal, options: ServeOptions) -> bool:
 def first_model(options: ServeOptions) -> dict[str, Any]:
     """The record that makes it; an error where the options do not allow one."""
     if options.model is not None and options.schema is not None:
-        raise InvalidParameter("the file of --model says what its columns are: leave --schema out")
+        raise InvalidParameter("the model file already has columns: leave out --schema or --model")
     if options.costs is not None and options.positive is None:
-        raise InvalidParameter.of_option("positive", "name the label of interest to go with --costs", None)
+        raise InvalidParameter.of_option("positive", "name the label of interest, which --costs needs", None)
     costs = None if options.costs is None else parse_costs(options.costs)
     if options.model is None:
         asked = CreateRequest(
@@ -105,9 +105,9 @@ def first_model(options: ServeOptions) -> dict[str, Any]:
         )
         return new(asked, options.schema)
     if options.task is not None or options.coverage is not None:
-        raise InvalidParameter("the file of --model says what its task is: leave --task and --coverage out")
+        raise InvalidParameter("the model file already has a task: leave out --task and --coverage, or --model")
     if options.key is not None or options.key_memory is not None:
-        raise InvalidParameter("the file of --model says whether it has keys: leave --key and --key-memory out")
+        raise InvalidParameter("a model file keeps its own keys: leave out --key and --key-memory, or --model")
     body = from_file(options.model)
     if options.positive is not None and "task" in body:
         raise InvalidParameter.of_option("positive", "be left out: the model predicts numbers", options.positive)
@@ -152,7 +152,7 @@ def check_alerts(options: ServeOptions) -> None:
     service_rules(options.alert)
     if options.alert_webhook is not None:
         if not options.alert:
-            raise InvalidParameter.of_option("alert", "give a rule to go with --alert-webhook", None)
+            raise InvalidParameter.of_option("alert", "be given together with --alert-webhook", None)
         Webhook(options.alert_webhook, read_secret(options.alert_secret_file))
 
 
@@ -234,7 +234,7 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
-        raise InvalidParameter(f"--listen {address(host, port)} cannot be had: {error.strerror or error}") from error
+        raise InvalidParameter(f"--listen {address(host, port)} cannot be opened: {error.strerror or error}") from error
 
 
 def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
@@ -276,7 +276,7 @@ def _following(options: ServeOptions, journal: str) -> Service:
     if given:
         told = given[0].replace("_", "-")
         raise InvalidParameter(
-            f"--follow answers by the models of another service and learns nothing: leave --{told} out"
+            f"--follow predicts with the models of another service and learns nothing: leave out --{told}"
         )
     if "://" in journal and not journal.startswith(("postgresql://", "postgres://")):
         raise InvalidParameter.of_option("follow", "be a folder, or begin with postgresql://", journal)

@@ -285,7 +285,7 @@ class Service:
         if found is None:
             champion = self.champion_of(name)
             if champion is not None:
-                raise Refused(409, f"{name!r} is a challenger of {champion!r} and learns in its shadow: ask that one")
+                raise Refused(409, f"{name!r} is a challenger of {champion!r}: send rows and labels to {champion!r}")
             raise Refused(404, f"there is no model {name!r}")
         return found
 
@@ -365,9 +365,11 @@ class Service:
         if expected not in (None, challenger.kind):
             raise Refused(409, f"the model {name!r} is of kind {challenger.kind!r} and not {expected!r}")
         if not force and compared.labels == 0:
-            raise Refused(409, f"no label has compared {name!r} with {model.name!r} in their present places yet")
+            raise Refused(
+                409, f"{name!r} and {model.name!r} have not been compared since the last change: wait for more labels"
+            )
         if not force and compared.winner() == "champion":
-            raise Refused(409, f"{name!r} errs more than {model.name!r} beyond doubt")
+            raise Refused(409, f"{name!r} has a significantly higher error than {model.name!r}")
         command = Decide(model.name, None, "promote", {"name": name}, since=compared.since, key=key)
         done: Decide = await self._do(command)
         return done

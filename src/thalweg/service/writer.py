@@ -169,7 +169,7 @@ class Writer(threading.Thread):
             if repr(error) not in self._logged:
                 _LOG.exception("what came could not be written")
                 self._logged.add(repr(error))
-            self._fail(together, Refused(500, "the service failed at what came together, which is a bug"))
+            self._fail(together, Refused(500, "internal error: the service failed on this batch of requests"))
         else:
             if self._logged:
                 _LOG.warning("the journal is written again")
@@ -292,9 +292,9 @@ class Writer(threading.Thread):
 
     def _predict(self, command: Predict) -> Event:
         if command.epoch != self.epoch:
-            raise Refused(503, "the journal failed while the rows were answered: ask again", retry_after=1)
+            raise Refused(503, "the journal failed while the rows were predicted: send them again", retry_after=1)
         if command.columns != self.states[command.model].columns:
-            raise Refused(503, "the columns of the model have just changed: ask again", retry_after=1)
+            raise Refused(503, "the columns of the model have just changed: send the rows again", retry_after=1)
         record = self._append(command, "predict", len(command.body.X), command.body.to_bytes())
         rows = PredictedRows(record.seq, record.model, record.time, command.body, {})
         self._ledger.keep(rows)
@@ -394,7 +394,7 @@ class Writer(threading.Thread):
 
     def _decide(self, command: Decide) -> Event:
         if command.epoch is not None and command.epoch != self.epoch:
-            raise Refused(503, "the journal failed while the rows were read: ask again", retry_after=1)
+            raise Refused(503, "the journal failed while the rows were read: send them again", retry_after=1)
         state = self.states.get(command.model)
         if state is not None:
             self._require_timely(command, state)
@@ -420,7 +420,7 @@ class Writer(threading.Thread):
                 raise Refused(409, f"labels of {command.model!r} came while its columns were changed: ask again")
             return
         if command.since is not None and state.promoted > command.since:
-            raise Refused(409, f"{command.model!r} was given another model a moment ago: look at the comparison again")
+            raise Refused(409, f"{command.model!r} was changed a moment ago: compare the models again")
         name = command.body.get("name")
         if command.kind == "version":
             _require_new_version(command, state)

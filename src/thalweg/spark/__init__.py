@@ -1,7 +1,7 @@
 """The same learners on Apache Spark: ``pip install 'thalweg[spark]'``, and Java 17 or newer.
 
-`predict` answers a table by one model, `fit` trains one from all partitions at once, `learn_stream` keeps one model per
-key over a stream, `learn_global` one model over a whole stream. Spark moves the rows; the compiled loop sees whole
+`predict` predicts a table with one model, `fit` trains one from all partitions at once, `learn_stream` keeps one model
+per key over a stream, `learn_global` one model over a whole stream. Spark moves the rows; the compiled loop sees whole
 groups of them, and what is kept is our own model file.
 """
 

@@ -105,7 +105,7 @@ def export_models(
 
 
 def write_batches(folder: str, *, format: str = "parquet", **options: Any) -> Callable[[DataFrame, int], None]:  # noqa: A002
-    """For ``foreachBatch``, which may repeat a micro-batch after a failure: the same rows once, whatever happens.
+    """Write micro-batches for ``foreachBatch`` so that each row is written once, even if Spark repeats a batch.
 
     Each micro-batch goes to a folder of its own, ``batch=N``, which a repetition replaces. Reading the folder gives all
     rows, with the column ``batch``.

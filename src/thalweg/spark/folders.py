@@ -1,4 +1,4 @@
-"""A folder of files that is too large for one machine, learned to its end and told in a few numbers."""
+"""A folder of files that is too large for one machine, learned to its end, with its scores."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ENDINGS = {".parquet": "parquet", ".csv": "csv"}
 
 
 class FolderRun:
-    """Rows in files of Parquet or CSV, in order of time from file to file, answered and learned.
+    """Rows in files of Parquet or CSV, in order of time from file to file, predicted and learned.
 
     ``source`` is a file, or a folder of files of one kind, of which Spark takes the one modified longest ago first.
     With a ``key`` each of its values has a model; without one, one model learns all rows.

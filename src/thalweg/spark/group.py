@@ -1,4 +1,4 @@
-"""One key, one batch: rows answered and learned in one compiled call, labels joined to the rows that wait for them."""
+"""One key, one batch: rows predicted and learned in one compiled call, labels joined to the rows that wait for them."""
 
 from __future__ import annotations
 

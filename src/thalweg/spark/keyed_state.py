@@ -26,7 +26,7 @@ class GroupProcessor(StatefulProcessor):
         self._state = handle.getValueState(VARIABLE, SPARK_STATE)
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: N802
-        """Rows of a key: answered, learned, kept."""
+        """Rows of a key: predicted, learned, kept."""
         watermark = max(0, timerValues.getCurrentWatermarkInMs()) * 1000
         cells = [cell for frame in rows for cell in frame[ROWS]]
         before = self._before()

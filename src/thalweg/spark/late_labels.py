@@ -87,9 +87,9 @@ class LabelJoin:
     Attributes
     ----------
     old : int
-        Rows that were answered before.
+        Rows that were predicted before.
     fresh : RecordBatch
-        Those to answer, in order of time.
+        Those to predict, in order of time.
     rows, truth : ndarray
         The features and the labels of all rows; the label of a row that is not learned is not looked at.
     late : ndarray
@@ -99,7 +99,7 @@ class LabelJoin:
     order : ndarray
         What to do, as `follow` takes it.
     remembered_before : ndarray
-        What is remembered of the rows that were answered before.
+        What is remembered of the rows that were predicted before.
     """
 
     def __init__(self, layout: Layout, state: KeyState, came: pa.RecordBatch, wait: int | None) -> None:
@@ -147,14 +147,14 @@ class LabelJoin:
         return truth
 
     def learned_late(self, answers: pa.Array) -> tuple[pa.Array, pa.Array, pa.Array, pa.Array]:
-        """Times, ids, answers and labels of the rows that learned from a label that came by itself."""
+        """Times, ids, predictions and labels of the rows that learned from a label that came by itself."""
         places = pa.array(np.sort(self.late))
         labels = pa.array(self.truth, type=self._layout.target.arrow)
         times, ids = self._every.column(TIME).take(places), self._every.column(ID).take(places)
         return times, ids, self._given(answers).take(places), labels.take(places)
 
     def waiting(self, answers: pa.Array, remembered: Floats | None) -> tuple[bytes, bytes]:
-        """Rows and labels that go on waiting; a row without an id waits for nothing."""
+        """Rows and labels that keep waiting; a row without an id waits for nothing."""
         waits = self._without & self._every.column(ID).is_valid().to_numpy(zero_copy_only=False)
         waits[self.late] = False
         columns = [*self._every.columns, self._given(answers)]

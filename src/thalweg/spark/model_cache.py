@@ -50,7 +50,7 @@ def broadcast(df: DataFrame, model: Any) -> Broadcast[bytes]:
 
 @lru_cache(maxsize=8)
 def model_to_predict(content: bytes) -> Any:
-    """The model of these bytes, to answer by and not to learn with."""
+    """The model of these bytes, to predict by and not to learn with."""
     return loads(content)
 
 
@@ -69,7 +69,7 @@ def require_same_model(given: Any, begun: Any, owner: str, where: str) -> None:
     >>> require_same_model(OnlineLDC(0.5), OnlineLDC(0.1), "learn_global", "the folder")
     Traceback (most recent call last):
         ...
-    thalweg.errors.InvalidParameter: learn_global: the folder holds an OnlineLDC begun with rate = 0.1 and not 0.5: ...
+    thalweg.errors.InvalidParameter: learn_global: the folder holds an OnlineLDC started with rate = 0.1, not 0.5: ...
     """
     name = type(begun).__name__
     if type(given) is not type(begun):
@@ -79,8 +79,8 @@ def require_same_model(given: Any, begun: Any, owner: str, where: str) -> None:
         other = next((each for each in was if json.dumps(was[each]) != json.dumps(now[each])), None)
         if other is None:
             return
-        difference = f"{_a(name)} begun with {other} = {was[other]!r} and not {now[other]!r}"
-    raise InvalidParameter(f"{owner}: {where} holds {difference}: go on with the same model, or begin elsewhere")
+        difference = f"{_a(name)} started with {other} = {was[other]!r}, not {now[other]!r}"
+    raise InvalidParameter(f"{owner}: {where} holds {difference}: resume with the same model, or choose another folder")
 
 
 def _a(name: str) -> str:

@@ -43,7 +43,7 @@ class Layout:
 
     @cached_property
     def incoming(self) -> pa.Schema:
-        """Rows to answer and labels to learn."""
+        """Rows to predict and labels to learn."""
         width = len(self.features)
         return pa.schema(
             [
@@ -71,7 +71,7 @@ class Layout:
 
     @cached_property
     def waiting(self) -> pa.Schema:
-        """Rows that wait: as they came, what they were answered, and what is remembered of them."""
+        """Rows that wait: as they came, their predictions, and what is remembered of them."""
         without = self._waiting_without
         if not self.remembered:
             return without

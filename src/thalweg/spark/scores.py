@@ -1,4 +1,4 @@
-"""How well the answers in a folder are, in a few numbers: of labels the share of wrong ones, of numbers the errors and
+"""Scores of the predictions in a folder: of labels the share of wrong ones, of numbers the errors and
 how well intervals hold.
 """
 

@@ -1,4 +1,4 @@
-"""A table answered by one model: batches of Arrow in, the same with an answer out."""
+"""A table predicted by one model: batches of Arrow in, the same with a prediction out."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def predict(
     coverage: float | None = None,
     missing: str = "error",
 ) -> DataFrame:
-    """The table with a column of answers; also for a stream, which is then answered and not learned.
+    """Add a column of predictions to a table or a stream; nothing is learned.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def predict(
         Share of rows whose interval is to hold the target; by default the model's usual one.
     missing : {"error", "null"}
         What to do with a row that has a missing value or one that is not finite among its features: end the query, or
-        leave its answer null.
+        leave its prediction null.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def predict(
         raise InvalidParameter.of(_OWNER, "model", rule, model)
     learned = isinstance(model, StreamEstimator) and model.__sklearn_is_fitted__()
     if not (learned and hasattr(model, "predict")):
-        raise InvalidParameter.of(_OWNER, "model", "be a model of thalweg that answers and has learned", model)
+        raise InvalidParameter.of(_OWNER, "model", "be a fitted model of thalweg that predicts", model)
     if missing not in ("error", "null"):
         raise InvalidParameter.of(_OWNER, "missing", "be 'error' or 'null'", missing)
     if proba is not None and not hasattr(model, "predict_proba"):
@@ -92,7 +92,7 @@ def predict(
     for name in added:
         if name.lower() in taken:
             raise InvalidInput(
-                f"{_OWNER}: the table already has a column {name!r}; choose another name for the answers"
+                f"{_OWNER}: the table already has a column {name!r}; choose another name for the predictions"
             )
     names = feature_columns(df, model, columns, _OWNER)
     schema = _widened(df, added)
@@ -164,7 +164,7 @@ def _answering(
 
 
 def _spread(values: NDArray[Any] | None, usable: NDArray[np.bool_]) -> pa.Array:
-    """What is answered, null where a row could not be asked about."""
+    """What is predicted, null where a row could not be asked about."""
     if values is None:
         return pa.nulls(len(usable))
     answers = _as_arrow(values)

@@ -23,7 +23,7 @@ _PATIENCE = "300s"
 
 
 def session(master: str = "local[*]", *, name: str = "thalweg", **settings: Any) -> SparkSession:
-    """A session that is ready for thalweg; one that already runs is given back.
+    """Start a Spark session for thalweg, or return the running one.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def spark_errors_as_ours(source: str) -> Iterator[None]:
 
 
 def sentence_of(message: str) -> str:
-    r"""The sentence that tells most in the message of an error of Spark.
+    r"""The most useful sentence in the message of an error of Spark.
 
     Examples
     --------

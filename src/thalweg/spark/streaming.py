@@ -1,4 +1,4 @@
-"""One model per key over a stream: rows answered before they are learned, with Spark's keyed, checkpointed state."""
+"""One model per key over a stream: rows predicted before they are learned, with Spark's keyed, checkpointed state."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def learn_stream(
     coverage: float | None = None,
     state: str | None = None,
 ) -> DataFrame:
-    """One model for each key of a stream: what it answers, row by row, each before its label is learned.
+    """Predict and learn a stream with one model for each key; each row is predicted before its label is learned.
 
     A key's model is, to the last bit, the one that learns the key's rows alone on one machine, in the order of their
     times within each micro-batch. Spark's checkpoint keeps it as the bytes of a model file: see `models`.
@@ -74,10 +74,10 @@ def learn_stream(
     df : streaming DataFrame
         The rows.
     model : classifier or regressor of thalweg
-        What each key begins with. It may have learned already. A query that goes on from its checkpoint needs one of
+        What each key begins with. It may have learned already. A query that continues from its checkpoint needs one of
         the same class and with the same parameters, and ends with an error that says so otherwise.
     key, target : str
-        The columns of keys (whole numbers or text) and of labels. A row whose label is null is answered only; with an
+        The columns of keys (whole numbers or text) and of labels. A row whose label is null is predicted only; with an
         ``id`` it waits for its label.
     time : str
         When a row came: a timestamp, a date or a whole number. It puts the rows of a key in order, which a shuffle does
@@ -88,19 +88,20 @@ def learn_stream(
     id : str, optional
         The column that names a row, for labels that come later.
     labels : streaming DataFrame, optional
-        Labels that come by themselves: the columns ``key``, ``id``, ``target`` and ``time``, the last telling when the
-        label came. A label may come before its row in the stream, and a second label for a row is not learned.
+        Labels that come by themselves: the columns ``key``, ``id``, ``target`` and ``time``, the last with the time
+        when the label came. A label may come before its row in the stream, and a second label for a row is not learned.
     wait : duration, optional
         How long after its row a label may come, by their times; both are kept until the watermark says that the other
         will not come. Longer waits find more labels and keep more rows. What waited too long, or came too late, is
-        told as an event and counted in the key's state. Needed with ``labels``.
+        reported as an event and counted in the key's state. Needed with ``labels``.
     lateness : duration, default 0
         How far the watermark stays behind the newest time of each stream. More waits longer for streams that are not in
         step.
     ttl : duration, optional
-        A key that gets neither row nor label for so long, by the watermark, is forgotten, which is told as an event.
+        A key that gets neither row nor label for so long, by the watermark, is forgotten, which is reported as an
+        event.
     confidence : bool
-        Whether the probability of each answer is wanted, of classifiers that have it.
+        Whether the probability of each prediction is wanted, of classifiers that have it.
     coverage : float, optional
         Share of rows whose interval is to hold the target, of a regressor that has intervals; by default the model's
         usual one.
@@ -113,11 +114,11 @@ def learn_stream(
     -------
     streaming DataFrame
         With the columns of key, time, id (where there is one) and target, and ``event``, ``answer`` and ``confidence``
-        (where it is wanted). Regressors answer with numbers, null before the first target of a key, and those with
+        (where it is wanted). Regressors predict numbers, null before the first target of a key, and those with
         intervals give their ends in ``lower`` and ``upper``, null while there is none. Targets that come later judge
         these intervals, and the members of a mixture, by what was predicted (`learn_late`).
 
-        Events are "answered", a row; "learned", a label that came later, beside what its row was answered; "expired",
+        Events are "answered", a row; "learned", a label that came later, with the prediction of its row; "expired",
         a row whose label did not come in time; "dropped", a label for which no row waited; "forgotten", a key.
 
     Examples
@@ -141,7 +142,7 @@ def learn_stream(
     task = task_of(model, len(names), confidence=confidence, coverage=coverage, owner=_OWNER)
     for name in (key, target, time, id):
         if name is not None and name.lower() in (EVENT, ANSWER, CONFIDENCE, *task.beside):
-            raise InvalidInput(f"{_OWNER}: column {name!r} needs another name: what is told has one of that name")
+            raise InvalidInput(f"{_OWNER}: column {name!r} needs another name: the result has a column of that name")
     layout = Layout(
         key=type_of(df, key, _OWNER, numbers=False),
         id=TEXT if id is None else type_of(df, id, _OWNER, numbers=False),

@@ -1,5 +1,5 @@
-"""What learning labels and learning numbers differ in: how a group of rows is answered and learned, and what is said
-beside each answer.
+"""What learning labels and learning numbers differ in: how a group of rows is predicted and learned, and what is said
+beside each prediction.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _ENDS, _NUMBER, _MEMBERS = slice(0, 2), 2, 3
 
 
 class Answers(NamedTuple):
-    """Of each row in hand: the answer, the numbers beside it, and what is remembered until its label comes.
+    """Of each row in hand: the prediction, the numbers beside it, and what is remembered until its label comes.
 
-    NaN stands for what was not given; of rows that were answered before the answer is not looked at.
+    NaN stands for what was not given; of rows that were predicted before the prediction is not looked at.
     """
 
     answers: NDArray[Any]
@@ -44,20 +44,20 @@ class Answers(NamedTuple):
 class Task(Protocol):
     @property
     def beside(self) -> tuple[str, ...]:
-        """Names of the numbers that are said beside each answer."""
+        """Names of the numbers that are said beside each prediction."""
 
     @property
     def remembered(self) -> int:
         """How many numbers are remembered of a row that waits for its label."""
 
     def at_once(self, model: Any, rows: NamedRows, targets: NDArray[Any]) -> Answers:
-        """Answer and learn rows that have their labels."""
+        """Predict and learn rows that have their labels."""
 
     def in_turn(self, model: Any, join: LabelJoin, names: Sequence[str], answered: int) -> Answers:
-        """Answer and learn in the order of the join, ``answered`` rows having been answered before."""
+        """Predict and learn in the order of the join, ``answered`` rows having been predicted before."""
 
     def beside_then(self, remembered: Floats) -> tuple[Floats, ...]:
-        """What was said beside the answers of rows that waited."""
+        """What was said beside the predictions of rows that waited."""
 
 
 def task_of(model: Any, features: int, *, confidence: bool, coverage: float | None, owner: str) -> Task:
@@ -83,7 +83,7 @@ def require_no_coverage(coverage: float | None, owner: str) -> None:
 
 @dataclass(frozen=True)
 class Classification:
-    """Labels, with the probability of each answer where it is wanted and the classifier has it."""
+    """Labels, with the probability of each prediction where it is wanted and the classifier has it."""
 
     confident: bool = False
     remembered: ClassVar[int] = 0
@@ -115,7 +115,7 @@ class Classification:
 
 @dataclass(frozen=True)
 class Regression:
-    """Numbers; the answer is NaN before the first target."""
+    """Numbers; the prediction is NaN before the first target."""
 
     beside: ClassVar[tuple[str, ...]] = ()
     remembered: ClassVar[int] = 0

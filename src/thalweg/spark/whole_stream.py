@@ -51,17 +51,17 @@ def learn_global(
     df : streaming DataFrame
         The rows.
     model : model of thalweg
-        What to begin with; where the folder holds a model of an earlier query, that one goes on, and it must be of the
-        same class and with the same parameters.
+        What to begin with; where the folder holds a model of an earlier query, that one continues, and it must be of
+        the same class and with the same parameters.
     target, time : str
         The columns of labels and of times, which put the rows of a micro-batch in order.
     folder : path
-        Of the model, Spark's checkpoint and the answers. The driver must be able to write to it, and so must the
-        workers where answers are wanted.
+        Of the model, Spark's checkpoint and the predictions. The driver must be able to write to it, and so must the
+        workers where predictions are wanted.
     columns : sequence of str, optional
         The features; by default those that the model knows, or all other columns of numbers.
     answers : bool
-        Whether to answer each micro-batch by the model as it was before it, into ``folder/answers``: the rows with
+        Whether to predict each micro-batch by the model as it was before it, into ``folder/answers``: the rows with
         the column ``answer``, and ``lower`` and ``upper`` of a regressor that has intervals.
     coverage : float, optional
         Share of rows whose interval is to hold the target; by default the model's usual one.
@@ -111,7 +111,7 @@ def learn_global(
 
 
 def _require_own(path: Path, model: Any) -> None:
-    """Refuse to go on with a model that is not of such a query, or not begun as this one is."""
+    """Refuse to continue with a model that is not of such a query, or not begun as this one is."""
     if "batch" not in read_notes(path):
         raise InvalidParameter.of(_OWNER, "folder", "hold no model but one that learn_global wrote", str(path.parent))
     require_same_model(model, load(path), _OWNER, str(path.parent))

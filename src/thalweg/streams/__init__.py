@@ -8,7 +8,7 @@
     │   ├── DriftingTopics       texts of classes that differ in a few words, which change gradually and at once
     │   ├── Fraud                a rare class, columns that carry nothing, a sudden change
     │   ├── RandomRBFDrift       small clouds around centroids that move, several to a class
-    │   ├── TwoNorm, RingNorm    Gaussians in 20 dimensions that stay: best told apart by a plane, by a sphere
+    │   ├── TwoNorm, RingNorm    Gaussians in 20 dimensions that stay: best distinguished by a plane, by a sphere
     │   ├── Waveform             mixtures of waves that stay
     │   ├── DiscAndBow           a disc and a blurred bow on its edge, which stay
     │   ├── ResponseStream       …whose targets are numbers, not labels

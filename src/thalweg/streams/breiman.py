@@ -51,7 +51,7 @@ class TwoNorm(_TwoGaussians):
     Parameters
     ----------
     seed : int >= 0
-        Everything random about the stream.
+        Seed for the random number generator.
     features : int >= 1
         d. More of them hide the same distance between the classes in more dimensions.
     length : int >= 1
@@ -83,9 +83,9 @@ class RingNorm(_TwoGaussians):
     Parameters
     ----------
     seed : int >= 0
-        Everything random about the stream.
+        Seed for the random number generator.
     features : int >= 1
-        d. With more of them the wide class is a thinner shell, and the classes are easier to tell apart.
+        d. With more of them the wide class is a thinner shell, and the classes are easier to distinguish.
     length : int >= 1
         Rows of the protocol. The stream itself is endless.
 
@@ -122,7 +122,7 @@ _POSITIVE = 1
 
 @dataclass(frozen=True)
 class Waveform(ConceptStream):
-    """Mixtures of two of three waves, sampled at 21 places with unit noise: which two is the class.
+    """Mixtures of two of three waves, sampled at 21 places with unit noise; the class is the pair of waves.
 
     Breiman, Friedman, Olshen & Stone, Classification and Regression Trees (1984). Of its three equally frequent classes
     the second, which mixes the waves with peaks at 11 and 7, is 1 and the others are -1, as in the benchmark set.
@@ -130,7 +130,7 @@ class Waveform(ConceptStream):
     Parameters
     ----------
     seed : int >= 0
-        Everything random about the stream.
+        Seed for the random number generator.
     length : int >= 1
         Rows of the protocol. The stream itself is endless.
 

@@ -29,7 +29,7 @@ class ConceptStream(Stream):
     Parameters
     ----------
     seed : int >= 0
-        Everything random about the stream.
+        Seed for the random number generator.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class Sampler:
         return self._stream.rows_from(moments[:, np.newaxis], uniforms)
 
     def skip(self, rows: int) -> Sampler:
-        """Go on as if ``rows`` rows had been drawn."""
+        """Continue as if ``rows`` rows had been drawn."""
         self._bits.advance(whole_number("Sampler", "rows", rows) * self._stream.uniforms_per_row)
         return self
 
@@ -165,7 +165,7 @@ class Concept:
         return self.stream.bayes_error_at(self.time)
 
     def draw(self, n: int, seed: int | Sampler = 0) -> Rows:
-        """``n`` labelled rows: afresh from a seed, or going on with a sampler."""
+        """``n`` labelled rows: afresh from a seed, or continuing with a sampler."""
         source = seed if isinstance(seed, Sampler) else self.stream.sampler("concept", self.time, seed)
         return source.rows_at(np.full(whole_number("Concept", "n", n), self.time))
 
@@ -207,7 +207,7 @@ class RuleStream(ConceptStream):
 
 @dataclass(frozen=True)
 class RuleConcept(Concept):
-    """A concept that knows the right label of any row.
+    """A concept with a rule that gives the label of any row.
 
     Examples
     --------

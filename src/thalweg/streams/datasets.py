@@ -72,7 +72,7 @@ _COVERTYPE_CATEGORIES = (("wilderness_area", 4), ("soil_type", 40))
 
 
 def load_elec2(features: Elec2Features = "paper") -> Table:
-    """ELEC2, the electricity market of New South Wales (Harries 1999): UP or DOWN goes the price.
+    """ELEC2, the electricity market of New South Wales (Harries 1999): whether the price goes UP or DOWN.
 
     45,312 half hours from May 1996 to December 1998; the label compares the price with its mean over the
     last 24 hours. Every feature lies in [0, 1]. Repeating the last label is right on 85.3 % of the rows.
@@ -132,7 +132,7 @@ def load_sea_concepts() -> Table:
 
 
 def load_weather() -> Table:
-    """NOAA weather (Elwell & Polikar 2011): did it rain, from eight readings of each of 18,159 days, 1949 to 1999.
+    """NOAA weather (Elwell & Polikar 2011): rain or no rain on 18,159 days, 1949 to 1999, from eight readings a day.
 
     The features are as measured, on scales from 0 to 5,500; two rows hold an impossible pressure.
 

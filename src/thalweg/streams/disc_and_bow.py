@@ -16,7 +16,7 @@ from thalweg.streams.stream import Floats, Labels, Rows, standard_normals
 
 @dataclass(frozen=True)
 class DiscAndBow(ConceptStream):
-    """The toy of Bounsiar, Beauseroy & Grall, Figure 1, which gives the shapes but not the sizes.
+    """The example of Bounsiar, Beauseroy & Grall, Figure 1, which gives the shapes but not the sizes.
 
     Class 1 is uniform in a disc about the origin. Class -1 lies along the top of the disc's edge, at an angle uniform
     within ``half_angle`` of the vertical and at a distance from the origin that is normal about the radius.
@@ -24,7 +24,7 @@ class DiscAndBow(ConceptStream):
     Parameters
     ----------
     seed : int >= 0
-        Everything random about the stream.
+        Seed for the random number generator.
     radius : positive float
         Of the disc.
     blur : positive float
@@ -77,7 +77,7 @@ class DiscAndBow(ConceptStream):
         return X, np.where(disc, 1, -1)
 
     def best_radius(self) -> float:
-        """Within the bow's angle, the best answer is the disc up to this distance from the origin."""
+        """Within the bow's angle, the best prediction is the disc up to this distance from the origin."""
         from scipy.optimize import brentq  # a third of a second, which every command that names a stream would pay
 
         if self._excess(self.radius) <= 0.0:

@@ -126,7 +126,7 @@ class DriftingGaussians(ConceptStream):
     Parameters
     ----------
     seed : int >= 0
-        Everything random about the stream.
+        Seed for the random number generator.
     scenario : {"circular", "crossing", "passing", "sudden"} or a motion
         How the class means move. The names are the paper's situations: opposite each other on a circle at 1 degree a
         row; along two lines that cross, where both classes are one at row 2000; along parallel lines past each other;

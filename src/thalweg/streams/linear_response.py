@@ -20,7 +20,7 @@ class LinearResponse(ResponseStream):
     Parameters
     ----------
     seed : int >= 0
-        Everything random about the stream.
+        Seed for the random number generator.
     weights : array of shape (features,)
         Of the features at row 0. By default the paper's.
     noise : float >= 0

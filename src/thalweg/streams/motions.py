@@ -105,7 +105,7 @@ class Circling(_OnCircle):
 
 @dataclass(frozen=True)
 class Jumping(_OnCircle):
-    """Means that stand still on a circle about the origin, but for turns at once.
+    """Means that stand still on a circle about the origin and turn in sudden jumps.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ class MovingPlane(RuleStream):
     Parameters
     ----------
     seed : int >= 0
-        Everything random about the stream.
+        Seed for the random number generator.
     degrees_per_row : positive float
         How fast the line turns. The paper's protocol is one turn at 1 degree a row.
 

@@ -25,7 +25,7 @@ class RotatingCheckerboard(NoisyRuleStream):
     Parameters
     ----------
     seed : int >= 0
-        Everything random about the stream.
+        Seed for the random number generator.
     side : positive float
         The side of a square.
     noise : float >= 0

@@ -25,7 +25,7 @@ class SEA(NoisyRuleStream):
     Parameters
     ----------
     seed : int >= 0
-        Everything random about the stream.
+        Seed for the random number generator.
     thresholds : tuple of float
         The θ of each concept. The paper's are 8, 9, 7 and 9.5.
     noise : float in [0, 1/2]

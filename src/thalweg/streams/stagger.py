@@ -41,7 +41,7 @@ class Stagger(RuleStream):
     Parameters
     ----------
     seed : int >= 0
-        Everything random about the stream.
+        Seed for the random number generator.
     rows_per_concept : int >= 1
         How long a concept lasts. The paper's protocol is 3 × 40 rows.
 

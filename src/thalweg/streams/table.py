@@ -14,7 +14,7 @@ from thalweg.streams.stream import Labels, Rows, Stream
 
 
 class Table(Stream):
-    """Rows that are already there, in the order in which they arrived.
+    """A data set as a stream, in the order of its rows.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class Table(Stream):
 
     @property
     def given_names(self) -> tuple[Hashable, ...] | None:
-        """The frame's columns or the names told; None for an array without."""
+        """The frame's columns or the given names; None for an array without."""
         return self._given
 
     @property

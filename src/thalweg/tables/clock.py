@@ -1,4 +1,4 @@
-"""The column that tells when a row or its label comes: times in one of the known forms, or whole numbers that grow."""
+"""The column that says when a row or its label comes: times in one of the known forms, or whole numbers that grow."""
 
 from __future__ import annotations
 

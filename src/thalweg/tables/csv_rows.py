@@ -1,7 +1,7 @@
 """CSV: all cells as text, so that a wrong one can be named; what they mean is decided by the columns' plan.
 
 The bytes are cut into blocks of whole rows here and each is parsed by itself: nothing is read ahead, so a pipe is
-answered as soon as a block is there, and no other thread reads a stream that is no longer wanted.
+predicted as soon as a block is there, and no other thread reads a stream that is no longer wanted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A checksum of rows that is carried along with them: whether a table still begins as it did is told by comparing two.
+"""A checksum of rows that is carried along with them: comparing two shows whether a table still begins as it did.
 
 It is of what the cells hold, and does not depend on how the rows are cut into blocks.
 """
@@ -35,7 +35,7 @@ class Fingerprint:
         return Fingerprint({name: [0] * len(sums) for name, sums in self.sums.items()})
 
     def take(self, chunk: Chunk) -> None:
-        """Go on with some rows."""
+        """Continue with some rows."""
         for bad in chunk.bad:
             self._add("", f"{bad.row} {bad.what}".encode(), b"")
         for piece in chunk.pieces:

@@ -289,10 +289,10 @@ def open_source(
     Parameters
     ----------
     given : str or Path
-        Formats and compression are told by the content, not by the name. The files of a folder are read in the natural
-        order of their names (part-2 before part-10); hidden ones are left out.
+        Formats and compression are detected from the content, not from the name. The files of a folder are read in the
+        natural order of their names (part-2 before part-10); hidden ones are left out.
     delimiter : str, optional
-        Between the cells of a CSV file; by default found out. A tab may be written as ``tab``.
+        Between the cells of a CSV file (default: detected). ``tab`` means a tab.
     encoding : str, default "utf-8"
         Of CSV, NDJSON, ARFF, svmlight and Vowpal Wabbit.
     head : int, default 1000

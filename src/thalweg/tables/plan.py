@@ -1,4 +1,4 @@
-"""What each column is, told by the first rows of a table and by what the user says of it."""
+"""The kind of each column, found from the first rows of a table and by what the user says of it."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def column_from_json(kind: str, name: str, default: Any = None, **options: Any) 
     too_wide = options.get("room", 0) > MOST_CATEGORIES or not 1 <= options.get("rates", 1) <= MOST_RATES
     too_wide |= not 1 <= options.get("hash_bits", HASH_BITS) <= MOST_HASH_BITS
     if too_wide or options.get("form") not in (None, *FORMS) or options.get("keys", "index") not in ("index", "name"):
-        raise ValueError(f"column {name!r} cannot be as it is described")
+        raise ValueError(f"column {name!r} has an invalid description")
     column = _KINDS[kind](name, **options)
     if default is not None:
         column.default = default
@@ -251,7 +251,7 @@ def plan_columns(
     reserved : sequence of str
         Columns with a part of their own, such as the time at which a label comes.
     decimal : {".", ","}, optional
-        What stands before the decimals of numbers in text; by default found out for each column.
+        What stands before the decimals of numbers in text (default: detected for each column).
     na : sequence of str
         Values that stand for a missing one, in every column.
     detect_sentinels : bool

@@ -245,7 +245,7 @@ def utf8_pieces(stream: io.RawIOBase, name: str, encoding: str, *, as_it_comes: 
     try:
         decoder = codecs.getincrementaldecoder(encoding)()
     except LookupError as error:
-        raise InvalidInput(f"there is no encoding {encoding!r}") from error
+        raise InvalidInput(f"there is no encoding {encoding!r}: use one that Python has, such as utf-8") from error
     plain = codecs.lookup(encoding).name == "utf-8"
     reader = io.BufferedReader(stream, PIECE_BYTES)
     start = True

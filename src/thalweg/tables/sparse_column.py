@@ -96,5 +96,5 @@ class SparseColumn(Column):
             return
         words, own = FeatureNames.from_json(state["words"]), self._words
         if own is None or (words.hash_bits, words.limit) != (own.hash_bits, own.limit):
-            raise ValueError(f"column {self.name!r} cannot be as it is described")
+            raise ValueError(f"column {self.name!r} has an invalid description")
         self._words = words

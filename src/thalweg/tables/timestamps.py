@@ -55,7 +55,7 @@ def in_iso(column: pa.ChunkedArray, form: str) -> pa.ChunkedArray:
 
 
 def form_of(cells: Sequence[str]) -> str | Literal["unclear"] | None:
-    """The form of most cells; "unclear" where days and months cannot be told apart.
+    """The form of most cells; "unclear" where days and months cannot be distinguished.
 
     Examples
     --------

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
-    """Scales each feature to mean 0 and standard deviation 1, as far as it has been seen.
+    """Scales each feature to mean 0 and standard deviation 1 of the rows so far.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """The base class of stream classifiers, over a core that holds the state.
 
-A learner answers a row, then learns its label. Its state is one compiled object; everything a call could refuse
+A learner predicts a row, then learns its label. Its state is one compiled object; everything a call could refuse
 is checked before that object is touched, or, in long chunks, while a copy of it is kept: a refused call leaves the
 model exactly as it was.
 """
@@ -95,7 +95,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
 
     @property
     def _needs_label_names(self) -> bool:
-        """Whether `_name_classes` tells the core something."""
+        """Whether `_name_classes` changes the core."""
         return False
 
     # ------------------------------------------------------------------ learning
@@ -136,7 +136,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         arrays_for: Callable[[Any], dict[str, Any]],
         announced: ArrayLike | None = None,
     ) -> dict[str, Any]:
-        """Answer and learn these rows, with whatever arrays the core is to read and to fill; returns them."""
+        """Predict and learn these rows, with whatever arrays the core is to read and to fill; returns them."""
         core, codes = self._ready(rows, labels, X, announced, unchecked)
         arrays = arrays_for(core)
         bad = core.run(rows, codes, unchecked=True, **arrays) if unchecked else core.run(rows, codes, **arrays)
@@ -164,22 +164,22 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         with_rate: bool = False,
         with_weights: bool = False,
     ) -> NDArray[Any] | Answers:
-        """Answer each row before its label is seen, then learn it: the whole stream in one compiled call.
+        """Predict each row before its label is seen, then learn it: the whole stream in one compiled call.
 
         Parameters
         ----------
         X, y : array or frame of shape (rows, features), array of shape (rows,)
             The rows and their labels, in the order in which they came.
         with_proba, with_rate, with_weights : bool
-            Whether to give, beside each answer, the class probabilities, the rate in force after the row, and the
-            shares that the members of a learner made of others had in the answer.
+            Whether to give, beside each prediction, the class probabilities, the rate in force after the row, and the
+            shares that the members of a learner made of others had in the prediction.
 
         Returns
         -------
         ndarray or Answers
-            The answers; with one of the switches an `Answers` that also holds what was asked for (probabilities with
-            columns as in ``classes_`` after the call), or None where the learner has no such thing. Before any label
-            is known the answer is the zero of the labels' type: 0, False or "".
+            The predictions; with one of the switches an `Answers` that also holds what was asked for (probabilities
+            with columns as in ``classes_`` after the call), or None where the learner has no such thing. Before any
+            label is known the prediction is the zero of the labels' type: 0, False or "".
         """
         return self._predict_then_learn(X, y, with_proba, with_rate, with_weights)
 
@@ -215,22 +215,23 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
     def follow(
         self, X: ArrayLike, y: ArrayLike, order: ArrayLike, *, with_proba: bool = False
     ) -> tuple[NDArray[Any], Floats | None]:
-        """Answer and learn rows in any order, in one compiled call: what late labels need.
+        """Predict and learn rows in any order, in one compiled call: what late labels need.
 
         Parameters
         ----------
         X, y : array of shape (rows, features), array of shape (rows,)
             The rows, and their labels; the label of a row that is not learned is not looked at.
         order : array of int
-            The steps: ``i`` answers row i, ``~i`` learns it.
+            The steps: ``i`` predicts row i, ``~i`` learns it.
         with_proba : bool
             Whether class probabilities are wanted, too.
 
         Returns
         -------
         ndarray of shape (rows,), ndarray of shape (rows, classes) or None
-            The answers, with the zero of the labels' type for rows that were not answered or came before any label;
-            and the probabilities (NaN for rows that were not answered) where they are wanted and the learner has them.
+            The predictions, with the zero of the labels' type for rows that were not predicted or came before any
+            label; and the probabilities (NaN for rows that were not predicted) where they are wanted and the learner
+            has them.
 
         Examples
         --------
@@ -265,7 +266,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         return core, codes, steps
 
     def learn_then_test(self, X: ArrayLike, y: ArrayLike, X_test: ArrayLike, y_test: ArrayLike) -> NDArray[np.int64]:
-        """Learn each row, then answer that row's own test set: the papers' way to measure on simulated streams.
+        """Learn each row, then predict that row's own test set: the papers' way to measure on simulated streams.
 
         Parameters
         ----------
@@ -305,7 +306,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         return mistakes
 
     def _codes_of_known(self, labels: NDArray[Any]) -> NDArray[np.int64]:
-        """Places of labels among ``classes_``; -2, never an answer, for a label the model does not know."""
+        """Places of labels among ``classes_``; -2, never a prediction, for a label the model does not know."""
         wider, codes = self._labels.encode(labels)
         if wider is self._labels:
             return codes
@@ -334,7 +335,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
     # ------------------------------------------------------------------ answering
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The answer to each row. Nothing is learned."""
+        """Predict each row; nothing is learned."""
         rows = self._rows_to_answer(X)
         answers = np.empty(len(rows), dtype=np.int64)
         self._core.answers(rows, answers)
@@ -358,7 +359,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         return answers, posteriors(scores, self._core.confidence)
 
     def predict_one(self, x: Row) -> Any:
-        """The answer to one row; None from a model that has seen no label yet."""
+        """Predict one row; None from a model that has seen no label yet."""
         try:
             core, labels = self._core, self._labels
         except AttributeError:
@@ -369,7 +370,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
             raise clearer_error(error, x, self) from None
 
     def decision_function(self, X: ArrayLike) -> Floats:
-        """The discriminant of each class (for two classes, the second's minus the first's; positive answers it)."""
+        """The discriminant of each class (for two classes, the second's minus the first's; positive predicts it)."""
         scores = np.maximum(self._scores(X), _NEVER)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
@@ -382,7 +383,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
     def _resume(
         self, state: dict[str, NDArray[Any]], known: Labels, features: int, names: list[str] | None = None
     ) -> None:
-        """Go on from what a core of this learner once gave as its state; ValueError where it cannot be one."""
+        """Continue from what a core of this learner once gave as its state; ValueError where it cannot be one."""
         if state["n_classes"].tolist() != [len(known)]:
             raise ValueError("the labels and the state disagree")
         learned: dict[str, Any] = {
@@ -431,9 +432,9 @@ class WithWeights(StreamClassifier, abstract=True):
         with_rate: bool = False,
         with_weights: bool = False,
     ) -> NDArray[Any] | Answers:
-        """Answer each row before its label is seen, then learn it: the whole stream in one compiled call.
+        """Predict each row before its label is seen, then learn it: the whole stream in one compiled call.
 
-        ``sample_weight`` is how much each row counts, 1 each by default; a row of weight 0 is only answered. The other
+        ``sample_weight`` is how much each row counts, 1 each by default; a row of weight 0 is only predicted. The other
         parameters and the result are those of `StreamClassifier.predict_then_learn`.
         """
         return self._predict_then_learn(X, y, with_proba, with_rate, with_weights, sample_weight=sample_weight)

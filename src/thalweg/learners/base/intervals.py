@@ -1,4 +1,4 @@
-"""Regressors that answer with intervals, which hold the target in a given share of the rows through any drift."""
+"""Regressors that predict with intervals, which hold the target in a given share of the rows through any drift."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Interval(NamedTuple):
 
 
 class AnswersWithIntervals(NamedTuple):
-    """Of each row the answer and the ends of its interval, from before its target was seen."""
+    """Of each row the prediction and the ends of its interval, from before its target was seen."""
 
     answers: Floats
     lower: Floats
@@ -33,16 +33,16 @@ class AnswersWithIntervals(NamedTuple):
 
 
 class WithIntervals(StreamRegressor, abstract=True):
-    """A regressor that tracks by its own residuals how far targets lie from its answers."""
+    """A regressor that tracks by its own residuals how far targets lie from its predictions."""
 
     @property
     def _usual_coverage(self) -> float:
         return 0.9
 
     def predict_then_learn(self, X: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Floats:
-        """Answer each row before its target is seen, then learn it: the whole stream in one compiled call.
+        """Predict each row before its target is seen, then learn it: the whole stream in one compiled call.
 
-        ``sample_weight`` is how many rows each row counts for; one of weight 0 is only answered.
+        ``sample_weight`` is how many rows each row counts for; one of weight 0 is only predicted.
         """
         core, rows, targets, masses = self._take_to_learn(X, y, sample_weight)
         answers = np.empty_like(targets)
@@ -65,7 +65,7 @@ class WithIntervals(StreamRegressor, abstract=True):
     def predict_interval_then_learn(
         self, X: ArrayLike, y: ArrayLike, coverage: float | None = None, *, sample_weight: ArrayLike | None = None
     ) -> AnswersWithIntervals:
-        """Answer and interval of each row before its target is seen; then the row is learned (test-then-train)."""
+        """Predict each row with its interval before its target is seen, then learn it (test-then-train)."""
         if not self.__sklearn_is_fitted__():
             self._require_tracked(coverage)
         core, rows, targets, masses = self._take_to_learn(X, y, sample_weight)
@@ -75,7 +75,7 @@ class WithIntervals(StreamRegressor, abstract=True):
         return AnswersWithIntervals(*map(self._shaped, (answers, answers - half, answers + half)))
 
     def member_answers(self, X: ArrayLike) -> Floats:
-        """What each member answers to each row, (rows, members) or (rows, outputs, members). Nothing is learned.
+        """What each member predicts for each row, (rows, members) or (rows, outputs, members). Nothing is learned.
 
         A regressor that is no mixture has no members.
         """
@@ -110,7 +110,7 @@ class WithIntervals(StreamRegressor, abstract=True):
             How many rows were learned between the prediction of a row and its target, roughly.
         member_answers : array, optional
             What `member_answers` gave when the rows were predicted; NaN for rows that were not. Without it a mixture
-            judges its members by what they answer now.
+            judges its members by what they predict now.
         sample_weight : array-like of shape (rows,), optional
             How many rows each row counts for.
 
@@ -146,7 +146,7 @@ class WithIntervals(StreamRegressor, abstract=True):
         return self
 
     def _as_opinions(self, given: ArrayLike, shape: tuple[int, ...], features: int) -> Floats | None:
-        """Answers of members in rows, those of all targets side by side: numbers, or NaN in the whole of a row."""
+        """Predictions of members in rows, those of all targets side by side: numbers, or NaN in the whole of a row."""
         core = self._core if self.__sklearn_is_fitted__() else self._make_core(features)
         wide = shape[1] * core.n_members
         if wide == 0:

@@ -56,7 +56,7 @@ def as_labels(y: ArrayLike | None, rows: int, owner: str) -> NDArray[Any]:
 
 
 def _is_labels_already(y: ArrayLike) -> TypeGuard[NDArray[Any]]:
-    """What scikit-learn's check, which takes longer than answering some hundred rows, would return as it is."""
+    """What scikit-learn's check, which takes longer than predicting some hundred rows, would return as it is."""
     return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "ibU"
 
 
@@ -178,10 +178,11 @@ class Labels:
         return wider, np.fromiter(map(wider.codes.__getitem__, y), dtype=np.int64, count=len(y))
 
     def decode(self, codes: NDArray[np.int64], *, in_order: bool = False) -> NDArray[Any]:
-        """The labels at these places; -1, no answer, is the zero of the labels' type.
+        """The labels at these places; -1, no prediction, is the zero of the labels' type.
 
-        Labels 0, 1, 2, … are the places themselves: the array is then given back, not copied. Of answers in the order
-        in which they were given the first tells whether there are any without a label: none follows one with a label.
+        Labels 0, 1, 2, … are the places themselves: the array is then given back, not copied. Of predictions in the
+        order in which they were given the first says whether there are any without a label: none follows one with a
+        label.
         """
         least = (codes.item(0) if in_order else codes.min()) if codes.size else 0
         unanswered = codes < 0 if least < 0 else None
@@ -197,9 +198,9 @@ class Labels:
 
 
 def probability_of_answers(proba: NDArray[np.float64], classes: NDArray[Any], answers: NDArray[Any]) -> NDArray[Any]:
-    """The probability of each answer, which need not be the highest: some learners decide by costs or a threshold.
+    """The probability of each prediction, which need not be the highest: some learners decide by costs or a threshold.
 
-    NaN for a row that was answered before there was a class.
+    NaN for a row that was predicted before there was a class.
     """
     places = np.minimum(np.searchsorted(classes, answers), len(classes) - 1)
     of_answers = proba[np.arange(len(answers)), places]

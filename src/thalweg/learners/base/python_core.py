@@ -84,7 +84,7 @@ class PythonCore(ABC):
         """Take back what `state` gave, or raise ValueError."""
 
     def shares(self) -> Floats:
-        """The share of each member in the next answer."""
+        """The share of each member in the next prediction."""
         return np.empty(0)
 
     def answers_of(self, X: Floats) -> Codes:
@@ -119,7 +119,7 @@ class PythonCore(ABC):
         rates: Floats | None = None,
         shares: Floats | None = None,
     ) -> None:
-        """Test-then-train, row by row; in one piece where no answer is wanted."""
+        """Test-then-train, row by row; in one piece where no prediction is wanted."""
         if answers is None and scores is None and rates is None and shares is None:
             self.learn(X, y)
             return
@@ -135,7 +135,7 @@ class PythonCore(ABC):
                 rates[i] = self.rate
 
     def follow(self, X: Floats, y: Codes, order: Codes, answers: Codes, scores: Floats | None = None) -> None:
-        """Answer and learn in any order: i stands for "answer row i", ~i for "learn row i"."""
+        """Predict and learn in any order: i stands for "predict row i", ~i for "learn row i"."""
         rows = order[::2]
         in_pairs = len(order) and len(order) % 2 == 0 and rows[0] >= 0 and (order[1::2] == ~rows).all()
         if in_pairs and (np.diff(rows) == 1).all():

@@ -97,8 +97,8 @@ class LinearAnswers(NamedTuple):
 class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
     """A regressor that learns a stream row by row, in constant memory, with one target or several.
 
-    Before any row `predict_one` answers None, `predict` raises `NotFittedError` and `predict_then_learn` answers its
-    first row with 0. One thread may learn while others predict.
+    Before any row `predict_one` gives None, `predict` raises `NotFittedError` and `predict_then_learn` predicts 0 for
+    its first row. One thread may learn while others predict.
 
     Attributes
     ----------
@@ -180,14 +180,14 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
     # ------------------------------------------------------------------ answering
 
     def predict(self, X: ArrayLike) -> Floats:
-        """The answer to each row. Nothing is learned."""
+        """Predict each row; nothing is learned."""
         rows = self._rows_to_answer(X)
         answers = np.empty((len(rows), self._core.n_outputs))
         self._core.answers(rows, answers)
         return self._shaped(answers)
 
     def predict_one(self, x: Row) -> float | Floats | None:
-        """The answer to one row; None from a model that has learned nothing yet."""
+        """Predict one row; None from a model that has learned nothing yet."""
         core: RegressionCore | None = self.__dict__.get("_core")
         if core is None:
             return None
@@ -265,12 +265,12 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
 
 
 class LinearRegressor(StreamRegressor, abstract=True):
-    """A regressor that answers by a linear model.
+    """A regressor that predicts by a linear model.
 
     Attributes
     ----------
     coef_ : ndarray of shape (features,) or (outputs, features)
-        The weights that answer; of a model of sparse rows a `scipy.sparse.csr_array` of shape (outputs, features).
+        The weights that predict; of a model of sparse rows a `scipy.sparse.csr_array` of shape (outputs, features).
     intercept_ : float or ndarray of shape (outputs,)
         Their constant term.
     """
@@ -285,14 +285,14 @@ class LinearRegressor(StreamRegressor, abstract=True):
         sample_weight: ArrayLike | None = None,
         with_coef: bool = False,
     ) -> Floats | LinearAnswers:
-        """Answer each row before its target is seen, then learn it: the whole stream in one compiled call.
+        """Predict each row before its target is seen, then learn it: the whole stream in one compiled call.
 
-        ``sample_weight`` is how many rows each row counts for; one of weight 0 is only answered.
+        ``sample_weight`` is how many rows each row counts for; one of weight 0 is only predicted.
 
         Returns
         -------
         ndarray or LinearAnswers
-            The answers, shaped like y; with ``with_coef`` also the linear model after each row.
+            The predictions, shaped like y; with ``with_coef`` also the linear model after each row.
         """
         core, rows, targets, masses = self._take_to_learn(X, y, sample_weight)
         answers = np.empty_like(targets)
@@ -308,7 +308,7 @@ class LinearRegressor(StreamRegressor, abstract=True):
 
     @property
     def coef_(self) -> Any:
-        """The weights that answer."""
+        """The weights that predict."""
         core = self._learned_core()
         weights = core.coefficients()[0]
         if getattr(core, "is_sparse", False):
@@ -320,6 +320,6 @@ class LinearRegressor(StreamRegressor, abstract=True):
 
     @property
     def intercept_(self) -> float | Floats:
-        """The constant term of the answer."""
+        """The constant term of the prediction."""
         intercepts = self._learned_core().coefficients()[1]
         return float(intercepts[0]) if self._columns is None else intercepts

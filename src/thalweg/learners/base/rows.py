@@ -88,7 +88,7 @@ def shown(value: np.float64) -> str:
 
 
 def are_rows_already(X: ArrayLike) -> TypeGuard[Floats]:
-    """What scikit-learn's check, which takes longer than answering a few rows, would return as it is."""
+    """What scikit-learn's check, which takes longer than predicting a few rows, would return as it is."""
     return type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous
 
 

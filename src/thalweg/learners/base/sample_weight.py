@@ -1,7 +1,7 @@
 """What a row counts for: ``sample_weight``, and what it means to each learner that takes it.
 
 A weight w says that a row counts as w rows. 1 is no weight at all, to the last bit; 0 leaves the model as it was,
-though the row is still answered; w need not be whole. All weights here are ours, since the papers have none.
+though the row is still predicted; w need not be whole. All weights here are ours, since the papers have none.
 
 =========================  =============================================================================================
 where                      what a weight w does

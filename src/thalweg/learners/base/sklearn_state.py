@@ -2,9 +2,9 @@
 
 Formats that rebuild any object by the names of its attributes believe what the attributes say. scikit-learn's
 compiled parts do not check either: a decision tree whose file names a child that does not exist reads foreign memory.
-So each class is written down here: the attributes that answering needs, with types, shapes and ranges. A loaded
-classifier answers exactly as the saved one did. Attributes that serve further training only are left behind; of these
-classes only `GaussianNB` goes on learning as if nothing had happened.
+So each class is written down here: the attributes that predicting needs, with types, shapes and ranges. A loaded
+classifier predicts exactly as the saved one did. Attributes that serve further training only are left behind; of these
+classes only `GaussianNB` continues learning as if nothing had happened.
 
 Classifiers are those of the classes 0, 1, … of rows without names, as ensembles train them.
 """

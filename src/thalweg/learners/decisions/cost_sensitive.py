@@ -1,8 +1,8 @@
-"""The answer of the lowest expected cost, by calibrated probabilities.
+"""The prediction of the lowest expected cost, by calibrated probabilities.
 
 C. Elkan, "The Foundations of Cost-Sensitive Learning", IJCAI 2001: with probabilities p_t of the true label t and the
-cost C(t, d) of answering d, answer the d with the least sum_t p_t C(t, d). This is best only if the probabilities come
-true, so the learner's are recalibrated on line first, as by `Recalibrated`.
+cost C(t, d) of predicting d, predict the d with the least sum_t p_t C(t, d). This is best only if the probabilities
+come true, so the learner's are recalibrated on line first, as by `Recalibrated`.
 
 Cost: that of the learner, recalibrated, plus O(classes^2) a row.
 """
@@ -29,7 +29,7 @@ _TWO_KINDS = {"fp", "fn"}
 
 
 class CostSensitive(Wrapper):
-    """Answers with the label of the lowest expected cost.
+    """Predicts the label of the lowest expected cost.
 
     Parameters
     ----------
@@ -37,10 +37,11 @@ class CostSensitive(Wrapper):
         A learner of thalweg, or a scikit-learn classifier with ``partial_fit``, which is asked row by row and whose
         model can be copied and pickled but not saved to a file.
     costs : mapping or "balanced", default "balanced"
-        ``{"fp": 1, "fn": 50}``: the costs of a false alarm and of a miss of the positive label. ``{(truth, answer):
-        cost}`` or ``{truth: {answer: cost}}``: the cost of each answer to rows of a label. ``{truth: cost}``: that of
-        any wrong answer. What is not named costs 1 where the answer is wrong and 0 where it is right. "balanced":
-        missing a label costs the inverse of its share of the last 5,000 rows, which makes all labels count alike.
+        ``{"fp": 1, "fn": 50}``: the costs of a false alarm and of a miss of the positive label. ``{(truth, prediction):
+        cost}`` or ``{truth: {prediction: cost}}``: the cost of each prediction for rows of a label. ``{truth: cost}``:
+        that of any wrong prediction. What is not named costs 1 where the prediction is wrong and 0 where it is right.
+        "balanced": missing a label costs the inverse of its share of the last 5,000 rows, which makes all labels count
+        alike.
     positive : label, optional
         The positive label of "fp" and "fn"; by default the last of ``classes_``.
     recalibrate : bool, default True
@@ -131,7 +132,7 @@ class CostSensitive(Wrapper):
             compiled.set_costs(core, self._matrix(known))
 
     def _matrix(self, known: Labels) -> Floats:
-        """The costs by true label and answer."""
+        """The costs by true label and prediction."""
         costs = 1.0 - np.eye(len(known))
         assert isinstance(self.costs, Mapping)
         if self.costs.keys() == _TWO_KINDS:
@@ -153,7 +154,7 @@ class CostSensitive(Wrapper):
         return costs
 
     def decision_function(self, X: ArrayLike) -> Floats:
-        """Minus the expected cost of each answer; for two labels the first's cost minus the second's."""
+        """Minus the expected cost of each prediction; for two labels the first's cost minus the second's."""
         rows = self._rows_to_answer(X)
         costs = np.empty((len(rows), self._core.n_classes))
         compiled.expected_costs(self._core, rows, costs)

@@ -47,9 +47,9 @@ _NEVER = -1e6
 
 
 class OnlineThreshold(Wrapper):
-    """Answers with the positive label where its probability reaches a threshold that follows the stream.
+    """Predicts the positive label where its probability reaches a threshold that follows the stream.
 
-    Below it the answer is the likeliest of the other labels. The probabilities are those of the learner.
+    Below it the prediction is the likeliest of the other labels. The probabilities are those of the learner.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class OnlineThreshold(Wrapper):
     Attributes
     ----------
     threshold_ : float
-        The probability from which on the answer is the positive label; NaN while there is nothing to choose it by.
+        The probability from which on the prediction is the positive label; NaN while there is nothing to choose it by.
 
     Examples
     --------
@@ -173,12 +173,12 @@ class OnlineThreshold(Wrapper):
 
     @property
     def threshold_(self) -> float:
-        """The probability from which on the answer is the positive label."""
+        """The probability from which on the prediction is the positive label."""
         _, log_odds = compiled.threshold(self._learned_core())
         return float(1.0 / (1.0 + np.exp(-log_odds)))
 
     def decision_function(self, X: ArrayLike) -> Floats:
-        """Log-probabilities, the positive label's shifted so that the highest is the answer; a difference for two."""
+        """Log-probabilities, the positive label's shifted so that the highest is predicted; a difference for two."""
         scores = np.maximum(self._scores(X), _NEVER)
         positive, limit = compiled.threshold(self._learned_core())
         if np.isfinite(limit):

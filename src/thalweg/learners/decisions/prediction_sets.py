@@ -45,7 +45,7 @@ Flags = NDArray[np.bool_]
 
 
 class AnswersWithSets(NamedTuple):
-    """Of each row the answer, the probabilities of ``classes_``, and whether each of them is in the set."""
+    """Of each row the prediction, the probabilities of ``classes_``, and whether each of them is in the set."""
 
     answers: NDArray[Any]
     proba: Floats
@@ -53,7 +53,7 @@ class AnswersWithSets(NamedTuple):
 
 
 def no_sets(labels: NDArray[Any]) -> AnswersWithSets:
-    """Before there is any label: no answer, and no column of probabilities and sets."""
+    """Before there is any label: no prediction, and no column of probabilities and sets."""
     nothing = np.zeros((len(labels), 0))
     return AnswersWithSets(np.zeros(len(labels), dtype=labels.dtype), nothing, nothing.astype(np.bool_))
 
@@ -66,7 +66,7 @@ def sets_of(core: Any, rows: Floats) -> Flags:
 def follow_sets(
     core: Any, rows: Floats, codes: Codes, steps: Codes, masses: Floats | None = None
 ) -> tuple[Codes, Floats, Flags]:
-    """Answers as places of classes, scores and sets, by the core of a model of sets; -1, NaN, empty where not asked."""
+    """Predictions as places of classes, scores and sets, by the core of a model of sets; -1, NaN or empty otherwise."""
     answers = np.full(len(rows), -1, dtype=np.int64)
     return answers, *_followed(core, rows, codes, steps, answers, masses)
 
@@ -81,7 +81,7 @@ def _followed(
 
 
 class PredictionSets(Wrapper):
-    """Answers with sets of labels, of which a given share holds the true label over the long run.
+    """Predicts sets of labels, of which a given share holds the true label over the long run.
 
     An empty set says that no label is as likely as labels usually are, a large one that several are. `predict` and the
     probabilities are those of the learner.
@@ -168,7 +168,7 @@ class PredictionSets(Wrapper):
         """The set of each row before its label is seen; then the row is learned (test-then-train).
 
         Columns are as in ``classes_`` after the call; sets before any label are empty. ``sample_weight`` is how much
-        each row counts, 1 each by default; a row of weight 0 is only answered.
+        each row counts, 1 each by default; a row of weight 0 is only predicted.
         """
         rows = np.arange(len(np.asarray(y)))
         order = np.stack([rows, ~rows], axis=1).ravel()
@@ -177,7 +177,7 @@ class PredictionSets(Wrapper):
     def follow_sets(
         self, X: ArrayLike, y: ArrayLike, order: ArrayLike, *, sample_weight: ArrayLike | None = None
     ) -> AnswersWithSets:
-        """Answers, probabilities, sets and learning in any order: ``i`` asks for those of row i, ``~i`` learns it."""
+        """Predictions, probabilities, sets and learning in any order: ``i`` asks for row i, ``~i`` learns it."""
         rows, labels = self._take(X, y)
         masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         core, codes, steps = self._ready_to_follow(X, rows, labels, order)

@@ -26,7 +26,7 @@ from thalweg.parameters import Real, Rules
 
 
 class Recalibrated(Wrapper):
-    """Corrects the probabilities of a learner by how often they came true recently.
+    """Corrects the probabilities of a learner by recent observed frequencies.
 
     Parameters
     ----------

@@ -21,14 +21,14 @@ Where we depart
    this takes waveform from 14.6 to 10.5 % errors and ringnorm from 2.5 to 1.6, which is where the exact machine is.
 3. ``forgetting=f`` multiplies the weights of all earlier rows by 1 - f with each row of the stream, whatever its
    class: a memory of about 1 / f rows. Where classes weigh as they are frequent, one of weight below 2^-60 is not
-   answered. Centroids below 2^-60 of a row are dropped, at the rows of their own class: a class that gets none keeps
+   predicted. Centroids below 2^-60 of a row are dropped, at the rows of their own class: a class that gets none keeps
    its own, and is known when it comes back.
 4. Without `fit` nothing is tuned beforehand: classes weigh as they are frequent, and ten sigmas, an octave apart around
    the running mean of log |x - z|^2 (z the nearest centroid of a row's class), are mixed by their discounted mistakes
    as in `Committee`. Rows that repeat z do not move that mean: beside it by no more than 2^-44 of their own length, or
    2^-10 of their distance to the next centroid.
 
-Cost: a row takes O(c D (p + s)) to answer, for c classes and s sigmas, and O(D p) to learn: every centroid remembers
+Cost: a row takes O(c D (p + s)) to predict, for c classes and s sigmas, and O(D p) to learn: every centroid remembers
 its cheapest partner and a bound for all others, which a merger seldom breaks. On normal rows with p = 2 to 20 the
 prices of 1.0 to 1.2 centroids a row are computed anew where D is at most an eighth of the memory, and of 2 to 7 where
 it is five times as much. Memory is 8 c D (p + 2 s + 6) bytes. The limit is the s exponentials for each centroid.

@@ -18,13 +18,13 @@ C_+, C_-            the rows kept, or           (rows, p)       class means in t
 Where we depart from the printed paper
 1. sigma, rho and b are tuned by leave-one-out on the training rows; the paper tunes them on test rows.
 2. Densities are compared by their logarithms. At the paper's widths all kernel values of some rows underflow, and
-   0 - 0 would answer them.
-3. More than two classes: the largest w_c p_c(x) + b_c answers, one weight for each class, which for two classes are
+   0 - 0 would decide them.
+3. More than two classes: the largest w_c p_c(x) + b_c wins, one weight for each class, which for two classes are
    1 - rho and rho, and the biases 0 and b.
-4. At a tie, f(x) = 0, the negative class answers, as in all our learners.
+4. At a tie, f(x) = 0, the negative class wins, as in all our learners.
 5. With a ``budget`` each class is a few weighted centroids that follow a stream (`kernel_mean_budget`).
 
-Cost: nothing to learn a row but its memory, 8 (2 p + 1) bytes; O(n p) to answer one: a matrix product, an exponential
+Cost: nothing to learn a row but its memory, 8 (2 p + 1) bytes; O(n p) to predict one: a matrix product, an exponential
 and an addition for each kept row. Tuning: O(n^2) exponentials for every fifth of the 39 widths, the others are
 squarings.
 """
@@ -71,10 +71,10 @@ def _finite_or_each(value: Any) -> bool:
 
 
 class KernelMeanClassifier(WithProbabilities, StreamClassifier):
-    """Assigns a row to the class whose mean in a kernel's space it matches best: trained by keeping the rows.
+    """Assigns a row to the class whose mean in kernel space matches it best; trained by storing the rows.
 
     Without a budget all rows are kept: memory grows with them, 8 (2 features + 1) bytes a row for "rbf" and 8 features
-    for other kernels, and so does the time of an answer. With a budget the machine is a stream learner of constant
+    for other kernels, and so does the time of a prediction. With a budget the machine is a stream learner of constant
     size.
 
     Parameters
@@ -89,12 +89,12 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
     rho : float in [0, 1] or sequence or array of positive floats, optional
         The weight of the last class against the others: with two classes their weights are 1 - rho and rho, with more
         the last class seen, in the order of ``classes_``, has the odds rho / (1 - rho) against each other one. Raising
-        it answers the last class more often. A sequence or array has one weight for each class, and is divided by its
+        it predicts the last class more often. A sequence or array has one weight for each class, and is divided by its
         sum; all classes must then be known from the first call on. None: tuned.
     bias : float or sequence or array of floats, optional
-        Added to the last class's weighted density (with a sequence, to each class's). Raising it answers the last class
-        more often, most of all where rows are rare. None: tuned; for "linear", "poly" and functions without tuning, the
-        boundary half way between the class means.
+        Added to the last class's weighted density (with a sequence, to each class's). Raising it predicts the last
+        class more often, most of all where rows are rare. None: tuned; for "linear", "poly" and functions without
+        tuning, the boundary half way between the class means.
     degree, coef0 : int >= 1 and float >= 0, default 3 and 1.0
         Of the polynomial kernel.
     tune : {"loo", None}, default "loo"
@@ -111,7 +111,7 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
         With a budget: how much of the past a row makes forget; the memory is about 1 / forgetting rows.
     dtype : {"float64", "float32"}, default "float64"
         Precision of the radial kernel's values. "float32" takes three quarters of memory and time. Rows are kept in
-        double precision all the same; so is tuning, and so are answers where single precision would cost more than
+        double precision all the same; so is tuning, and so are predictions where single precision would cost more than
         about 1e-3 of an exponent. Other kernels are computed in double precision whatever it says.
     progress : bool, default True
         A bar on standard error while `fit` tunes for more than two seconds, if that is a terminal.

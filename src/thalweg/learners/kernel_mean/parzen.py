@@ -3,7 +3,7 @@
 Rows are taken relative to an origin amid them and in units of the kernel's width, to the nearest power of two: u and v
 below. A kept row is ready as [u, |u|^2] and a row asked about as [2 s v, -s], s the sigma that is left; their product
 is the exponent -s |u - v|^2 without the |v|^2 that all classes share. So one matrix product gives a block of exponents,
-which are summed by log-sum-exp: the nearest row answers at any distance.
+which are summed by log-sum-exp: the nearest row decides at any distance.
 
 Far from the origin the two parts of an exponent are large and cancel. A bound of their size says for each row asked
 about whether single precision holds the exponents, or double; where neither does, the row is compared with the kept

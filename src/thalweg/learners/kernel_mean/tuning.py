@@ -162,7 +162,7 @@ def leave_one_out(
     bias: OneOrEach | None = None,
     report: Callable[[float], None] = lambda share: None,
 ) -> Tuned:
-    """The parameters with the fewest leave-one-out errors; those given are kept. ``report`` is told the share done."""
+    """The parameters with the fewest leave-one-out errors; given ones are kept. ``report`` gets the share done."""
     counts = np.bincount(codes, minlength=n_classes)
     seen = counts > 0
     if len(rows) < FEWEST_ROWS or (counts > 1).sum() < 2:

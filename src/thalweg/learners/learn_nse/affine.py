@@ -139,7 +139,7 @@ class AffineStack:
         self._classes[self._classes >= at] += 1
 
     def ask(self, features: Floats, members: NDArray[np.intp]) -> tuple[Places, NDArray[np.bool_] | None]:
-        """The answers of these members, and where rounding could have turned them; None where it could nowhere."""
+        """The predictions of these members, and where rounding could have turned them; None where it could nowhere."""
         coefficients = self._coefficients[members]
         with np.errstate(invalid="ignore", over="ignore"):
             scores = features @ coefficients.reshape(-1, self.width).T

@@ -27,14 +27,14 @@ Where we depart from the printed paper
    times where chance is involved, once where not, and the last one stays, with its error taken as 1/2.
 4. An average of beta below 1e-3 is 1e-3: a flawless member has a finite vote. Where E is 0 or 1, D is uniform. Where no
    member has a vote the newest decides. At a tie the lowest class wins.
-5. A block of one class has a member that always answers it. A member votes for the classes of its own block only.
+5. A block of one class has a member that always predicts it. A member votes for the classes of its own block only.
 6. ``max_members`` and ``pruning`` are those of the authors' later work (R. Elwell, R. Polikar, "Incremental Learning of
    Concept Drift in Nonstationary Environments", 2011); a new member always joins.
 
-Cost: each member answers each block once, so T blocks need T^2 / 2 blocks of answers: the price of never forgetting.
-Members that are linear or Gaussian all answer by one matrix product, p or 2 p multiply-adds an answer. Memory grows
-with the members, by design; ``max_members`` bounds both. The limit is writing and counting one number per row and
-member.
+Cost: each member predicts each block once, so T blocks need T^2 / 2 blocks of predictions: the price of never
+forgetting. Members that are linear or Gaussian all predict by one matrix product, p or 2 p multiply-adds a prediction.
+Memory grows with the members, by design; ``max_members`` bounds both. The limit is writing and counting one number per
+row and member.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class BlockClassifier:
     Attributes
     ----------
     model : estimator or None
-        The trained classifier, whose answers are places in ``classes``; None where its block had one class.
+        The trained classifier, whose predictions are places in ``classes``; None where its block had one class.
     classes : ndarray
         The labels of its block.
     born : int
@@ -88,8 +88,8 @@ def _is_classifier(value: Any) -> bool:
 class LearnNSE(StreamClassifier):
     """An ensemble that adds a classifier per block and weighs all of them by their recent errors.
 
-    It suits streams whose concepts come back, and bases that cannot learn on. Its memory and the time of an answer grow
-    with the blocks, unless ``max_members`` is given.
+    It suits streams whose concepts come back, and bases that cannot learn on. Its memory and the time of a prediction
+    grow with the blocks, unless ``max_members`` is given.
 
     `thalweg.save` takes models with a base of ours, or one of six of scikit-learn: GaussianNB, LogisticRegression,
     LinearDiscriminantAnalysis, SVC, MLPClassifier and DecisionTreeClassifier. What their members learned goes into the
@@ -118,13 +118,13 @@ class LearnNSE(StreamClassifier):
         `predict_then_learn`, `learn_then_test`) are gathered to blocks of 250, and those still waiting join the next
         `partial_fit`. A number: rows are gathered to blocks of exactly that many, whatever the calls; `fit` alone
         leaves none waiting, its last block takes the rest. Until the first block is full, the most frequent class so
-        far answers.
+        far is predicted.
     max_members : int >= 1 or None, default None
         The most members kept; None keeps all, as the paper does.
     pruning : {"age", "error"} or None, default None
         Which goes when there are too many: the oldest, or the one with the largest error on the newest block.
     n_jobs : int or None, default None
-        Threads for members that cannot answer in one matrix product (all but Gaussian naive Bayes and linear ones).
+        Threads for members that cannot predict in one matrix product (all but Gaussian naive Bayes and linear ones).
     random_state : int >= 0, default 0
         The seed of the members' seeds and of drawn blocks.
 

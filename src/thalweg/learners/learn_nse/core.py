@@ -30,7 +30,7 @@ from thalweg.learners.learn_nse.weights import (
 
 
 class PendingRows:
-    """Rows with their classes and, where they were asked for already, the members' answers to them."""
+    """Rows with their classes and, where they were asked for already, the members' predictions for them."""
 
     def __init__(self, features: int) -> None:
         self._features = features
@@ -53,7 +53,7 @@ class PendingRows:
         self._length += len(X)
 
     def insert_class(self, at: int) -> None:
-        """A class takes its place at index ``at``; answers in the old numbering are of no more use."""
+        """A class takes its place at index ``at``; predictions in the old numbering are of no more use."""
         self._classes = [y + (y >= at) for y in self._classes]
         self._answers = [None] * len(self._answers)
 
@@ -67,7 +67,7 @@ class PendingRows:
 
     @property
     def answers(self) -> Codes | None:
-        """The members' answers, a row per row, or None where some were not asked for."""
+        """The members' predictions, a row per row, or None where some were not asked for."""
         known = [part for part in self._answers if part is not None]
         return np.concatenate(known) if len(known) == len(self._answers) and known else None
 
@@ -225,7 +225,7 @@ class LearnNSECore(PythonCore):
     def run(
         self, X: Floats, y: Codes, answers: Codes | None = None, scores: Floats | None = None, *_: Any, **__: Any
     ) -> None:
-        """Test-then-train. Where no answer is wanted and no block size was given, all these rows are one block."""
+        """Test-then-train. Where no prediction is wanted and no block size was given, all these rows are one block."""
         if answers is None and scores is None:
             if self._plan.block_size is None:
                 self._take_in(X, y, block_size=len(self.pending) + len(X))

@@ -53,7 +53,7 @@ class Member:
 
 
 class Members(Sequence[Member]):
-    """A list of members that answers as one."""
+    """A list of members that predicts as one."""
 
     def __init__(self, frame: Frame, n_jobs: int | None = None) -> None:
         self.frame = frame
@@ -119,7 +119,7 @@ class Members(Sequence[Member]):
         return votes
 
     def _places(self, stack: AffineStack, members: NDArray[np.intp], X: Floats) -> Places:
-        """The answers of a stack's members as places among their classes; their own where rounding could decide."""
+        """The predictions of a stack's members as places among their classes; their own where rounding could decide."""
         places, doubtful = stack.ask(self.frame.features(X, stack.width), members)
         if doubtful is None:
             return places
@@ -163,7 +163,7 @@ class Training:
     def member_of(self, X: Floats, y: Codes, D: Floats, block: int) -> tuple[Member, NDArray[np.bool_]]:
         """A new member, and where it is wrong on its own block.
 
-        A try that answers as the one before it did ends the tries: the base has no chance in it.
+        A try that predicts as the one before it did ends the tries: the base has no chance in it.
         """
         by_chance = bool(self._seeded) or self._train == "resampled"
         member = self._trained(X, y, D, block, 0)

@@ -139,7 +139,7 @@ class ErrorHistory:
         self.sums, self.shares = np.delete(self.sums, member), np.delete(self.shares, member)
 
     def resume(self, errors: Floats, ages: Codes, sums: Floats, shares: Floats) -> None:
-        """Go on from these; ValueError where the sums cannot be those of this weighting."""
+        """Continue from these; ValueError where the sums cannot be those of this weighting."""
         if self._weighting != "age" and not (shares > 0.0).all():
             raise ValueError("the weights of the errors are not positive")
         self.errors, self.ages, self.sums, self.shares = errors.copy(), ages.copy(), sums.copy(), shares.copy()

@@ -142,7 +142,7 @@ class MessageHandler:
         if key in ids:
             return ids[key]
         if key not in known:
-            raise Refused(404, f"no row came at {place or 'the place that was not told'}")
+            raise Refused(404, f"no row came at {place or 'an unnamed place'}")
         identity: str = orjson.loads(known[key].body)["id"]
         return identity
 

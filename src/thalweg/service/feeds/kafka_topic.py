@@ -80,7 +80,7 @@ class KafkaTopic(Source):
             self._producer.produce(f"{self._topic}-answers", json.dumps(dict(fields)).encode(), key=fields["of"])
         left = await self._in_thread(self._producer.flush, _PATIENCE)
         if left:
-            raise SourceLost(f"{left} answers could not be sent to Kafka")
+            raise SourceLost(f"{left} predictions could not be sent to Kafka")
 
     async def acknowledge(self, messages: Sequence[Message]) -> None:
         """By the offset after the last message of each partition."""

@@ -172,7 +172,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._incomplete = 0
         self._end_deadline()
         if len(self.pipeline) >= _MOST_PIPELINED:
-            raise ValueError("too many requests were sent before the first was answered")
+            raise ValueError("too many requests were sent before the first got its reply")
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -194,7 +194,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def give_way(self) -> None:
         """Close, and count no longer."""
-        self._refuse(Refused(408, "others need the connection: send the request at once"))
+        self._refuse(Refused(408, "the request came too slowly while others waited for a connection: send it at once"))
         self._leave()
 
     def _leave(self) -> None:
@@ -216,13 +216,13 @@ class LimitedProtocol(HttpToolsProtocol):
                 self.open_connections.end_head(self, self._entered)
 
     def _late(self) -> None:
-        self._refuse(Refused(408, f"the head did not come within {self._limits.head_seconds:g} seconds"))
+        self._refuse(Refused(408, f"the headers did not arrive within {self._limits.head_seconds:g} seconds"))
 
     def _too_large(self) -> Refused:
-        return Refused(431, f"a head may have at most {self._limits.head} bytes and {_MOST_HEADERS} headers")
+        return Refused(431, f"a request may have at most {_MOST_HEADERS} headers of {self._limits.head} bytes together")
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(self._too_large() if self._head_too_large else Refused(400, "this is no HTTP request"))
+        self._refuse(self._too_large() if self._head_too_large else Refused(400, "the request is not HTTP"))
 
     def _refuse(self, refused: Refused) -> None:
         """Say why, unless something else is being said, and close."""

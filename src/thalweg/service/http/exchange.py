@@ -81,7 +81,7 @@ def parsed(body: bytes, kind: type[B], limits: Limits) -> B:
     """JSON as a type of the protocol; `Refused` says what does not fit."""
     # Objects take a hundred times the memory of their two brackets: they are counted before they are made.
     if len(body) > LARGE and body.count(b"{") + body.count(b"[") > limits.objects:
-        raise Refused(413, f"a body may have at most {limits.objects} brackets: send fewer rows at a time")
+        raise Refused(413, f"a body may have at most {limits.objects} objects and lists: send fewer rows at a time")
     try:
         given = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -173,7 +173,7 @@ class Endpoint:
             answer, retry_after = refusal(Refused(503, str(error))), 1
         except Exception:
             _LOG.exception("a request failed")
-            answer = refusal(Refused(500, "the service failed at this request, which is a bug"))
+            answer = refusal(Refused(500, "internal error: the service failed on this request"))
         finally:
             if place is not None:
                 self.intake.leave(place)

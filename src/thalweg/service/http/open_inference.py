@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from msgspec import UNSET
 
+from thalweg import __version__
 from thalweg.client.protocol import Prediction
 from thalweg.service.commands import HttpResponse, Key, Predict, Refused
 from thalweg.service.http.exchange import Request, as_json, done_once, parsed
@@ -54,7 +54,7 @@ async def ready(service: Service, request: Request) -> HttpResponse:
 
 
 async def about(service: Service, request: Request) -> HttpResponse:
-    return as_json(InferServer("thalweg", version("thalweg"), ["binary_tensor_data"]))
+    return as_json(InferServer("thalweg", __version__, ["binary_tensor_data"]))
 
 
 async def model_ready(service: Service, request: Request) -> HttpResponse:

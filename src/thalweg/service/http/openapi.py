@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from thalweg import __version__
 from thalweg.catalogue import MODELS
 from thalweg.client import protocol
 from thalweg.client.protocol import ARROW, BYTES, EVENTS, JSON, RequestBody
@@ -70,14 +71,12 @@ def description(most_rows: int) -> Described:
     >>> sorted(description(1000)["paths"])[:3]
     ['/healthz', '/invocations', '/metrics']
     """
-    from importlib.metadata import version
-
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "thalweg serve",
-            "version": version("thalweg"),
-            "description": "A model that answers now and learns when the label comes: a class, or a number.",
+            "version": __version__,
+            "description": "A model that predicts rows at once and learns when their labels arrive.",
             "license": {"name": "BSD-3-Clause", "identifier": "BSD-3-Clause"},
         },
         "paths": _paths(),
