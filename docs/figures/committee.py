@@ -48,7 +48,7 @@ def draw() -> Figure:
     for start, text in zip((0, ROWS / 3, 2 * ROWS / 3), ("still", "3° a row", "0.1° a row"), strict=True):
         above.text(start + ROWS / 6, 0.62, text, ha="center", color=style.INK)
     above.set(ylabel=f"error, mean of {BLOCK} rows", ylim=(0, 0.7), title="The pace changes twice")
-    below.set(ylabel="share in the answer", ylim=(0, 1), xlabel="rows seen", xlim=(0, ROWS))
+    below.set(ylabel="weight", ylim=(0, 1), xlabel="rows seen", xlim=(0, ROWS))
     below.xaxis.set_major_formatter("{x:,.0f}")
     handles, names = above.get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=2, handlelength=2.6)

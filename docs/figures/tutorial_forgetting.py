@@ -1,4 +1,4 @@
-"""Error against memory at four speeds of drift, and what the bank of memories reaches without being told."""
+"""Error against memory at four speeds of drift, and what the bank of memories reaches without a setting."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from thalweg.report import style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PAGE = "tutorials/which-forgetting-do-i-need.md"
+PAGE = "explanations/forgetting.md"
 LOOKS = [(style.GREY, "o"), (style.GREEN, "s"), (style.BLUE, "^"), (style.VERMILION, "D")]
 
 

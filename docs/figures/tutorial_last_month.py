@@ -1,4 +1,4 @@
-"""Wrong answers by week: a model fitted in March, one that follows, and the last label again."""
+"""Wrong predictions by week: a model fitted in March, one that follows, and the last label again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def draw() -> Figure:
     axes.axvspan(pd.Timestamp("2026-03-01"), pd.Timestamp("2026-04-01"), color=style.GREY, alpha=0.12, linewidth=0)
     axes.text(pd.Timestamp("2026-03-16"), 0.02, "the month it was fitted in", color=style.GREY, ha="center")
     months = pd.date_range("2026-03-01", "2026-06-01", freq="MS")
-    axes.set(ylim=(0, 0.62), ylabel="share of wrong answers, by week", xlim=(months[0], months[-1]))
+    axes.set(ylim=(0, 0.62), ylabel="share of wrong predictions, by week", xlim=(months[0], months[-1]))
     axes.set_xticks(months, [month.strftime("%-d %B") for month in months])
     figure.legend(loc="outside lower center", ncols=len(LOOKS), handlelength=2.6)
     return figure

@@ -11,7 +11,7 @@ from thalweg.report import style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PAGE = "tutorials/labels-come-a-week-late.md"
+PAGE = "guides/late-labels.md"
 LOOKS = [
     (style.SKY, (0, (5, 1.6)), "s"),
     (style.BLUE, "-", "o"),

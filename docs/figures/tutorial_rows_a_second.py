@@ -46,7 +46,7 @@ def draw() -> Figure:
     for place, speed in zip(places, speeds.values(), strict=True):
         axes.text(speed * 1.15, place, f"{float(f'{speed:.2g}'):,.0f}", va="center")
     axes.axvline(1e6, color=style.VERMILION, linestyle=(0, (1, 2)))
-    axes.set(xscale="log", xlim=(300, 1e8), xlabel="rows a second of processor time, answered and learned")
+    axes.set(xscale="log", xlim=(300, 1e8), xlabel="rows a second of processor time, predicted and learned")
     axes.set_xticks([1e3, 1e4, 1e5, 1e6, 1e7], ["1,000", "10,000", "100,000", "1 million", "10 million"])
     axes.set_yticks(places, list(ways))
     axes.grid(visible=False, axis="y")

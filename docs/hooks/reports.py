@@ -29,10 +29,5 @@ def run(folder: Path) -> None:
     """Run the page's commands until the report is there."""
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         if line.startswith(PROMPT) and not (folder / WRITTEN).exists():
-            command = [
-                sys.executable,
-                "-c",
-                "from thalweg.cli import main; main()",
-                *shlex.split(line.removeprefix(PROMPT)),
-            ]
+            command = [*COMMAND, *shlex.split(line.removeprefix(PROMPT))]
             subprocess.run(command, cwd=folder, check=True, capture_output=True)

@@ -14,8 +14,8 @@ PAGES = [*sorted(ROOT.glob("*.md"), reverse=True), *sorted((ROOT / "docs").rglob
 #: What is not run: set-up, and text that is no code.
 INSTALLING = ("cd ", "git ", "make ", "pip ", "python -m venv ", "python -m benchmarks ")
 NOT_CODE = {"", "text"}
-#: Pages that start servers.
-LONG = {"alerts.md"}
+#: Pages that start servers, or learn for seconds.
+LONG = {"alerts.md", "forgetting.md", "merge-models.md", "one-model-per-key.md", "rare-classes.md", "regression.md"}
 
 
 def name(page: Path) -> str:
@@ -32,8 +32,8 @@ def needs_spark(page: Path) -> bool:
 
 
 def marks_of(page: Path) -> list[pytest.MarkDecorator]:
-    """Tutorials take a minute together; the README, most guides and the pages of the algorithms are always run."""
-    slow = [pytest.mark.slow] if page.parent.name == "tutorials" or page.name in LONG else []
+    """Tutorials and pages for users of other libraries take a minute together; most other pages are always run."""
+    slow = [pytest.mark.slow] if page.parent.name in {"tutorials", "coming-from"} or page.name in LONG else []
     return [*slow, spark_tests] if needs_spark(page) else slow
 
 
