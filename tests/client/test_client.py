@@ -103,7 +103,7 @@ def test_rows_are_answered_and_labels_are_given(asking: Asks) -> None:
 def test_a_newer_service_may_say_more_and_not_less(asking: Asks) -> None:
     more = {**PREDICTED, "answers": [{**ANSWER, "margin": 0.5}], "node": "a"}
     assert asking(Service(more), "predict", {"a": 1.0})[0].answer == "wet"
-    with pytest.raises(ServiceRefused, match=r"is not the service: .*missing required field `answers`"):
+    with pytest.raises(ServiceRefused, match=r"is not from a thalweg service: .*missing required field `answers`"):
         asking(Service({"model": "rain", "version": 3}), "predict", {"a": 1.0})
 
 
@@ -150,7 +150,7 @@ def test_a_refusal_is_not_repeated(asking: Asks) -> None:
     with pytest.raises(ServiceRefused, match="column 'a' must hold numbers"):
         asking(service, "predict", {"a": "x"})
     assert len(service.requests) == 1
-    with pytest.raises(ServiceRefused, match="is not the service"):
+    with pytest.raises(ServiceRefused, match="is not from a thalweg service"):
         asking(Service(lambda _: httpx.Response(200, text="<html>")), "models")
 
 

@@ -177,7 +177,7 @@ def test_axes_and_subspaces_are_compared_free_of_sign_and_basis(seed: int, k: in
     ("X", "y", "answers"), [([1.0], [1.0], [1.0]), ([[1.0]], [1.0, 2.0], [1.0, 2.0]), ([[1.0]], [1.0], [[1.0]])]
 )
 def test_rows_that_do_not_belong_together_are_refused(X, y, answers) -> None:
-    with pytest.raises(InvalidInput, match="as many rows"):
+    with pytest.raises(InvalidInput, match="the same number of rows"):
         Regret(BestWeights()).update(X, y, answers)
     with pytest.raises(InvalidInput, match="2 features of the known weights, got 1"):
         Regret(KnownWeights([1.0, 2.0])).update([[1.0]], [1.0], [1.0])

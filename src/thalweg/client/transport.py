@@ -202,7 +202,7 @@ def decoded(reply: Reply, kind: type[T]) -> T:
     except msgspec.ValidationError as error:
         raise ServiceRefused(f"the reply is not from a thalweg service: {error}", reply.status) from None
     except ValueError:
-        raise ServiceRefused("the reply is not from a thalweg service: its reply is not JSON", reply.status) from None
+        raise ServiceRefused("the reply is not from a thalweg service: it is not JSON", reply.status) from None
 
 
 class EventReader:
