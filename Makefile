@@ -31,7 +31,7 @@ setup: $(VENV)/.base  ## Create .venv with the library, built in place
 demo: $(VENV)/.base  ## Set up, run the default on a drifting stream, write the report
 	$(BIN)/thalweg demo --out demo
 
-test: $(VENV)/.dev  ## Every check before a commit: about four minutes on two cores
+test: $(VENV)/.dev  ## Every check before a commit: about five minutes on two cores
 	@$(MAKE) --no-print-directory -j2 unit lint layers types doctest  # the tests leave some of the second core idle
 test-all: lint types layers doctest $(ALL)  ## All tests, also kills, papers, site, Spark and long streams
 	$(PYTEST) --dist loadgroup
