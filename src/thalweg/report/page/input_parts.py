@@ -145,7 +145,7 @@ def _why(cause: Mapping[str, Any], target: str, written: Any, none: str) -> str:
     columns = _named(cause["columns"])
     relation = f"the relation between inputs and {target} changed"
     if not cause["columns"]:
-        return f"while {none} was seen to change: {relation}."
+        return f"while {none} was seen to change: probably {relation}."
     alike = cause.get("alike")
     if alike is None:
         return f"when {columns} changed. Too few rows are like those before to say whether {relation}, too."
