@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from thalweg.service.journal.records import (
@@ -134,17 +134,10 @@ class Ledger:
         other than the row's own takes its place. Rows of predict records up to ``expired_through`` can no longer get a
         first label.
         """
-        places = [place_of(given) for given, _ in labels]
-        known = self.rows(place[0] for place in places if place is not None)
-        found = LabelOutcome()
-        cut = self._cuts.get(model, 0)
+        found, cut = LabelOutcome(), self._cuts.get(model, 0)
         now: set[tuple[int, int]] = set()
-        for (given, label), place in zip(labels, places, strict=True):
-            rows = None if place is None else known.get(place[0])
-            if place is None or rows is None or rows.model != model or place[1] >= len(rows):
-                was_erased = place is not None and rows is None and place[0] <= cut
-                (found.expired if was_erased else found.unknown).append(given)
-                continue
+        for at, place, rows in self._rows_of(model, [given for given, _ in labels], found):
+            given, label = labels[at]
             before = rows.labels.get(place[1])
             late = rows.seq <= expired_through if before is None else before[0] is None
             too_old = before is not None and revise and before[0] != label and before[1] <= cut
@@ -166,38 +159,38 @@ class Ledger:
 
     def void(self, model: str, ids: Sequence[str]) -> LabelOutcome:
         """Withdraw rows by their ids: from now on they have no label and can get none."""
-        places = [place_of(given) for given in ids]
-        known = self.rows(place[0] for place in places if place is not None)
-        found = LabelOutcome()
-        cut = self._cuts.get(model, 0)
-        for given, place in zip(ids, places, strict=True):
-            rows = None if place is None else known.get(place[0])
-            if place is None or rows is None or rows.model != model or place[1] >= len(rows):
-                was_erased = place is not None and rows is None and place[0] <= cut
-                (found.expired if was_erased else found.unknown).append(given)
-                continue
+        found, cut = LabelOutcome(), self._cuts.get(model, 0)
+        for at, place, rows in self._rows_of(model, ids, found):
             label, first = rows.labels.get(place[1], ("", 0))
             if label is None:
                 found.repeated += 1
             elif 0 < first <= cut:
-                found.expired.append(given)
+                found.expired.append(ids[at])
             else:
                 found.voided.append((rows, place[1], first))
                 rows.labels[place[1]] = (None, first)
         return found
 
-    def to_erase(self, model: str, ids: Sequence[str], expired_through: int) -> LabelOutcome:
-        """Which rows are there to be erased; those that wait for a label are withdrawn."""
+    def _rows_of(
+        self, model: str, ids: Sequence[str], found: LabelOutcome
+    ) -> Iterator[tuple[int, tuple[int, int], PredictedRows]]:
+        """By the number of an id, its place and its rows; ids without a row are noted as expired or unknown."""
         places = [place_of(given) for given in ids]
         known = self.rows(place[0] for place in places if place is not None)
-        found = LabelOutcome()
         cut = self._cuts.get(model, 0)
-        for given, place in zip(ids, places, strict=True):
+        for at, (given, place) in enumerate(zip(ids, places, strict=True)):
             rows = None if place is None else known.get(place[0])
             if place is None or rows is None or rows.model != model or place[1] >= len(rows):
                 was_erased = place is not None and rows is None and place[0] <= cut
                 (found.expired if was_erased else found.unknown).append(given)
-            elif place[1] in rows.body.erased or place in found.erased:
+            else:
+                yield at, place, rows
+
+    def to_erase(self, model: str, ids: Sequence[str], expired_through: int) -> LabelOutcome:
+        """Which rows are there to be erased; those that wait for a label are withdrawn."""
+        found = LabelOutcome()
+        for _, place, rows in self._rows_of(model, ids, found):
+            if place[1] in rows.body.erased or place in found.erased:
                 found.repeated += 1
             else:
                 found.erased.append(place)
