@@ -26,7 +26,7 @@ Where we depart from the printed paper
 
 Cost: nothing to learn a row but its memory, 8 (2 p + 1) bytes; O(n p) to predict one: a matrix product, an exponential
 and an addition for each kept row. Tuning: O(n^2) exponentials for every fifth of the 39 widths, the others are
-squarings.
+squarings. On a device the same work is done there in blocks (`backend`), and its memory's bandwidth is the limit.
 """
 
 from __future__ import annotations
