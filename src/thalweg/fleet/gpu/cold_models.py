@@ -98,5 +98,6 @@ class ColdModels:
 
     def _by_chunk(self, places: Keys) -> list[tuple[Floats, Keys]]:
         """Each chunk that has some of these places, and which of them."""
-        chunks = places // _CHUNK
-        return [(self._chunks[at], np.flatnonzero(chunks == at)) for at in np.unique(chunks).tolist()]
+        order = np.argsort(places)
+        used, begins = np.unique(places[order] // _CHUNK, return_index=True)
+        return [(self._chunks[at], own) for at, own in zip(used.tolist(), np.split(order, begins)[1:], strict=True)]

@@ -107,7 +107,7 @@ class Backend(ABC):
 
     @abstractmethod
     def exp(self, exponents: Any, least: float) -> Any:
-        """Exponentials, of which those below that of ``least`` need not be told from it; may overwrite them."""
+        """Exponentials; exponents below ``least`` may be taken as that, and all may be overwritten."""
 
     @abstractmethod
     def squared_lengths(self, rows: Any) -> Any:

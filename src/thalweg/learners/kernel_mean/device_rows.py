@@ -52,9 +52,9 @@ class DeviceRows:
         """The rows as NumPy has them."""
         return np.ascontiguousarray(self.backend.host(self.array))
 
-    def like(self, answers: NDArray[Any]) -> Any:
-        """Answers as an array of the library of these rows; words, which only NumPy can hold, as they are."""
-        return answers if answers.dtype.kind == "U" else self.backend.array(answers)
+    def like(self, predictions: NDArray[Any]) -> Any:
+        """Predictions as an array of the library of these rows; strings, which only NumPy can hold, as they are."""
+        return predictions if predictions.dtype.kind == "U" else self.backend.array(predictions)
 
 
 def device_rows(X: Any, owner: BaseEstimator) -> DeviceRows | None:
