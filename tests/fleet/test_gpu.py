@@ -315,12 +315,17 @@ def test_a_capacity_changes_no_prediction(capacity, tmp_path):
 
 
 @on_gpu
-def test_arrays_of_jax_are_taken_as_they_are():
+def test_arrays_of_jax_are_taken_as_they_are(monkeypatch):
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # else it takes most of the GPU's memory
     jax = pytest.importorskip("jax")
     X, y, keys = rows_of(4, 2, 5_000, keys=50)
-    with jax.enable_x64(True):
-        given = [jax.device_put(each, jax.devices("gpu")[0]) for each in (X, y, keys)]
-        found = Fleet(ldc(), device="cuda").predict_then_learn(*given)
+    X, y, keys = (
+        X.astype(np.float32),
+        y.astype(np.int32),
+        keys.astype(np.int32),
+    )  # as JAX has them unless told otherwise
+    given = [jax.device_put(each, jax.devices("gpu")[0]) for each in (X, y, keys)]
+    found = Fleet(ldc(), device="cuda").predict_then_learn(*given)
     assert isinstance(found, cupy.ndarray)
     assert (found == Fleet(ldc(), device="cuda").predict_then_learn(*map(cupy.asarray, (X, y, keys)))).all()
 

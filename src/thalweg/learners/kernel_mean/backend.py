@@ -187,7 +187,7 @@ class Device(Backend):
         _one_by_one(work, blocks, report)
 
     def at_least(self, values: Any, least: float) -> Any:
-        return self.xp.clip(values, min=least)
+        return self.xp.maximum(values, self.xp.asarray(least, dtype=values.dtype, device=self.device))
 
     def exp(self, exponents: Any, least: float) -> Any:
         """All as they are: underflow costs a GPU nothing."""

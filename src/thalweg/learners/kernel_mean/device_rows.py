@@ -1,4 +1,4 @@
-"""Rows that come as arrays of another library than NumPy, where scikit-learn is told to leave them there.
+"""Rows that come as arrays of another library than NumPy, where scikit-learn is set to leave them there.
 
 That is inside ``sklearn.config_context(array_api_dispatch=True)``. Elsewhere such arrays are taken as NumPy takes them.
 """
