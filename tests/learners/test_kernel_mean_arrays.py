@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import sklearn
@@ -10,6 +12,7 @@ from tests.learners.blobs import blobs
 from thalweg import KernelMeanClassifier
 from thalweg.errors import InvalidInput, NotNumbers
 from thalweg.learners.kernel_mean.backend import Device
+from thalweg.learners.kernel_mean.densities import leave_one_out_log_means
 from thalweg.store import dumps, loads
 
 #: Of each library its name, and of its devices the one to use.
@@ -109,6 +112,22 @@ def test_what_is_refused_is_refused_alike(library):
     with pytest.raises(sklearn.exceptions.NotFittedError):
         KernelMeanClassifier().predict(library.there(X))
     assert dumps(model) == before
+
+
+def test_blocks_bound_the_memory_of_a_device(monkeypatch):
+    """array_api_strict's arrays are NumPy's, whose memory Python can count."""
+    xp = pytest.importorskip("array_api_strict")
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    monkeypatch.setattr(Device, "block", 1 << 16)
+    X, y = blobs(1500, 2)
+    model, there = KernelMeanClassifier(sigma=1.0, rho=0.5, bias=0.0).fit(X, y), xp.asarray(X)
+    with sklearn.config_context(array_api_dispatch=True):
+        tracemalloc.start()
+        model.predict(there)
+        leave_one_out_log_means(X, y, 2, np.array([1.0, 3.0]), on=Device(xp, there.device))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 5 * 8 * Device.block < 8 * 1500**2 / 4  # the last is a quarter of all pairs
 
 
 def test_without_dispatch_tensors_are_taken_as_numpy_takes_them():
