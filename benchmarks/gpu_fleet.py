@@ -48,6 +48,8 @@ def main() -> None:
         print(_from_host(cupy, kind, locked), flush=True)
     for rows in (10**3, 10**4, 10**5, 10**6):
         print(_batch(cupy, rows), flush=True)
+    for share in (0.0, 0.01, 0.5):
+        print(_with_capacity(cupy, share), flush=True)
 
 
 def _seconds(cupy: Any, act: Callable[[], object]) -> float:
@@ -64,9 +66,9 @@ def _copy(cupy: Any) -> float:
     return 2 * source.nbytes / min(_seconds(cupy, lambda: cupy.copyto(to, source)) for _ in range(3))
 
 
-def _fleet(cupy: Any, model: Any, features: int, keys: int) -> Any:
+def _fleet(cupy: Any, model: Any, features: int, keys: int, capacity: int | None = None) -> Any:
     """A fleet that has learned a row of each key."""
-    fleet, rng = Fleet(model, device="cuda"), cupy.random.default_rng(0)
+    fleet, rng = Fleet(model, device="cuda", capacity=capacity), cupy.random.default_rng(0)
     for begin in range(0, keys, 5 * 10**6):
         own = cupy.arange(begin, min(begin + 5 * 10**6, keys))
         fleet.partial_fit(rng.standard_normal((len(own), features)), rng.integers(0, 2, len(own)), own)
@@ -131,6 +133,27 @@ def _batch(cupy: Any, rows: int, keys: int = 10**6, repeats: int = 5) -> str:
     return (
         f"a batch of {rows:,} rows, p = 10: {1e3 * seconds[0]:.2f} ms; on the host {1e3 * seconds[1]:.2f} ms, "
         f"{rows / seconds[1] / 1e6:.1f} million rows/s"
+    )
+
+
+def _with_capacity(cupy: Any, share: float, keys: int = 4 * 10**6, rows: int = 10**6) -> str:
+    """Half the keys in the host's memory, of which batches have this share; the rest of a batch stays on the GPU."""
+    seconds = []
+    for capacity in (None, keys // 2):
+        fleet, rng = _fleet(cupy, LDC, 10, keys, capacity), cupy.random.default_rng(1)
+        taken = []
+        for at in range(BATCHES):
+            cold, y = int(share * rows), rng.integers(0, 2, rows)
+            owners = rng.integers(keys - rows, keys, rows)  # those learned last
+            owners[:cold] = rng.integers(0, keys // 4, cold) + at % 2 * (keys // 4)  # half of them by turns
+            X = rng.standard_normal((rows, 10))
+            taken.append(_seconds(cupy, lambda f=fleet, X=X, y=y, o=owners: f.predict_then_learn(X, y, o)))
+        seconds.append(min(taken))
+        del fleet
+        cupy.get_default_memory_pool().free_all_blocks()
+    return (
+        f"capacity {keys // 2:,} of {keys:,} keys, p = 10, {share:.0%} of the rows of keys that may be on the host: "
+        f"{rows / seconds[1] / 1e6:.1f} million rows/s, without a capacity {rows / seconds[0] / 1e6:.1f}"
     )
 
 

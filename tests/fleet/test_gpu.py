@@ -171,7 +171,6 @@ def test_without_a_gpu_it_says_so():
         (Fleet(OnlineLogistic(per_feature=True), device="cuda"), "one rate for all features"),
         (Fleet(OnlineLogistic(InverseSqrt(1.0)), device="cuda"), "constant rate"),
         (Fleet(OnlineLogistic(class_weight="balanced"), device="cuda"), "class weights"),
-        (Fleet(OnlineLDC(0.1, counts="soft"), device="cuda", capacity=3), "capacity"),
     ],
 )
 def test_what_cannot_be_on_a_gpu_is_refused(fleet, told):
@@ -282,6 +281,53 @@ def test_a_forgotten_key_starts_anew_and_others_keep_their_models():
     assert (gpu.predict(X, keys) == host.predict(X, keys)).all()
     again = [fleet.predict_then_learn(X, y, keys) for fleet in (gpu, host)]
     assert (again[0] == again[1]).mean() > 0.9995
+
+
+@on_gpu
+@pytest.mark.parametrize("capacity", [1, 40, 250])
+def test_a_capacity_changes_no_prediction(capacity, tmp_path):
+    """Batches with fewer keys than the capacity, and with more; all of them by turns in the host's memory."""
+    rng = np.random.default_rng(0)
+    whole, bound = Fleet(ldc(), device="cuda"), Fleet(ldc(), device="cuda", capacity=capacity)
+    for size in (5, 200, 2_000, 30, 1_000, 2_000):
+        X, y, _ = rows_of(3, 2 if size < 1_500 else 3, size, seed=size)  # a label comes while some are away
+        keys = rng.integers(0, 300, size) * 7_919 - 3
+        assert (bound.predict_then_learn(X, y, keys) == whole.predict_then_learn(X, y, keys)).all()
+        others = rng.integers(0, 400, size) * 7_919 - 3  # some were never learned
+        assert (bound.predict(X, others) == whole.predict(X, others)).all()
+    assert bound._core._count <= capacity
+    assert bound.keys() == whole.keys()
+    X, y, _ = rows_of(3, 3, 2_000, seed=1)
+    keys = rng.integers(0, 300, 2_000) * 7_919 - 3
+    for key in whole.keys()[::9]:
+        assert key in bound
+        assert (bound.model_of(key).predict(X) == whole.model_of(key).predict(X)).all()
+        assert bound.forget(key)
+        assert whole.forget(key)
+        assert key not in bound
+    assert len(bound) == len(whole)
+    save(bound, tmp_path / "fleet")
+    again = load(tmp_path / "fleet").to("cuda")
+    assert again.capacity == capacity
+    expected = whole.predict_then_learn(X, y, keys)
+    for each in (bound, again):
+        assert (each.predict_then_learn(X, y, keys) == expected).mean() > 0.9995
+
+
+@on_gpu
+def test_arrays_of_jax_are_taken_as_they_are(monkeypatch):
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # else it takes most of the GPU's memory
+    jax = pytest.importorskip("jax")
+    X, y, keys = rows_of(4, 2, 5_000, keys=50)
+    X, y, keys = (
+        X.astype(np.float32),
+        y.astype(np.int32),
+        keys.astype(np.int32),
+    )  # as JAX has them unless told otherwise
+    given = [jax.device_put(each, jax.devices("gpu")[0]) for each in (X, y, keys)]
+    found = Fleet(ldc(), device="cuda").predict_then_learn(*given)
+    assert isinstance(found, cupy.ndarray)
+    assert (found == Fleet(ldc(), device="cuda").predict_then_learn(*map(cupy.asarray, (X, y, keys)))).all()
 
 
 @on_gpu

@@ -10,7 +10,7 @@ import pytest
 from threadpoolctl import ThreadpoolController
 
 from thalweg.learners.kernel_mean import parzen
-from thalweg.learners.kernel_mean.densities import side_by_side
+from thalweg.learners.kernel_mean.backend import side_by_side
 
 
 def product_threads():

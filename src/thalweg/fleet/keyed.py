@@ -109,7 +109,8 @@ class Fleet(LabelledEstimator):
     capacity : int, optional
         Number of models in memory, at least 1 (default: all). Beyond it, the models that learned least recently go to a
         temporary file until their key comes again; about 24 bytes a key stay in memory. A lower number saves memory
-        and costs reads and writes.
+        and costs reads and writes. With "cuda" it is the number of models in the GPU's memory; others are in the host's
+        memory until a batch has rows of their key. Predictions do not depend on it.
     folder : str, optional
         Folder of that temporary file (default: the system's). The file has no name there and is deleted with the fleet.
         `thalweg.save` writes all models, those in the file included.
@@ -195,12 +196,11 @@ class Fleet(LabelledEstimator):
             raise InvalidParameter.of("Fleet", "folder", rule, self.folder) from error
 
     def _make_gpu_core(self, core: Any, features: int) -> Any:
-        if self.capacity is not None:
-            raise InvalidParameter.of("Fleet", "capacity", 'be left out where device is "cuda"', self.capacity)
         from thalweg.fleet.gpu.core import GpuFleetCore
         from thalweg.fleet.gpu.members import layout_of
 
-        return GpuFleetCore(core, layout_of(self.model, features))
+        capacity = None if self.capacity is None else int(self.capacity)
+        return GpuFleetCore(core, layout_of(self.model, features), capacity)
 
     def to(self, device: Literal["cpu", "cuda"]) -> Self:
         """A copy of the fleet whose models lie and learn there."""

@@ -3,6 +3,9 @@
 A batch finds the slot of each key in a hash table, sorts its rows by slot (a stable radix sort) and its keys by how
 many rows they have, and takes the rows of each key in order. It reads and writes the record of each of its keys once:
 with few rows a key that is the limit. Rows from NumPy are copied first (staging.py).
+
+With a capacity, models beyond it are in the host's memory (cold_models.py). Before its rows are taken, a batch brings
+back those of its keys, and those used longest ago leave to make room, at least an eighth of the capacity at a time.
 """
 
 from __future__ import annotations
@@ -17,7 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, MissingExtra
+from thalweg.fleet.gpu.cold_models import ColdModels
 from thalweg.fleet.gpu.layout import Layout
+from thalweg.fleet.gpu.records import Records, longest_unused
 from thalweg.fleet.gpu.staging import Staging
 from thalweg.kernels import compiled
 
@@ -27,8 +32,6 @@ if TYPE_CHECKING:
 #: Rows of a batch, and bytes of rows that are copied to the GPU at a time.
 _MOST_ROWS, _COPIED_BYTES = 1 << 25, 1 << 31
 _THREADS = 256
-#: Keys to a page of records, as in step.cu.
-_PAGE = 1 << 12
 #: Buckets of keys with about as many rows, as in step.cu.
 _BUCKETS = 128
 #: More would take minutes to compile.
@@ -69,21 +72,25 @@ class GpuFleetCore:
         A fresh model, for files and models of single keys.
     layout : Layout
         Its records, without classes yet.
+    capacity : int, optional
+        Models that stay in the GPU's memory (default: all).
     """
 
-    def __init__(self, model: Core, layout: Layout) -> None:
+    def __init__(self, model: Core, layout: Layout, capacity: int | None = None) -> None:
         if layout.features > _MOST_FEATURES:
             raise InvalidInput(f"a fleet on a GPU takes at most {_MOST_FEATURES} features, got {layout.features}")
         self._cp = cupy()
         self._staging = Staging(self._cp)
         self._model = model
         self._layout = layout
-        #: Records of some pages each, and where every page begins.
-        self._records: list[Any] = []
-        self._pages = self._cp.zeros(0, dtype=self._cp.uint64)
+        self._capacity = capacity
+        self._records = Records(self._cp)
+        self._cold = ColdModels(layout.words)
         #: A key and, in the lower half of the second number, its slot; -1 where there is none.
         self._table = self._empty_table(1024)
+        #: Keys on the GPU, and batches so far.
         self._count = 0
+        self._batch = 0
 
     @property
     def n_features(self) -> int:
@@ -98,16 +105,15 @@ class GpuFleetCore:
     @property
     def n_bytes(self) -> int:
         """Memory of the GPU that is held for models and keys."""
-        held = [self._pages, self._table, *self._records]
-        return int(sum(array.nbytes for array in held))
+        return int(self._table.nbytes) + self._records.n_bytes
 
     @property
     def kind(self) -> str:
         """The kind of keys, empty before the first."""
-        return "i" if self._count else ""
+        return "i" if len(self) else ""
 
     def __len__(self) -> int:
-        return self._count
+        return self._count + len(self._cold)
 
     def name_features(self, names: Any) -> None:
         """Rows come as arrays, whose columns need no names here."""
@@ -116,8 +122,8 @@ class GpuFleetCore:
         """Raise where records of so many classes are too large, each or all together."""
         wider = replace(self._layout, classes=classes)
         _ = wider.lanes
-        rows = [len(records) for records in self._records]
-        more = 8 * (sum(rows) * (wider.stored - self._layout.stored) + max(rows, default=0) * self._layout.stored)
+        grown = len(self._records) * (wider.stored - self._layout.stored)
+        more = 8 * (grown + self._records.largest_part * self._layout.stored)
         if more > self._free_bytes():
             raise MemoryError(f"the GPU has no memory for {classes} classes: {more / 1e9:.1f} GB more are needed")
 
@@ -127,12 +133,10 @@ class GpuFleetCore:
     def announce(self, at: int) -> None:
         """Make room for a label at this place among the others, in every record."""
         narrow, wider = self._layout, replace(self._layout, classes=self.n_classes + 1)
-        columns = self._cp.asarray(narrow.columns_with_class(at, wider))
-        for place, records in enumerate(self._records):
-            self._records[place] = self._cp.zeros((len(records), wider.stored))
-            self._records[place][:, columns] = records[:, : narrow.words]
+        columns = narrow.columns_with_class(at, wider)
+        self._records.widen(columns, narrow, wider)
+        self._cold.widen(columns, wider.words)
         self._layout = wider
-        self._find_pages()
 
     # ------------------------------------------------------------------ rows
 
@@ -186,6 +190,26 @@ class GpuFleetCore:
         return found
 
     def _take(self, X: Any, keys: Any, codes: Any, names: Any, found: Any) -> None:
+        """Take a batch in parts whose keys fit into the capacity; each key has all its rows in one of them."""
+        self._batch += 1
+        if self._capacity is None:
+            self._take_resident(X, keys, codes, names, found)
+            return
+        distinct = self._cp.unique(keys)
+        if len(distinct) <= self._capacity:
+            self._make_resident(distinct, learn=codes is not None)
+            self._take_resident(X, keys, codes, names, found)
+            return
+        part_of = self._cp.searchsorted(distinct, keys) // self._capacity
+        for part, begin in enumerate(range(0, len(distinct), self._capacity)):
+            self._batch += part > 0
+            self._make_resident(distinct[begin : begin + self._capacity], learn=codes is not None)
+            own = self._cp.flatnonzero(part_of == part)
+            answers = found[own]
+            self._take_resident(X[own], keys[own], None if codes is None else codes[own], names, answers)
+            found[own] = answers
+
+    def _take_resident(self, X: Any, keys: Any, codes: Any, names: Any, found: Any) -> None:
         slots = self._slots(keys, learn=codes is not None)
         order, groups = self._grouped(slots)
         if len(groups) == 0:
@@ -203,7 +227,7 @@ class GpuFleetCore:
         cp = self._cp
         order = cp.argsort(slots, kind="stable")
         places = cp.zeros(_BUCKETS, dtype=cp.int32)
-        sorted_rows = slots[order], order, np.int32(len(slots)), self._pages, np.int32(self._layout.stored)
+        sorted_rows = slots[order], order, np.int32(len(slots)), self._records.pages, np.int32(self._layout.stored)
         self._launch("list_groups", len(slots), *sorted_rows, places, np.uintp(0))
         ends = np.cumsum(places.get(), dtype=np.int32)
         groups = cp.empty((int(ends[-1]), 3), dtype=cp.uint64)
@@ -232,7 +256,10 @@ class GpuFleetCore:
         except self._cp.cuda.memory.OutOfMemoryError as error:
             size = len(self._table)
             self._launch("drop_slots", size, self._table, np.int32(size), np.int32(self._count))
-            raise MemoryError(f"the GPU has no memory for {keys - self._count} more models: {error}") from error
+            more = keys - self._count
+            hint = "give a capacity, beyond which models go to the host's memory"
+            raise MemoryError(f"the GPU has no memory for {more} more models; {hint}: {error}") from error
+        self._records.used[self._count : keys] = self._batch
         self._count = keys
 
     def _launch(self, name: str, threads: int, *arguments: Any) -> None:
@@ -253,8 +280,9 @@ class GpuFleetCore:
 
     def _make_room(self, more: int) -> None:
         """Make the table large enough to be at most three quarters full, should all of so many keys be new."""
-        size = len(self._table)
-        while 4 * (self._count + more) > 3 * size:
+        size, most = len(self._table), self._count + more
+        most = most if self._capacity is None else min(most, self._capacity)
+        while 4 * most > 3 * size:
             size *= 2
         if size > len(self._table):
             table = self._empty_table(size)
@@ -264,25 +292,58 @@ class GpuFleetCore:
 
     def _grow(self, keys: int) -> None:
         """Records for so many keys, with room for an eighth more."""
-        have = len(self._pages) * _PAGE
-        if keys > have:
-            pages = -(-(keys + keys // 8 - have) // _PAGE)
-            self._records.append(self._cp.zeros((pages * _PAGE, self._layout.stored)))
-            self._find_pages()
+        if keys > len(self._records):
+            self._records.grow(min(keys + keys // 8, self._capacity or keys + keys // 8), self._layout)
 
-    def _find_pages(self) -> None:
-        size = 8 * _PAGE * self._layout.stored
-        begins = [np.arange(each.data.ptr, each.data.ptr + each.nbytes, size) for each in self._records]
-        self._pages = self._cp.asarray(np.concatenate([np.empty(0, dtype=np.int64), *begins]).astype(np.uint64))
-
-    def _records_at(self, slots: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _records_at(self, slots: Any) -> NDArray[np.float64]:
         """The records of these slots, in the host's memory."""
-        found, begin = np.empty((len(slots), self._layout.words)), 0
-        for records in self._records:
-            own = np.flatnonzero((slots >= begin) & (slots < begin + len(records)))
-            found[own] = records[self._cp.asarray(slots[own] - begin), : self._layout.words].get()
-            begin += len(records)
-        return found
+        if len(slots) == 0:
+            return np.empty((0, self._layout.words))
+        return self.to_host(self._records.read(slots)[:, : self._layout.words])
+
+    # ------------------------------------------------------------------ models in the host's memory
+
+    def _make_resident(self, keys: Any, *, learn: bool) -> None:
+        """Bring the models of different keys to the GPU, and make room for new ones where they are to be learned."""
+        slots = self._slots(keys, learn=False)
+        self._records.used[slots[slots >= 0]] = self._batch
+        absent = keys[slots < 0].get()
+        back = absent[self._cold.has(absent)]
+        self._make_way(len(absent) if learn else len(back))
+        if len(back):
+            self._admit(back, self._cold.read(back))
+            self._cold.remove(back)
+
+    def _make_way(self, wanted: int) -> None:
+        """Let models that the batch does not use leave until there is room for so many."""
+        capacity = self._capacity or 0
+        more = self._count + wanted - capacity
+        if more <= 0:
+            return
+        used = self._records.used[: self._count]
+        others = self._count - int((used == self._batch).sum())
+        leaving = longest_unused(self._cp, used, min(others, max(more, capacity // 8)))
+        key_of = self._cp.empty(self._count, dtype=self._cp.int64)
+        own, slots = self._entries()
+        key_of[slots] = own
+        self._cold.put(key_of[leaving].get(), self._records_at(leaving))
+        self._drop(leaving)
+
+    def _admit(self, keys: NDArray[np.int64], records: NDArray[np.float64]) -> None:
+        """Models of keys that the GPU does not have."""
+        slots = self._slots(self._cp.asarray(keys), learn=True)
+        self._records.write(slots, *self.to_device(records))
+
+    def _drop(self, slots: Any) -> None:
+        """Give up the models at these slots; the last ones take their places."""
+        moved = self._records.drop(slots, self._count)
+        size = len(self._table)
+        found = self._table[:, 1].astype(self._cp.int32)
+        held = self._cp.flatnonzero(found >= 0)
+        self._table[held, 1] = moved[found[held]]
+        table = self._empty_table(size)  # anew: a place that became empty would hide keys behind it
+        self._launch("move_slots", size, self._table, np.int32(size), table, np.uint32(size - 1))
+        self._table, self._count = table, self._count - len(slots)
 
     @staticmethod
     def _require_numbers(words: Any) -> None:
@@ -318,7 +379,10 @@ class GpuFleetCore:
         return np.array([key], dtype=np.int64)
 
     def __contains__(self, key: Any) -> bool:
-        return self._slot_of(key) >= 0
+        return self._slot_of(key) >= 0 or self._is_cold(key)
+
+    def _is_cold(self, key: Any) -> bool:
+        return len(self._cold) > 0 and bool(self._cold.has(self._key(key))[0])
 
     def _slot_of(self, key: Any) -> int:
         if not self._count or not self.n_classes:
@@ -326,55 +390,46 @@ class GpuFleetCore:
         return int(self._slots(self._cp.asarray(self._key(key)), learn=False)[0])
 
     def forget(self, key: Any) -> bool:
-        """Give up a key's model; the last model takes its place. Whether there was one."""
+        """Give up a key's model; whether there was one."""
         slot = self._slot_of(key)
-        if slot < 0:
+        if slot >= 0:
+            self._drop(self._cp.asarray([slot]))
+        elif self._is_cold(key):
+            self._cold.remove(self._key(key))
+        else:
             return False
-        last = self._count - 1
-        self._record(slot)[:] = self._record(last)
-        self._record(last)[:] = 0  # where the next new key starts
-        slots, size = self._table[:, 1].astype(self._cp.int32), len(self._table)
-        self._table[slots == slot, 1] = -1
-        if slot != last:
-            self._table[slots == last, 1] = slot
-        table = self._empty_table(size)  # anew: a place that became empty would hide keys behind it
-        self._launch("move_slots", size, self._table, np.int32(size), table, np.uint32(size - 1))
-        self._table, self._count = table, last
         return True
-
-    def _record(self, slot: int) -> Any:
-        for records in self._records:
-            if slot < len(records):
-                return records[slot]
-            slot -= len(records)
-        raise IndexError(slot)
 
     def keys(self) -> list[int]:
         """All keys, in order."""
-        return sorted(self._keys_and_slots()[0].tolist())
+        return sorted([*self._entries()[0].tolist(), *self._cold.keys.tolist()])
 
-    def _keys_and_slots(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def _entries(self) -> tuple[Any, Any]:
+        """The keys on the GPU, and their slots."""
         slots = self._table[:, 1].astype(self._cp.int32)
         used = slots >= 0
-        return self._table[used, 0].get(), slots[used].get()
+        return self._table[used, 0], slots[used]
 
     def state_of(self, key: Any) -> dict[str, Any] | None:
         """The state of a key's model, as a core of its own has it."""
         slot = self._slot_of(key)
-        if slot < 0:
+        if slot < 0 and not self._is_cold(key):
             return None
-        records = self._records_at(np.array([slot]))
+        own = self._key(key)
+        records = self._records_at(self._cp.asarray([slot])) if slot >= 0 else self._cold.read(own)
         alone = compiled.FleetCore(self._model)
-        alone.restore(self._host_state(np.array([int(key)]), records))
+        alone.restore(self._host_state(own, records))
         return alone.state_of(key)
 
     # ------------------------------------------------------------------ files, and fleets in the host's memory
 
     def state(self) -> dict[str, NDArray[Any]]:
         """All records, as `compiled.FleetCore` writes them."""
-        keys, slots = self._keys_and_slots()
+        own, slots = self._entries()
+        keys = np.concatenate([own.get(), self._cold.keys])
+        records = np.concatenate([self._records_at(slots), self._cold.read(self._cold.keys)])
         order = np.argsort(keys)
-        return self._host_state(keys[order], self._records_at(slots[order].astype(np.int64)))
+        return self._host_state(keys[order], records[order])
 
     def _host_state(self, keys: NDArray[np.int64], records: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
         empty = compiled.FleetCore(self._model)
@@ -391,11 +446,9 @@ class GpuFleetCore:
             raise InvalidInput("keys must be integers for a fleet on a GPU, got strings")
         while self.n_classes < int(state["n_classes"][0]):
             self.announce(self.n_classes)
-        if len(state["keys"]):
+        keys = state["keys"]
+        if len(keys):
             records = self._layout.from_host(state["records"], state["record_lengths"])
-            slots = self._slots(self._cp.asarray(state["keys"]), learn=True)
-            begin = 0
-            for own in self._records:
-                here = self._cp.flatnonzero((slots >= begin) & (slots < begin + len(own)))
-                own[slots[here] - begin, : self._layout.words] = self._cp.asarray(records[here.get()])
-                begin += len(own)
+            first = len(keys) if self._capacity is None else self._capacity
+            self._admit(keys[:first], records[:first])
+            self._cold.put(keys[first:], records[first:])

@@ -26,24 +26,25 @@ Where we depart from the printed paper
 
 Cost: nothing to learn a row but its memory, 8 (2 p + 1) bytes; O(n p) to predict one: a matrix product, an exponential
 and an addition for each kept row. Tuning: O(n^2) exponentials for every fifth of the 39 widths, the others are
-squarings.
+squarings. On a device the same work is done there in blocks (`backend`), and its memory's bandwidth is the limit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, StreamCore, WithProbabilities
-from thalweg.learners.base.labels import Labels
+from thalweg.learners.base.labels import Labels, as_labels
 from thalweg.learners.base.python_core import PythonCore
 from thalweg.learners.base.rows import Floats, Row
 from thalweg.learners.kernel_mean.budget import begin_budget, budget_core
+from thalweg.learners.kernel_mean.device_rows import DeviceRows, device_rows, on_host
 from thalweg.learners.kernel_mean.exact import ExactCore, Given
 from thalweg.learners.kernel_mean.gram import Gram, GramCore, linear, polynomial_core
 from thalweg.learners.kernel_mean.parzen import ParzenCore
@@ -131,6 +132,12 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
     With the radial kernel ``decision_function`` is the logarithm of w_c p_c(x) + b_c, up to a number that all classes
     of a row share, with the biases shifted until the smallest is 0. `predict_proba` is these sums over their total, so
     it ranks classes as `predict` does. With other kernels there are no densities, and it is the softmax of the scores.
+
+    Inside ``sklearn.config_context(array_api_dispatch=True)`` arrays of CuPy and PyTorch are taken where they lie. A
+    GPU then tunes and predicts, and predictions are arrays of the same kind (strings are NumPy's). This is for the
+    radial kernel without a budget. Learned attributes are NumPy's, and a model may predict rows of any library,
+    whichever it was fitted with. Scores agree with those of the host to rounding. The device holds a copy of the kept
+    rows, 8 (features + 1) bytes each, and blocks of 2^25 kernel values, about 1 GB. Its memory bandwidth is the limit.
 
     Threads take turns: asking in one while another learns, above all a class that is new, is not supported.
 
@@ -292,6 +299,55 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
                 raise InvalidParameter.of(
                     "KernelMeanClassifier", name, f"be one number, or one for each of the {classes} classes", value
                 )
+
+    # ------------------------------------------------------------------ arrays of other libraries
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Forget everything and start from these rows; `partial_fit` continues from there."""
+        return super().fit(self._dispatched(X), on_host(y))
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn these rows in order. ``classes`` may announce labels to come; it is never needed."""
+        return super().partial_fit(self._dispatched(X), on_host(y), on_host(classes))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Predict each row; nothing is learned."""
+        rows = self._dispatched(X)
+        return self._like(rows, super().predict(rows))
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """The probability of each class of ``classes_``; 0 for a class that was announced but never seen."""
+        rows = self._dispatched(X)
+        return self._like(rows, super().predict_proba(rows))
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """The discriminant of each class (for two classes, the second's minus the first's; positive predicts it)."""
+        rows = self._dispatched(X)
+        return self._like(rows, super().decision_function(rows))
+
+    def _dispatched(self, X: Any) -> Any:
+        """X as it is, or as rows that stay on their device: for the radial kernel, if all rows are kept."""
+        exact = self.budget is None and isinstance(self.kernel, str) and self.kernel == "rbf"
+        return (device_rows(X, self) if exact else None) or X
+
+    @staticmethod
+    def _like(rows: Any, answers: NDArray[Any]) -> NDArray[Any]:
+        return cast("NDArray[Any]", rows.like(answers)) if isinstance(rows, DeviceRows) else answers
+
+    def _take(self, X: Any, y: ArrayLike, name: str = "X", *, anew: bool = False) -> tuple[Any, NDArray[Any]]:
+        if isinstance(X, DeviceRows):
+            return X, as_labels(y, len(X), type(self).__name__)
+        return super()._take(X, y, name, anew=anew)
+
+    def _rows_to_answer(self, X: Any) -> Any:
+        if isinstance(X, DeviceRows):
+            self._learned_core()
+            self._require_same_columns(X)
+            return X
+        return super()._rows_to_answer(X)
+
+    def _keep_recent(self, rows: Any, targets: NDArray[Any]) -> None:
+        super()._keep_recent(rows.on_host if isinstance(rows, DeviceRows) else rows, targets)
 
     # ------------------------------------------------------------------ merging
 

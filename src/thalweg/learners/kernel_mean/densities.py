@@ -1,75 +1,18 @@
-"""Kernel densities of rows, class by class, in blocks of array work on all cores."""
+"""Kernel densities of rows, class by class, in blocks of array work on all cores or on a device."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import cache
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from thalweg.learners.base.rows import Floats
-from thalweg.parameters import processors
-
-Block = TypeVar("Block")
-
-_lock = threading.Lock()
-_inside = 0
-_threads_before: list[int] = []
-
-
-def side_by_side(
-    work: Callable[[Block], object],
-    blocks: Sequence[Block],
-    worth_threads: bool,
-    report: Callable[[float], None] = lambda share: None,
-) -> None:
-    """Call ``work`` with each block, on all cores where that is worth it; ``report`` is called with the share done."""
-    with _one_thread_for_products():
-        if not worth_threads or len(blocks) < 2:
-            for done, block in enumerate(blocks, start=1):
-                work(block)
-                report(done / len(blocks))
-            return
-        with ThreadPoolExecutor(processors()) as threads:
-            for done, _ in enumerate(threads.map(work, blocks), start=1):
-                report(done / len(blocks))
-
-
-@contextmanager
-def _one_thread_for_products() -> Iterator[None]:
-    """The first to come in limits the library, the last to leave restores it."""
-    global _inside
-    with _lock:
-        if _inside == 0:
-            _threads_before[:] = [library.get_num_threads() for library in _libraries()]
-            for library in _libraries():
-                library.set_num_threads(1)
-        _inside += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _inside -= 1
-            if _inside == 0:
-                for library, threads in zip(_libraries(), _threads_before, strict=True):
-                    library.set_num_threads(threads)
-
-
-@cache
-def _libraries() -> tuple[Any, ...]:
-    return tuple(ThreadpoolController().select(user_api="blas").lib_controllers)
-
+from thalweg.learners.kernel_mean.backend import HOST, Backend
 
 Codes = NDArray[np.int64]
 
-#: Numbers of a block: it stays in a core's own cache through all the widths.
-_BLOCK = 1 << 16
 #: Fewer kernel values than this are computed sooner than threads start.
 _WORTH_THREADS = 1 << 22
 _SQUARINGS = 4
@@ -80,7 +23,8 @@ _LEAST = -44.0
 def squared_distances(X: Floats, Y: Floats) -> Floats:
     """Squared Euclidean distances of the rows of X (n) to those of Y (m), shape (n, m), by one matrix product."""
     centre = medians(Y)  # distances do not change, but a common offset would cost their digits
-    return _squared_distances(X - centre, Y - centre)
+    X, Y = X - centre, Y - centre
+    return np.asarray(_squared_distances(X, Y, HOST.squared_lengths(X), HOST.squared_lengths(Y), HOST))
 
 
 def medians(rows: Floats) -> Floats:
@@ -89,12 +33,12 @@ def medians(rows: Floats) -> Floats:
     return np.asarray(np.partition(rows, middle, axis=0)[middle])
 
 
-def _squared_distances(X: Floats, Y: Floats) -> Floats:
+def _squared_distances(X: Any, Y: Any, squares_x: Any, squares_y: Any, on: Backend) -> Any:
     D = X @ Y.T
     D *= -2.0
-    D += np.einsum("ij,ij->i", X, X)[:, None]
-    D += np.einsum("ij,ij->i", Y, Y)
-    return np.maximum(D, 0.0, out=D)
+    D += squares_x[:, None]
+    D += squares_y[None, :]
+    return on.at_least(D, 0.0)
 
 
 def log_class_means(D: Floats, codes: Codes, n_classes: int, sigmas: Floats) -> Floats:
@@ -113,84 +57,87 @@ def log_class_means(D: Floats, codes: Codes, n_classes: int, sigmas: Floats) -> 
     """
     by_class = np.argsort(codes, kind="stable")
     columns = np.bincount(codes, minlength=n_classes)
-    return _by_blocks(lambda at: D[at][:, by_class], len(D), columns, sigmas, lambda share: None)
+    return _by_blocks(lambda at: D[at][:, by_class], np.arange(len(D)), columns, sigmas)
 
 
 def leave_one_out_log_means(
-    X: Floats, codes: Codes, n_classes: int, sigmas: Floats, report: Callable[[float], None] = lambda share: None
+    X: Floats,
+    codes: Codes,
+    n_classes: int,
+    sigmas: Floats,
+    report: Callable[[float], None] = lambda share: None,
+    on: Backend = HOST,
 ) -> Floats:
     """`log_class_means` of each row of X given all the others, in closed form, shape (sigmas, n, classes).
 
     The term of the row itself is dropped and its class's mean is taken over the rest. ``report`` is called with the
-    share done.
+    share done. The work is done ``on`` a device where one is given.
     """
     by_class = np.argsort(codes, kind="stable")
-    X = X - medians(X)
-    others = X[by_class]
-    place = np.empty_like(by_class)
-    place[by_class] = np.arange(len(X))
+    rows = on.array((X - medians(X))[by_class])
+    squares = on.squared_lengths(rows)
 
-    def distances(at: slice) -> Floats:
-        D = _squared_distances(X[at], others)
-        D[np.arange(len(D)), place[at]] = np.inf
+    def distances(at: slice) -> Any:
+        D = _squared_distances(rows[at, :], rows, squares[at], squares, on)
+        D[:, at] += on.array(np.diag(np.full(D.shape[0], np.inf)))
         return D
 
-    return _by_blocks(distances, len(X), np.bincount(codes, minlength=n_classes), sigmas, report)
+    return _by_blocks(distances, by_class, np.bincount(codes, minlength=n_classes), sigmas, report, on)
 
 
 def _by_blocks(
-    distances: Callable[[slice], Floats],
-    n: int,
+    distances: Callable[[slice], Any],
+    order: NDArray[np.int64],
     columns: NDArray[np.int64],
     sigmas: Floats,
-    report: Callable[[float], None],
+    report: Callable[[float], None] = lambda share: None,
+    on: Backend = HOST,
 ) -> Floats:
-    """Blocks of rows, side by side on all cores; the columns of ``distances`` are sorted by class."""
+    """Blocks of the rows in this order; the columns of ``distances`` are sorted by class."""
+    n, seen = len(order), np.flatnonzero(columns)
     result = np.full((len(sigmas), n, len(columns)), -np.inf)
-    size = max(1, _BLOCK // max(1, int(columns.sum())))
-    blocks = [slice(start, start + size) for start in range(0, n, size)]
+    size = max(1, on.block // max(1, int(columns.sum())))
+    blocks = [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
     def work(at: slice) -> None:
-        _log_means_of_block(distances(at), columns, sigmas, result[:, at])
+        log_p = _log_means_of_block(distances(at), columns[seen], sigmas, on)
+        result[:, order[at][:, None], seen] = on.host(log_p)
 
-    side_by_side(work, blocks, n * columns.sum() * len(sigmas) > _WORTH_THREADS, report)
+    on.run(work, blocks, n * columns.sum() * len(sigmas) > _WORTH_THREADS, report)
     return result
 
 
-def _log_means_of_block(D: Floats, columns: NDArray[np.int64], sigmas: Floats, out: Floats) -> None:
-    ends = np.cumsum(columns)
-    spans = [(c, slice(end - m, end)) for c, (end, m) in enumerate(zip(ends, columns, strict=True)) if m > 0]
-    nearest, counts = np.empty((len(D), len(spans))), np.empty((len(D), len(spans)))
-    for j, (_, span) in enumerate(spans):
-        D[:, span].min(axis=1, out=nearest[:, j])
-        counts[:, j] = np.isfinite(D[:, span]).sum(axis=1)
-    alone = np.isinf(nearest)  # the only row of its class was left out: a density of nothing
-    nearest[alone] = 0.0
-    for j, (_, span) in enumerate(spans):
+def _log_means_of_block(D: Any, columns: NDArray[np.int64], sigmas: Floats, on: Backend) -> Any:
+    """Of so many columns of each class, shape (sigmas, n, classes); overwrites the distances."""
+    xp, ends = on.xp, np.cumsum(columns).tolist()
+    spans = [slice(end - m, end) for end, m in zip(ends, columns.tolist(), strict=True)]
+    nearest = xp.stack([xp.min(D[:, span], axis=1) for span in spans], axis=1)
+    counts = xp.stack([xp.sum(xp.asarray(xp.isfinite(D[:, span]), dtype=D.dtype), axis=1) for span in spans], axis=1)
+    alone = xp.isinf(nearest)  # the only row of its class was left out: a density of nothing
+    nearest = xp.where(alone, 0.0, nearest)
+    counts = xp.where(alone, 1.0, counts)
+    for j, span in enumerate(spans):
         D[:, span] -= nearest[:, j, None]
-    seen = [c for c, _ in spans]
-    for at, K in _kernels(D, sigmas):
-        sums = np.stack([K[:, span].sum(axis=1) for _, span in spans], axis=1)
-        sums[alone], counts[alone] = 1.0, 1.0
-        log_p = np.log(sums / counts) - sigmas[at] * nearest  # eq. (2), in logarithms
-        log_p[alone] = -np.inf
-        out[at][:, seen] = log_p
+    found: list[Any] = [None] * len(sigmas)
+    for at, K in _kernels(D, sigmas, on):
+        sums = xp.stack([xp.sum(K[:, span], axis=1) for span in spans], axis=1)
+        log_p = xp.log(xp.where(alone, 1.0, sums) / counts) - float(sigmas[at]) * nearest  # eq. (2), in logarithms
+        found[at] = xp.where(alone, -np.inf, log_p)
+    return xp.stack(found)
 
 
-def _kernels(D: Floats, sigmas: Floats) -> Iterator[tuple[int, Floats]]:
+def _kernels(D: Any, sigmas: Floats, on: Backend) -> Iterator[tuple[int, Any]]:
     """Of each width its place and exp(-sigma D), which is overwritten by the next."""
     mantissas, octaves = np.frexp(sigmas)
-    K = np.empty_like(D)
+    K: Any = None
     last, squared = None, 0
     for at in np.lexsort((octaves, mantissas)).tolist():
-        sigma = sigmas[at]
+        sigma = float(sigmas[at])
         if last is not None and sigma == 2.0 * last and squared < _SQUARINGS:
-            np.multiply(K, K, out=K)
+            K *= K
             squared += 1
         else:
-            np.multiply(D, -sigma, out=K)
-            np.maximum(K, _LEAST, out=K)
-            np.exp(K, out=K)  # eq. (6)
+            K = on.exp(D * -sigma, _LEAST)  # eq. (6)
             squared = 0
         last = sigma
         yield at, K

@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 
 from thalweg.learners.base.python_core import Codes, PythonCore
 from thalweg.learners.base.rows import Floats
+from thalweg.learners.kernel_mean.backend import Backend
 from thalweg.learners.kernel_mean.densities import medians
+from thalweg.learners.kernel_mean.device_rows import DeviceRows, rows_and_backend
 from thalweg.learners.kernel_mean.rule import OneOrEach, biases_from, weights_from, weights_from_tuning
 from thalweg.learners.kernel_mean.tuning import Tuned
 
@@ -95,8 +97,8 @@ class ExactCore(PythonCore):
         self._in_force: InForce | None = None
 
     @abstractmethod
-    def tune(self, kept: list[Floats]) -> Tuned:
-        """Parameters from these rows of each class, relative to the origin."""
+    def tune(self, kept: list[Floats], on: Backend) -> Tuned:
+        """Parameters from these rows of each class, relative to the origin; the backend is for kernels that use it."""
 
     def added(self, c: int, new: Floats) -> None:
         """Class c has kept these new rows."""
@@ -145,13 +147,13 @@ class ExactCore(PythonCore):
         self._in_force = None
         self.settled()
 
-    def begin(self, X: Floats, y: Codes, /) -> None:
+    def begin(self, X: Floats | DeviceRows, y: Codes, /) -> None:
         """Keep these rows and tune on all of them."""
         self.forget()
         self._add(X, y)
-        self._tune_on(self.counts)
+        self._tune_on(self.counts, rows_and_backend(X)[1])
 
-    def learn(self, X: Floats, y: Codes) -> None:
+    def learn(self, X: Floats | DeviceRows, y: Codes) -> None:
         """Keep these rows; tune again where they have doubled."""
         before = self.counts
         self._add(X, y)
@@ -160,21 +162,24 @@ class ExactCore(PythonCore):
             return
         while 2 * due <= n:
             due *= 2
-        self._tune_on(before + np.bincount(y[: due - int(before.sum())], minlength=len(before)))
+        counts = before + np.bincount(y[: due - int(before.sum())], minlength=len(before))
+        self._tune_on(counts, rows_and_backend(X)[1])
 
-    def _add(self, X: Floats, y: Codes) -> None:
+    def _add(self, X: Floats | DeviceRows, y: Codes) -> None:
+        """Rows are kept by the host wherever they come from: to copy them is little beside a tuning."""
         self._in_force = None
+        X = X.on_host if isinstance(X, DeviceRows) else X
         for c in np.flatnonzero(np.bincount(y)).tolist():
             new = X[y == c]
             self.rows[c].add(new)
             self.added(c, new)
 
-    def _tune_on(self, counts: NDArray[np.int64]) -> None:
+    def _tune_on(self, counts: NDArray[np.int64], on: Backend) -> None:
         """Tune on the first rows of each class, as many as counted."""
         first = [rows.filled[:m] for rows, m in zip(self.rows, counts.tolist(), strict=True)]
         if self.shifts:
             self.origin = medians(np.concatenate(first))
-        self.tuned = self.tune([rows - self.origin for rows in first])
+        self.tuned = self.tune([rows - self.origin for rows in first], on)
         self.tuned_at = int(counts.sum())
         self._in_force = None
         self.settled()

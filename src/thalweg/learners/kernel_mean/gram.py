@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
 from thalweg.learners.base.rows import Floats
+from thalweg.learners.kernel_mean.backend import Backend
 from thalweg.learners.kernel_mean.exact import ExactCore, Given
 from thalweg.learners.kernel_mean.rule import biases_from, weights_from
 from thalweg.learners.kernel_mean.tuning import (
@@ -96,7 +97,7 @@ class GramCore(ExactCore):
                 scores[:, c] = weights[c] * self._sums(X, self._kept(c)) / len(rows) + bias  # eq. (1), eq. (5)
         return scores
 
-    def tune(self, kept: list[Floats]) -> Tuned:
+    def tune(self, kept: list[Floats], on: Backend) -> Tuned:
         """Rho and b of two classes by leave-one-out; else equal weights and the boundary half way."""
         given = self.given
         counts = np.array([len(part) for part in kept])

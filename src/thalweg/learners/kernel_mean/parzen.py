@@ -8,6 +8,9 @@ which are summed by log-sum-exp: the nearest row decides at any distance.
 Far from the origin the two parts of an exponent are large and cancel. A bound of their size says for each row asked
 about whether single precision holds the exponents, or double; where neither does, the row is compared with the kept
 rows one difference at a time. Kept rows far away from it do not count in the bound: their term is nothing.
+
+Rows asked about on a device are compared there: the kept rows are copied to it once. What is left, a number for each
+row and class, comes back to the host.
 """
 
 from __future__ import annotations
@@ -22,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.kernel_mean.densities import side_by_side
+from thalweg.learners.kernel_mean.backend import HOST, Backend
+from thalweg.learners.kernel_mean.device_rows import DeviceRows, rows_and_backend
 from thalweg.learners.kernel_mean.exact import ExactCore, Given, GrowingRows
 from thalweg.learners.kernel_mean.rule import log_scores
 from thalweg.learners.kernel_mean.tuning import Tuned, leave_one_out, untuned
@@ -54,8 +58,6 @@ def bar(label: str, wanted: bool) -> Iterator[Callable[[float], None]]:
         drawn.stop()
 
 
-#: Kernel values of a block, which stay in a core's own cache, and how many kept rows it has at most.
-_BLOCK, _KEPT = 1 << 16, 512
 #: Fewer kernel values than this are computed sooner than threads start.
 _WORTH_THREADS = 1 << 20
 #: Exponents below this add nothing beside exp(0) = 1, and would cost ten times as much where they underflow.
@@ -89,6 +91,7 @@ class ParzenCore(ExactCore):
         super().__init__(features, given)
         self._precision = SINGLE if given.dtype == np.float32 else DOUBLE
         self._ready: list[GrowingRows] = []
+        self._elsewhere: tuple[Backend, dict[int, Any]] | None = None
 
     @property
     def sigma(self) -> float:
@@ -99,17 +102,20 @@ class ParzenCore(ExactCore):
     def insert(self, at: int) -> None:
         super().insert(at)
         self._ready.insert(at, self._room())
+        self._elsewhere = None
 
     def added(self, c: int, new: Floats) -> None:
         self._ready[c].add(self._made_ready(new, self._precision))
+        self._elsewhere = None
 
     def settled(self) -> None:
         ready = [self._room() for _ in self.rows]
         for room, rows in zip(ready, self.rows, strict=True):
             room.add(self._made_ready(rows.filled, self._precision))
         self._ready = ready
+        self._elsewhere = None
 
-    def tune(self, kept: list[Floats]) -> Tuned:
+    def tune(self, kept: list[Floats], on: Backend) -> Tuned:
         """By leave-one-out in double precision, or by the rule without tuning; nothing where all is given."""
         given, counts = self.given, [len(part) for part in kept]
         if None not in (given.sigma, given.rho, given.bias):
@@ -119,7 +125,7 @@ class ParzenCore(ExactCore):
             return untuned(rows, np.array(counts) > 0, given.sigma, given.rho, given.bias)
         codes = np.repeat(np.arange(len(kept)), counts)
         with bar("tuning by leave-one-out", given.progress) as report:
-            return leave_one_out(rows, codes, len(kept), given.sigma, given.rho, given.bias, report)
+            return leave_one_out(rows, codes, len(kept), given.sigma, given.rho, given.bias, report, on)
 
     def _room(self) -> GrowingRows:
         return GrowingRows(self.n_features + 1, self._precision.dtype)
@@ -138,51 +144,63 @@ class ParzenCore(ExactCore):
 
     # ------------------------------------------------------------------ answering
 
-    def discriminants(self, X: Floats) -> Floats:
+    def discriminants(self, X: Floats | DeviceRows) -> Floats:
         """Log of w_c p_c(x) + b_c, up to a number that all classes of a row share."""
         log_p, log_scale = self.log_densities(X)
         rule = self.in_force
         return log_scores(log_p, log_scale, rule.weights, rule.biases, rule.seen)
 
-    def log_densities(self, X: Floats) -> tuple[Floats, Floats]:
+    def log_densities(self, X: Floats | DeviceRows) -> tuple[Floats, Floats]:
         """Log densities of each row: their sum, the second part being the same for all classes."""
         log_p, log_scale = np.full((len(X), self.n_classes), -np.inf), np.zeros(len(X))
         ready = {c: rows.filled for c, rows in enumerate(self._ready) if len(rows)}
         if not ready or len(X) == 0:
             return log_p, log_scale
+        rows, on = rows_and_backend(X)
         unit = self._unit()
         left = self.sigma / unit**2
-        V = (X - self.origin) * unit
+        V = (rows - on.array(self.origin)) * unit
         with np.errstate(over="ignore", invalid="ignore"):  # infinite or no number: no precision holds the exponents
-            lengths = np.sqrt(np.einsum("ij,ij->i", V, V))
+            lengths = np.sqrt(on.host(on.squared_lengths(V)))
             np.maximum(-left * lengths**2, _NOWHERE, out=log_scale)
             parts = _largest_parts(lengths, ready, left)
         todo = np.ones(len(X), dtype=bool)
         for precision in (SINGLE, DOUBLE) if self._precision is SINGLE else (DOUBLE,):
             held = todo & (parts <= precision.largest_parts) & (lengths <= precision.farthest)
             if held.any():
-                if precision is not self._precision:
-                    ready = {c: self._made_ready(self.rows[c].filled, precision) for c in ready}
-                log_p[held] = self._by_products(V[held], ready, left)
+                asked = V if held.all() else on.xp.take(V, on.array(np.flatnonzero(held)), axis=0)
+                log_p[held] = self._by_products(asked, self._ready_on(on, precision), left, on)
             todo &= ~held
         for at in np.flatnonzero(todo).tolist():
-            log_p[at], log_scale[at] = self._by_differences(X[at])
+            log_p[at], log_scale[at] = self._by_differences(on.host(rows[at, :]))
         return log_p, log_scale
 
-    def _by_products(self, V: Floats, ready: dict[int, NDArray[Any]], left: float) -> Floats:
+    def _ready_on(self, on: Backend, precision: Precision) -> dict[int, Any]:
+        """The ready rows of each class that has any, where they are asked for; of the usual precision kept there."""
+        if precision is not self._precision:
+            kept = {c: rows.filled for c, rows in enumerate(self.rows) if len(rows)}
+            return {c: on.array(self._made_ready(rows, precision)) for c, rows in kept.items()}
+        if on is HOST:
+            return {c: rows.filled for c, rows in enumerate(self._ready) if len(rows)}
+        if self._elsewhere is None or self._elsewhere[0] != on:
+            self._elsewhere = on, {c: on.array(rows.filled) for c, rows in enumerate(self._ready) if len(rows)}
+        return self._elsewhere[1]
+
+    def _by_products(self, V: Any, ready: dict[int, Any], left: float, on: Backend) -> Floats:
         """Log densities without the part that all classes share, by matrix products."""
-        log_p = np.full((len(V), self.n_classes), -np.inf)
+        n, longest = V.shape[0], max(rows.shape[0] for rows in ready.values())
+        log_p = np.full((n, self.n_classes), -np.inf)
         dtype = next(iter(ready.values())).dtype
-        step = _BLOCK // min(_KEPT, max(map(len, ready.values())))
+        step = on.block // min(on.tile, longest)
 
         def work(start: int) -> None:
-            at = slice(start, start + step)
-            asked = np.full((len(V[at]), V.shape[1] + 1), -left, dtype=dtype)
-            np.multiply(V[at], 2.0 * left, out=asked[:, :-1], casting="same_kind")
+            at = slice(start, min(start + step, n))
+            last = on.xp.asarray(on.xp.zeros_like(V[at, :1]) - left, dtype=dtype)
+            asked = on.xp.concat([on.xp.asarray(V[at, :] * (2.0 * left), dtype=dtype), last], axis=1)
             for c, rows in ready.items():
-                log_p[at, c] = _log_sums(asked, rows) - np.log(len(rows))  # eq. (2)
+                log_p[at, c] = on.host(_log_sums(asked, rows, on)) - np.log(rows.shape[0])  # eq. (2)
 
-        side_by_side(work, range(0, len(V), step), len(V) * sum(map(len, ready.values())) > _WORTH_THREADS)
+        on.run(work, range(0, n, step), n * sum(rows.shape[0] for rows in ready.values()) > _WORTH_THREADS)
         return log_p
 
     def _by_differences(self, x: Floats) -> tuple[Floats, float]:
@@ -217,17 +235,17 @@ def _largest_parts(lengths: Floats, ready: dict[int, NDArray[Any]], left: float)
     return np.asarray(left * counts * (2.0 * lengths + counts))
 
 
-def _log_sums(asked: NDArray[Any], kept: NDArray[Any]) -> Floats:
+def _log_sums(asked: Any, kept: Any, on: Backend) -> Any:
     """Log of the sum of exp(exponent) over all kept rows, in tiles: a running maximum, and the sum relative to it."""
-    highest, sums = np.full(len(asked), -np.inf, dtype=asked.dtype), np.zeros(len(asked))
-    for start in range(0, len(kept), _KEPT):
-        E = asked @ kept[start : start + _KEPT].T
-        higher = E.max(axis=1)
-        if start > 0:
-            np.maximum(higher, highest, out=higher)
-            sums *= np.exp(highest - higher)
+    xp, highest, sums = on.xp, None, None
+    m = kept.shape[0]
+    for start in range(0, m, on.tile):
+        E = asked @ kept[start : min(start + on.tile, m), :].T
+        higher = xp.max(E, axis=1)
+        if highest is not None:
+            higher = xp.maximum(higher, highest)
+            sums = sums * xp.exp(highest - higher)
         E -= higher[:, None]
-        np.maximum(E, _LEAST, out=E)
-        sums += np.exp(E, out=E).sum(axis=1)  # eq. (6)
-        highest = higher
-    return np.asarray(highest + np.log(sums))
+        more = xp.asarray(xp.sum(on.exp(E, _LEAST), axis=1), dtype=xp.float64)  # eq. (6)
+        highest, sums = higher, more if sums is None else sums + more
+    return highest + xp.log(sums)

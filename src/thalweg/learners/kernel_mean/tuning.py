@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.kernel_mean.densities import leave_one_out_log_means, side_by_side
+from thalweg.learners.kernel_mean.backend import HOST, Backend, side_by_side
+from thalweg.learners.kernel_mean.densities import leave_one_out_log_means
 from thalweg.learners.kernel_mean.rule import OneOrEach, biases_from, log_scores, weights_from
 
 #: The grids that reproduce the paper's table.
@@ -161,14 +162,19 @@ def leave_one_out(
     rho: OneOrEach | None = None,
     bias: OneOrEach | None = None,
     report: Callable[[float], None] = lambda share: None,
+    on: Backend = HOST,
 ) -> Tuned:
-    """The parameters with the fewest leave-one-out errors; given ones are kept. ``report`` gets the share done."""
+    """The parameters with the fewest leave-one-out errors; given ones are kept. ``report`` gets the share done.
+
+    Densities, O(n^2) of them for each width, are computed ``on`` a device where one is given; biases are searched for
+    on the host, in O(n log n) for each width and rho.
+    """
     counts = np.bincount(codes, minlength=n_classes)
     seen = counts > 0
     if len(rows) < FEWEST_ROWS or (counts > 1).sum() < 2:
         return untuned(rows, seen, sigma, rho, bias)
     sigmas = width_grid(rows) if sigma is None else np.array([sigma])
-    log_p = leave_one_out_log_means(rows, codes, n_classes, sigmas, report)
+    log_p = leave_one_out_log_means(rows, codes, n_classes, sigmas, report, on)
     if seen.sum() > 2:
         return _tune_many(log_p, codes, seen, sigmas, rho, bias)
     minus, plus = np.flatnonzero(seen)
