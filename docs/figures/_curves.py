@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 def mistakes(model: Any, X: Floats, y: NDArray[Any]) -> Floats:
-    """1 where a row was answered wrongly before it was learned, else 0."""
+    """1 where a row was predicted wrongly before it was learned, else 0."""
     return np.asarray(model.predict_then_learn(X, y) != y, dtype=np.float64)
 
 

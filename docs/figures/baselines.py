@@ -24,7 +24,7 @@ MODELS = {
 
 
 def sticky(stays: float) -> tuple[np.ndarray, np.ndarray]:
-    """Labels that stay as they are with this chance from row to row; two features tell them apart, not quite."""
+    """Labels that stay as they are with this chance from row to row; two features distinguish them, not quite."""
     rng = np.random.default_rng(0)
     turns = rng.random(ROWS) > stays
     y = np.cumsum(turns) % 2

@@ -1,4 +1,4 @@
-"""Where a run marks a change: a model that stopped learning, and one that goes on."""
+"""Where a run marks a change: a model that stopped learning, and one that continues."""
 
 from __future__ import annotations
 

@@ -35,14 +35,14 @@ def draw() -> Figure:
     """Error of each member and of the committee, and the shares of the members."""
     X, y = stream()
     members = [OnlineLDC(rate, counts="soft", ridge=1e-3) for rate in RATES]
-    answers = Committee(members).predict_then_learn(X, y, with_weights=True)
+    found = Committee(members).predict_then_learn(X, y, with_weights=True)
     figure = style.new_figure(7.2, 4.4)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[1.3, 1])
     for (rate, (colour, dashes)), member in zip(RATES.items(), members, strict=True):
         above.plot(*blocks(mistakes(member, X, y), BLOCK), color=colour, linestyle=dashes, label=f"O-LDC, λ = {rate:g}")
-    above.plot(*blocks((answers.labels != y).astype(float), BLOCK), color=style.INK, label="committee of the three")
+    above.plot(*blocks((found.labels != y).astype(float), BLOCK), color=style.INK, label="committee of the three")
     for i, (colour, dashes) in enumerate(RATES.values()):
-        below.plot(*blocks(answers.weights[:, i], BLOCK // 4), color=colour, linestyle=dashes)
+        below.plot(*blocks(found.weights[:, i], BLOCK // 4), color=colour, linestyle=dashes)
     for axes in (above, below):
         style.mark_changes(axes, [ROWS / 3, 2 * ROWS / 3])
     for start, text in zip((0, ROWS / 3, 2 * ROWS / 3), ("still", "3° a row", "0.1° a row"), strict=True):

@@ -24,7 +24,7 @@ MODELS = {
 
 
 def draw() -> Figure:
-    """How far answers are from the value without noise, squared, before the row is learned; means of 200."""
+    """How far predictions are from the value without noise, squared, before the row is learned; means of 200."""
     streams = {
         "The weights stand still": LinearResponse(seed=0, weights=(1.0, -1.0, 0.5), noise=NOISE),
         "They move by 0.001 a row": LinearResponse(
@@ -37,8 +37,8 @@ def draw() -> Figure:
         X, y = stream.take(ROWS)
         clean = (X * stream.weights_at(np.arange(ROWS))).sum(axis=1)
         for name, (parameters, colour, dashes) in MODELS.items():
-            answers = OnlineLinearRegression(**parameters).predict_then_learn(X, y)
-            axes.plot(*blocks((answers - clean) ** 2, BLOCK), color=colour, linestyle=dashes, label=name)
+            predictions = OnlineLinearRegression(**parameters).predict_then_learn(X, y)
+            axes.plot(*blocks((predictions - clean) ** 2, BLOCK), color=colour, linestyle=dashes, label=name)
         axes.set_yscale("log")
         axes.set(title=title, xlabel="rows seen", xlim=(0, ROWS))
         axes.xaxis.set_major_formatter("{x:,.0f}")

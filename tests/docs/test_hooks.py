@@ -56,6 +56,15 @@ def test_a_figure_with_a_narrow_form_shows_it_on_narrow_screens(hook):
     assert 'srcset="figures/landing_phone-dark.svg"' in html
 
 
+def test_old_addresses_of_pages_lead_to_the_new_ones(hook, tmp_path):
+    moved = hook("moved_pages")
+    moved.on_post_build(SimpleNamespace(site_dir=str(tmp_path)))
+    assert 'href="../guides/spark.html"' in (tmp_path / "tutorials" / "on-spark.html").read_text()
+    for old, new in moved.MOVED.items():
+        assert not (ROOT / "docs" / f"{old}.md").exists()
+        assert (ROOT / "docs" / f"{new}.md").exists()
+
+
 def test_what_is_made_is_kept_until_its_recipe_changes(hook, tmp_path, monkeypatch):
     kept = hook("kept")
     monkeypatch.setattr(kept, "ROOT", tmp_path)

@@ -19,6 +19,8 @@ from thalweg import (
     RandomFeatures,
     StandardScaler,
     StreamPipeline,
+    TableClassifier,
+    evaluate,
 )
 from thalweg.errors import InvalidInput
 from thalweg.learners.base.rows import as_rows
@@ -286,7 +288,18 @@ def test_a_missing_label_without_a_name(labels):
     ],
 )
 def test_a_column_that_holds_no_numbers_is_named(column):
-    assert refusal(lambda: OnlineLDC().fit(column, [0, 1])).startswith("X must hold numbers, column 'b' does not")
+    said = refusal(lambda: OnlineLDC().fit(column, [0, 1]))
+    assert said.startswith("X must hold numbers, column 'b' does not")
+    assert "thalweg.evaluate.run" in said
+
+
+def test_what_the_refusal_of_text_suggests_works():
+    frame = pd.DataFrame({"word": ["dry", "wet"] * 20, "level": np.arange(40.0)})
+    labels = ["low", "high"] * 20
+    assert "TableClassifier" in refusal(lambda: AutoClassifier().fit(frame, labels))
+    model = evaluate.run(AutoClassifier(), frame, labels).model
+    assert isinstance(model, TableClassifier)
+    assert model.predict(frame[:2]).tolist() == ["low", "high"]
 
 
 def test_a_plan_is_no_table():

@@ -535,7 +535,7 @@ class Model(Struct, frozen=True, omit_defaults=True):
     rows, labels, waiting : int
         Rows predicted, labels learned, rows whose label may still come.
     error : float or None
-        The error rate over all labels; of regression the mean absolute error.
+        Error rate over all labels. For regression it is the mean absolute error.
     created : float
         Time of creation, in seconds since 1970.
     archived : bool
@@ -545,29 +545,29 @@ class Model(Struct, frozen=True, omit_defaults=True):
     challenger_of : str or None
         The model that it challenges; None for a champion.
     parameters, schema : mapping or None
-        How it was made, and its columns; None in a list of models, and a schema where no row has come yet.
+        How it was made, and its columns. None in a list of models. The schema is also None before the first row.
     version : int or None
-        The last record of the journal with labels that it has learned; None in a list of models.
+        Last record of the journal with labels that it has learned. None in a list of models.
     labels_seen : tuple of str
-        The classes it knows; empty in a list of models and of regression.
+        The classes seen so far. Empty in a list of models and for regression.
     family_weights : mapping or None
-        The weight of each family of members in a prediction, where the model has several (linear, kernel and tilings of
-        kind "auto"); None in a list of models.
+        Weight of each family of members in a prediction: linear, kernel and tilings for kind "auto". None for models
+        without families and in a list of models.
     positive : str or None
-        The label of interest; None in a list of models.
+        The label of interest. None in a list of models.
     rare : mapping or None
-        How that label is found, over the last 10,000 labels: roc_auc, pr_auc, recall, precision, and cost where costs
-        were given; None without such a label and in a list of models.
+        Scores of that label over the last 10,000 labels: roc_auc, pr_auc, recall, precision, and cost where costs were
+        given. None without such a label and in a list of models.
     task : str
         "classification" or "regression".
     coverage : float or None
-        Of regression, the share of rows whose interval is to hold the label; None in a list of models.
+        For regression, share of rows whose interval should contain the label. None in a list of models.
     key : str or None
-        The column of keys, each of which has a model of its own; None without keys and in a list of models.
+        Column of keys, each of which has a model of its own. None without keys and in a list of models.
     scores, all_scores : mapping or None
-        Of regression, over the last 1,000 labels and over all: mae, rmse, r2 (against the mean of the labels known when
-        the row was predicted), skill (against the last of them), coverage and mean width of the intervals,
-        last_value_mae and running_mean_mae; None in a list of models.
+        For regression, scores over the last 1,000 labels and over all labels: mae, rmse, r2, skill, coverage and mean
+        width of the intervals, last_value_mae and running_mean_mae. r2 compares with the mean of the labels known when
+        the row was predicted, and skill with the last of them. None in a list of models.
 
     Examples
     --------

@@ -333,20 +333,20 @@ def prequential(
 ) -> Iterator[Record]:
     """Evaluate a model on a stream test-then-train: each row is predicted before its label is learned.
 
-    The model continues from its current state. It has learned all rows once the records are exhausted. Before
-    the first label neither the model nor the baselines have a prediction: `summarise` and `curve` do not score these
-    rows, and all probabilities are equal there.
+    The model continues from its current state. It has learned all rows once the records are exhausted. Before the first
+    label neither the model nor the baselines have a prediction. `summarise` and `curve` do not score these rows, and
+    all probabilities are equal there.
 
     Parameters
     ----------
     model : learner
-        A learner of thalweg (one compiled call per chunk), a `TableClassifier` (rows are frames, and labels are those
-        that it learned: text, for the model of a run), or a scikit-learn classifier with ``partial_fit`` (called row by
-        row).
+        A learner of thalweg (one compiled call per chunk), or a scikit-learn classifier with ``partial_fit`` (called
+        row by row). Or a `TableClassifier`: rows are then frames, and labels are those that it learned, which are text
+        for the model of a run.
     stream : Stream, or iterable of (X, y)
-        Source of the rows: ``thalweg.streams.Table(X, y)`` for rows and labels in memory,
-        ``thalweg.frames.chunks(source, target)`` for a frame or a file with a column of labels, a generated stream, or
-        chunks of your own, arrays or frames.
+        Source of the rows. ``thalweg.streams.Table(X, y)`` is for rows and labels in memory.
+        ``thalweg.frames.chunks(source, target)`` is for a frame or a file with a column of labels. Generated streams,
+        and chunks of your own, arrays or frames, work too.
     classes : array-like, optional
         All labels of the chunks. By default they are found by a first pass over the chunks. A generator allows only one
         pass and needs them. A `Stream` has its own.
@@ -358,10 +358,10 @@ def prequential(
     with_proba : bool
         Whether to ask for probabilities (log-loss and Brier score need them) where the model has them.
     delay : int >= 0
-        Delay of the labels, in rows: row i is predicted when it arrives and learned right after row i + delay is
-        predicted, as in ``thalweg run --delay``. The baselines get their labels when the model does. Records
-        then have no rate and no weights. The last ``delay`` rows are not learned, but scored: `prequential` scores
-        every row, ``thalweg run`` those whose label arrived.
+        Delay of the labels, in rows. Row i is predicted when it arrives and learned right after row i + delay is
+        predicted, as in ``thalweg run --delay``. The baselines get their labels when the model does. Records then have
+        no rate and no weights. The last ``delay`` rows are scored but not learned: `prequential` scores every row, and
+        ``thalweg run`` only those whose label arrived.
 
     Yields
     ------

@@ -98,19 +98,19 @@ class Fleet(LabelledEstimator):
     Parameters
     ----------
     model : classifier or regressor of thalweg
-        Template of the model of each key; it learns nothing itself. Its core must be compiled, which excludes
+        Template of the model of each key. It learns nothing itself. Its core must be compiled, which excludes
         pipelines, `LearnNSE`, the kernel mean machine without a budget, and committees with members of scikit-learn.
         With a regressor, ``Fleet(model)`` is a `RegressorFleet`, whose rows have one number each as their target. The
         state of a key is read and written with each of its rows, so small models are fast. Models with tilings, such as
         the defaults unless ``curved=False``, take a hundred times as long as outside a fleet.
     key : str, optional
-        The column of a table, or the entry of a row given as a dict, that holds the key. It is
-        used wherever no keys are given, and is not a feature.
+        Name of the key's column in a table, or of its entry in a dict. It is used wherever no keys are given, and is
+        not a feature.
     capacity : int, optional
         Number of models in memory, at least 1 (default: all). Beyond it, the models that learned least recently go to a
-        temporary file until their key comes again; about 24 bytes a key stay in memory. A lower number saves memory
-        and costs reads and writes. With "cuda" it is the number of models in the GPU's memory; others are in the host's
-        memory until a batch has rows of their key. Predictions do not depend on it.
+        temporary file until their key comes again. About 24 bytes a key stay in memory. A lower number saves memory and
+        costs reads and writes. With "cuda" it is the number of models in the GPU's memory. The others
+        are in the host's memory until a batch has rows of their key. Predictions do not depend on it.
     folder : str, optional
         Folder of that temporary file (default: the system's). The file has no name there and is deleted with the fleet.
         `thalweg.save` writes all models, those in the file included.
@@ -123,8 +123,8 @@ class Fleet(LabelledEstimator):
     Attributes
     ----------
     classes_ : ndarray
-        The labels of all keys, sorted. A label new to the fleet is announced to every model, which changes none of
-        their predictions.
+        The labels of all keys, sorted. A new label is announced to every model, which changes none of their
+        predictions.
     n_features_in_ : int
         The width of a row.
     feature_names_in_ : ndarray of str

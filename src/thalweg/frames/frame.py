@@ -91,7 +91,8 @@ class Frame(ABC):
                     for done, column in enumerate(columns):
                         part[:, done] = column[start : start + step]
         except (TypeError, ValueError) as error:
-            hint = "encode text and times as numbers first"
+            hint = "encode it first, or use thalweg.evaluate.run, whose model is a table model"
+            hint += " (TableClassifier or TableRegressor) that reads text, categories and times"
             raise InvalidInput(
                 f"{name} must hold numbers, column {self.names[done]!r} does not ({error}): {hint}"
             ) from error

@@ -153,13 +153,13 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
         Whether kernel and tiling members take part. Without them the boundary is linear and a row costs a fraction.
     persistence : bool, default False
         Adds a member that predicts the label which usually follows the last one. It is valid only where each label is
-        known before the next row arrives: evaluation refuses it when labels are delayed.
+        known before the next row arrives. Evaluation refuses it when labels are delayed.
     dense_features : int, default 0
         Number of leading columns of sparse rows that are dense, such as the numbers of a table beside its text. Members
         for dense rows learn these columns. Members for sparse rows learn all columns, with these ones centred.
     class_weight : mapping of label to number, "balanced" or None, default None
         Weight of the rows of each label, in every member and in the weights of the members. It multiplies the row's own
-        weight; a label that is not named has weight 1. "balanced" weights a label by the inverse of its share of the
+        weight. A label that is not named has weight 1. "balanced" weights a label by the inverse of its share of the
         last 5,000 rows.
 
     Attributes
@@ -173,10 +173,10 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     family_weights_ : dict of str to float
         The weight of each family in the next prediction, which shows the kind of boundary of the stream.
     left_out_ : str
-        What was left out because of the number of features; empty where nothing was.
+        What was left out because of the number of features. Empty where nothing was.
     effective_rows_ : float
-        How many rows the bank of discriminants remembers, by the weights of its rates; NaN without a bank, or while the
-        bank weighs less than 0.01.
+        Number of rows that the bank of discriminants remembers, by the weights of its rates. NaN without a bank, or
+        while the weight of the bank is below 0.01.
     class_effective_rows_ : ndarray
         The same, for each class of ``classes_``.
 

@@ -71,41 +71,42 @@ class OnlineLinearRegression(LinearRegressor):
     Parameters
     ----------
     rate : positive float or a rate of `thalweg.rates`, default InverseSqrt(1.0), the paper's
-        The step of ``solver="sgd"``. A decaying one settles, a constant one keeps following drift; larger is faster and
-        noisier. It wants features of about unit scale. Least squares has no step to choose.
+        Step of ``solver="sgd"``. A decaying step settles, and a constant one keeps following drift. A larger step is
+        faster and noisier. Features should have about unit scale. Least squares has no step.
     intercept : bool, default True
         Whether to learn a constant term; it is never penalised.
     solver : {"sgd", "rls"}, default "sgd"
-        Stochastic gradient, O(p) a row; or recursive least squares, O(p^2) a row, exact at every row and indifferent to
-        the features' scales and offsets.
+        Stochastic gradient, O(p) a row, or recursive least squares, O(p^2) a row. Least squares is exact at every row
+        and does not depend on the scales and offsets of the features.
     averaged : bool, default False
-        With "sgd", predict with the average of all weights so far (Polyak): steadier on a still stream.
+        With "sgd", predict with the average of all weights so far (Polyak). This is steadier on a stream without drift.
     penalty : float >= 0, default 0.0
-        L2 penalty; larger shrinks the weights more. "sgd": every step also shrinks the weights by this share of itself.
-        "rls": the alpha of ridge regression, held against forgetting to within a factor of two. A little, some 0.01 of
-        a typical squared feature, keeps the first predictions tame, when rows are as few as features. Where features
-        depend on each other linearly (duplicates, one-hot columns beside an intercept), 0 lets ``coef_`` wander along
-        the dependency: rows that obey it are predicted correctly, others are not. There 1e-6 of a squared feature is
-        enough.
+        L2 penalty. A larger value shrinks the weights more. With "sgd" every step also shrinks the weights by this
+        share of itself. With "rls" it is the alpha of ridge regression, kept to within a factor of two while rows are
+        forgotten. About 0.01 of a typical squared feature keeps the first predictions small, while there are no more
+        rows than features. Features may depend on each other linearly (duplicates, one-hot columns beside an
+        intercept). Without a penalty ``coef_`` then drifts along the dependency: only rows that keep it are predicted
+        correctly. There 1e-6 of a squared feature is enough.
     forgetting : float in [0, 1), default 0.0
-        Old rows lose this share of their weight with every new row, so the memory is about 1 / forgetting rows; larger
-        follows drift faster and is noisier. "rls": of the squared errors. "sgd", when ``averaged``: of the average.
+        Share of their weight that old rows lose with every new row. The memory is about 1 / forgetting rows. A larger
+        value follows drift faster and is noisier. With "rls" it applies to the squared errors, and with "sgd" to the
+        average of ``averaged``.
 
     per_feature : bool, default False
-        With "sgd", whether each feature has a step size of its own, ``rate`` over the root of its squared values so
-        far: for rare indicators and words.
+        With "sgd", whether each feature has its own step size: ``rate`` over the root of its squared values so far. Use
+        it for rare indicators and words.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray, float
-        The linear model that predicts; with several targets, one row and one entry for each.
+        The linear model. With several targets, one row and one entry for each.
     rate_ : float
-        With "sgd", the step now in force.
+        With "sgd", the step in use.
     cut_steps_ : int
-        With "sgd", how many steps were too large and were cut. A first cut warns with `thalweg.errors.Diverging`.
+        With "sgd", how many steps were too large and were cut. The first cut warns with `thalweg.errors.Diverging`.
     inverse_scatter_ : ndarray of shape (features, features)
-        With "rls", P, the inverse of the weighted scatter of the rows (about their mean with an intercept), positive
-        definite; times the noise's variance it is the covariance of ``coef_`` where nothing is forgotten.
+        With "rls", P, the inverse of the weighted scatter of the rows (about their mean with an intercept). It is
+        positive definite. Without forgetting, P times the noise's variance is the covariance of ``coef_``.
 
     Examples
     --------

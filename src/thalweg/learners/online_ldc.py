@@ -91,51 +91,51 @@ class OnlineLDC(WithClassWeight, WithLogPosteriors, WithRate, StreamClassifier):
     Parameters
     ----------
     rate : float in (0, 1), a rate of `thalweg.rates`, or "auto", default 0.5
-        The weight of a new row. With hard counts 0.5 is the batch estimate of all rows so far, above it the learner
-        is eager, below reluctant. With soft counts the memory is about 1 / rate rows. Raising it follows drift
-        faster and is noisier. "auto", with soft counts, runs memories of 3 to 3,333 rows side by side and weighs them
-        by their recent mistakes: nothing to choose.
+        Weight of a new row. A larger rate follows drift faster and is noisier. With soft counts the memory is about 1 /
+        rate rows. With hard counts 0.5 is the batch estimate of all rows so far; above it new rows count more, below it
+        less. "auto", with soft counts, runs memories of 3 to 3,333 rows side by side and weights them by their recent
+        mistakes.
     counts : {"hard", "soft"}, default "hard"
-        "hard": the printed formulas, whose memory still lengthens with the rows seen. "soft": counts fade as well,
-        exact exponential forgetting; the choice for long streams.
+        How old rows fade. "hard" is the printed formulas, whose memory still grows with the rows seen. "soft" fades the
+        counts as well, which is exact exponential forgetting. Use it for long streams.
     covariance : {"corrected", "2008"}, default "corrected"
         The update of the common covariance: exact, or as first printed.
     warmup : int >= 0, default 10
-        The first rows of a fresh model, learned with equal weights before the rate sets in. While their covariance is
-        singular the identity stands in for it. After `fit` there is none: `fit`'s rows are the start. The rates of
-        "auto" have a start of their own: each averages all rows until its memory is full.
+        Number of first rows of a fresh model that get equal weights, before the rate applies. While their covariance is
+        singular the identity replaces it. After `fit` there is no warm-up. With "auto" each rate averages all rows
+        until its memory is full.
     ridge : float >= 0, default 0.0
-        Adds this share of each feature's long-run variance (all rows at first, some 5,000 later, wild values cut) to
-        the covariance, held against forgetting. A little (1e-3) steadies eager rates and features that stand still for
-        a while; more shrinks towards independent features. "auto" needs some: it takes 1e-3 where this is 0.
+        Share of each feature's long-run variance that is added to the covariance and kept while rows are forgotten. The
+        long run is all rows at first and some 5,000 later, with extreme values cut. A little (1e-3) steadies high rates
+        and features that are constant for a while. More shrinks towards independent features. "auto" uses 1e-3 where
+        this is 0.
     dtype : {"float64", "float32"}, default "float64"
-        What the inverse covariance is kept in. "float32" needs half the memory, and from 500 features on 0.5 to 0.7 of
-        the time; below 128 it is slower. Its predictions are those of "float64" but for one in ten thousand where
-        features nearly depend on each other, and more at rates so eager that they remember fewer rows than there are
-        features. All that comes out is float64 as ever. Not with "auto".
+        Precision of the inverse covariance. "float32" needs half the memory, and from 500 features on 0.5 to 0.7 of the
+        time. Below 128 features it is slower. Where features nearly depend on each other, one prediction in ten
+        thousand differs from "float64". More differ at rates so high that they remember fewer rows than there are
+        features. Results are float64 in any case. Not with "auto".
     class_weight : mapping of label to number, "balanced" or None, default None
-        What the rows of each label count for, times their own weight, in priors and covariance; a label that is not
-        named counts 1. "balanced" counts them by the inverse of the label's share of the last 5,000 rows, so that rare
-        labels count as much.
+        Weight of the rows of each label, in priors and covariance. It multiplies the row's own weight. A label that is
+        not named has weight 1. "balanced" weights a label by the inverse of its share of the last 5,000 rows.
 
     Attributes
     ----------
     rate_ : float
-        The rate now in force.
+        The rate in use.
     effective_rows_ : float
-        How many rows the model remembers: 1 / (share of the last row). Over time, about 1 / the rates that
-        ``predict_then_learn(…, with_rate=True)`` gives.
+        Number of rows that the model remembers: 1 / (share of the last row). Over time it is about 1 / the rates that
+        ``predict_then_learn(…, with_rate=True)`` returns.
     class_effective_rows_ : ndarray of shape (classes,)
-        The same by class, with soft counts; hard ones do not fade, so it is not known.
+        The same by class, with soft counts. Hard counts do not fade, so it is not known there.
     counts_, priors_ : ndarray of shape (classes,)
-        Rows per class (soft: their remaining weight), and the priors in use. These and the following exist for a
-        single rate, not for "auto".
+        Rows per class (soft: their remaining weight), and the priors in use. These and the following attributes exist
+        for a single rate, not for "auto".
     means_ : ndarray of shape (classes, features)
         Class means.
     precision_ : ndarray of shape (features, features)
         Inverse of the common covariance, exactly symmetric and positive definite.
     rates_, weights_ : ndarray
-        Of "auto": the rates, and the share of each in the next prediction.
+        With "auto": the rates, and the weight of each in the next prediction.
 
     See Also
     --------

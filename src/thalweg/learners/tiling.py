@@ -55,23 +55,23 @@ class TilingClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     """Logistic regression over random grids of cells, for boundaries of any shape.
 
     With more than 256 features it takes longer to find those that matter: some 5,000 rows for 300, over 10,000 for
-    1,000. A larger ``replace_share`` (0.1) shortens that. An interaction of features that say nothing alone is hardly
-    found among 100 or more.
+    1,000. A larger ``replace_share`` (0.1) shortens that. Among 100 features or more it hardly finds an interaction of
+    features that carry no information alone.
 
     Parameters
     ----------
     tilings : int, 1 to 10,000, default 256
-        How many grids. More give a smoother boundary, at a proportional cost.
+        Number of grids. More give a smoother boundary, at a proportional cost.
     depth : int, 1 to 3, default 3
-        Features of one grid at the most. 1 is an additive model; 3 finds interactions of three features.
+        Largest number of features of one grid. 1 is an additive model. 3 finds interactions of three features.
     step : positive float or "auto", default "auto"
-        Step of the gradient. Larger follows drift faster and is noisier. "auto" runs four rules side by side and
+        Step of the gradient. A larger one follows drift faster and is noisier. "auto" runs four rules side by side and
         weights them by their recent errors.
     memory : int >= 2 or None, default None
-        Rows over which a cell remembers its squared gradients, by which its own step shrinks (AdaGrad with fading
-        squares). None takes the same step in every cell, and is the only choice where ``step`` is "auto".
+        Rows over which a cell remembers its squared gradients, which shrink its own step (AdaGrad with fading squares).
+        None takes the same step in every cell. It is the only choice where ``step`` is "auto".
     replace_every : int >= 0, default 100
-        Rows between two replacements of the least useful grids; 0 keeps them all for good.
+        Rows between two replacements of the least useful grids. 0 replaces none.
     replace_share : float between 0 and 0.5, default 0.05
         The share of the grids replaced at a time.
     min_age : int >= 0, default 500
@@ -79,8 +79,8 @@ class TilingClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     random_state : int >= 0, default 0
         Seed for the random number generator.
     class_weight : mapping of label to number, "balanced" or None, default None
-        What the rows of each label count for, times their own weight; a label that is not named counts 1. "balanced"
-        counts them by the inverse of the label's share of the last 5,000 rows, so that rare labels count as much.
+        Weight of the rows of each label. It multiplies the row's own weight. A label that is not named has weight 1.
+        "balanced" weights a label by the inverse of its share of the last 5,000 rows.
 
     Examples
     --------

@@ -66,60 +66,59 @@ def learn_stream(
 ) -> DataFrame:
     """Predict and learn a stream with one model for each key; each row is predicted before its label is learned.
 
-    A key's model is, to the last bit, the one that learns the key's rows alone on one machine, in the order of their
-    times within each micro-batch. Spark's checkpoint keeps it as the bytes of a model file: see `models`.
+    A key's model is, to the last bit, the one that learns the key's rows alone on one machine. Rows are in the order of
+    their times within each micro-batch. Spark's checkpoint keeps the model as the bytes of a model file: see `models`.
 
     Parameters
     ----------
     df : streaming DataFrame
         The rows.
     model : classifier or regressor of thalweg
-        What each key begins with. It may have learned already. A query that continues from its checkpoint needs one of
-        the same class and with the same parameters, and ends with an error that says so otherwise.
+        The model that each key starts with. It may have learned already. A query that continues from its checkpoint
+        needs a model of the same class with the same parameters. Otherwise it ends with an error that says so.
     key, target : str
-        The columns of keys (whole numbers or text) and of labels. A row whose label is null is predicted only; with an
+        Columns of keys (whole numbers or text) and of labels. A row whose label is null is only predicted. With an
         ``id`` it waits for its label.
     time : str
-        When a row came: a timestamp, a date or a whole number. It puts the rows of a key in order, which a shuffle does
-        not keep. Rows of one time go by their values.
+        Column of the time when a row came: a timestamp, a date or a whole number. It restores the order of the rows of
+        a key, which a shuffle does not keep. Rows of one time are ordered by their values.
     columns : sequence of str, optional
-        The features; by default those that the model knows, or all other columns of numbers. A row that lacks one ends
-        the query with an error that says so: fill or leave out such rows before.
+        Columns of the features (default: those that the model knows, or all other columns of numbers). A row that lacks
+        one ends the query with an error. Fill or leave out such rows before.
     id : str, optional
-        The column that names a row, for labels that come later.
+        Column that identifies a row, for labels that come later.
     labels : streaming DataFrame, optional
-        Labels that come by themselves: the columns ``key``, ``id``, ``target`` and ``time``, the last with the time
-        when the label came. A label may come before its row in the stream, and a second label for a row is not learned.
+        Stream of labels, with the columns ``key``, ``id``, ``target`` and ``time``. The last is the time when the label
+        came. A label may come before its row. A second label for a row is not learned.
     wait : duration, optional
-        How long after its row a label may come, by their times; both are kept until the watermark says that the other
-        will not come. Longer waits find more labels and keep more rows. What waited too long, or came too late, is
-        reported as an event and counted in the key's state. Needed with ``labels``.
+        How long after its row a label may come, by their times. Needed with ``labels``. Both are kept until the
+        watermark says that the other will not come. Longer waits find more labels and keep more rows. A row or label
+        that waited too long, or came too late, is reported as an event and counted in the key's state.
     lateness : duration, default 0
-        How far the watermark stays behind the newest time of each stream. More waits longer for streams that are not in
-        step.
+        How far the watermark stays behind the newest time of each stream. A larger value waits longer for a stream that
+        is behind.
     ttl : duration, optional
-        A key that gets neither row nor label for so long, by the watermark, is forgotten, which is reported as an
-        event.
+        Time without a row or label, by the watermark, after which a key is forgotten. This is reported as an event.
     confidence : bool
-        Whether the probability of each prediction is wanted, of classifiers that have it.
+        Whether to return the probability of each prediction, for classifiers that have it.
     coverage : float, optional
-        Share of rows whose interval is to hold the target, of a regressor that has intervals; by default the model's
-        usual one.
+        Share of targets that the intervals should contain, for a regressor with intervals (default: the model's own).
     state : {"transform", "apply"}, optional
-        How Spark keeps the state: by ``transformWithStateInPandas`` on RocksDB, the default where Spark has it, or by
-        ``applyInPandasWithState``. The latter has no timers: a key takes its own newest time for the watermark, looks
-        for what waited too long when something comes for it, and has no ``ttl``.
+        How Spark keeps the state. "transform" is ``transformWithStateInPandas`` on RocksDB, the default where Spark has
+        it. "apply" is ``applyInPandasWithState``. It has no timers and no ``ttl``: a key uses its own newest time as
+        the watermark, and looks for what waited too long only when something comes for it.
 
     Returns
     -------
     streaming DataFrame
         With the columns of key, time, id (where there is one) and target, and ``event``, ``answer`` and ``confidence``
-        (where it is wanted). Regressors predict numbers, null before the first target of a key, and those with
-        intervals give their ends in ``lower`` and ``upper``, null while there is none. Targets that come later judge
-        these intervals, and the members of a mixture, by what was predicted (`learn_late`).
+        (if asked for). The predictions of a regressor are numbers, null before the first target of a key. Intervals
+        have their ends in ``lower`` and ``upper``, null while there is none. Targets that come later judge the
+        intervals, and the members of a mixture, by what was predicted (`learn_late`).
 
-        Events are "answered", a row; "learned", a label that came later, with the prediction of its row; "expired",
-        a row whose label did not come in time; "dropped", a label for which no row waited; "forgotten", a key.
+        Events are "answered" for a row that was predicted, "learned" for a label that came later, with the prediction
+        of its row, "expired" for a row whose label did not come in time, "dropped" for a label for which no row waited,
+        and "forgotten" for a key.
 
     Examples
     --------

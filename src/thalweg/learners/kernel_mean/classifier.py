@@ -74,72 +74,71 @@ def _finite_or_each(value: Any) -> bool:
 class KernelMeanClassifier(WithProbabilities, StreamClassifier):
     """Assigns a row to the class whose mean in kernel space matches it best; trained by storing the rows.
 
-    Without a budget all rows are kept: memory grows with them, 8 (2 features + 1) bytes a row for "rbf" and 8 features
-    for other kernels, and so does the time of a prediction. With a budget the machine is a stream learner of constant
-    size.
+    Without a budget all rows are kept. Memory and the time of a prediction grow with them: 8 (2 features + 1) bytes a
+    row for "rbf" and 8 features for other kernels. With a budget it is a stream learner of constant size.
 
     Parameters
     ----------
     kernel : {"rbf", "linear", "poly"} or function, default "rbf"
-        "rbf": exp(-sigma |x - y|^2), whose class means are densities. "linear": x'y, the nearest mean; unless a
-        bias is given, rows are taken relative to each feature's median, so that an offset does no harm. "poly":
-        (sigma x'y + coef0) ^ degree. A function takes two arrays of rows, (n, p) and (m, p), and gives (n, m) finite
-        numbers; a machine with one cannot be saved.
+        Kernel function. "rbf" is exp(-sigma |x - y|^2), whose class means are densities. "linear" is x'y, the nearest
+        mean. Unless a bias is given, rows are then taken relative to each feature's median, so that an offset does no
+        harm. "poly" is (sigma x'y + coef0) ^ degree. A function takes two arrays of rows, (n, p) and (m, p), and
+        returns (n, m) finite numbers. A model with a function cannot be saved.
     sigma : positive float, optional
-        The width. Raising it looks at nearer rows only. None: tuned for "rbf"; 1 / features for "poly".
+        Width of the kernel. A larger value uses nearer rows only. None: tuned for "rbf", and 1 / features for "poly".
     rho : float in [0, 1] or sequence or array of positive floats, optional
-        The weight of the last class against the others: with two classes their weights are 1 - rho and rho, with more
-        the last class seen, in the order of ``classes_``, has the odds rho / (1 - rho) against each other one. Raising
-        it predicts the last class more often. A sequence or array has one weight for each class, and is divided by its
-        sum; all classes must then be known from the first call on. None: tuned.
+        Weight of the last class. A larger value predicts it more often. With two classes the weights are 1 - rho and
+        rho. With more, the last class seen, in the order of ``classes_``, has the odds rho / (1 - rho) against each
+        other one. A sequence or array has one weight for each class and is divided by its sum. All classes must then be
+        known from the first call on. None: tuned.
     bias : float or sequence or array of floats, optional
-        Added to the last class's weighted density (with a sequence, to each class's). Raising it predicts the last
-        class more often, most of all where rows are rare. None: tuned; for "linear", "poly" and functions without
-        tuning, the boundary half way between the class means.
+        Added to the weighted density of the last class, or with a sequence to that of each class. A larger value
+        predicts the last class more often, most of all where rows are rare. None: tuned. For "linear", "poly" and
+        functions without tuning, the boundary is half way between the class means.
     degree, coef0 : int >= 1 and float >= 0, default 3 and 1.0
         Of the polynomial kernel.
     tune : {"loo", None}, default "loo"
-        How `fit` finds what is None of sigma, rho and bias. "loo": the fewest leave-one-out errors on its rows, over 39
-        widths, rho = 0, 0.01, … 1 and every bias, which is 0 unless it saves more than a standard error; with more than
-        two classes width and weights, without bias. Kernels other than "rbf": rho and bias of two classes alone, and
-        the bias with the fewest errors whatever it saves, because 0 means nothing to them. None, and with fewer than 16
-        rows: sigma = 1 / (features x mean variance), equal weights, no bias. Rows learned by `partial_fit` tune again
-        whenever the rows have doubled. The widths are in units of the mean variance, so tuning does not withstand rows
-        far away from all others: take them out, or give sigma.
+        How `fit` finds those of sigma, rho and bias that are None. "loo" minimises the leave-one-out errors on its
+        rows. It searches 39 widths, rho = 0, 0.01, … 1 and every bias. The bias is 0 unless it saves more than a
+        standard error. With more than two classes it tunes width and weights, without bias. For kernels other than
+        "rbf" it tunes only rho and bias of two classes, and takes the bias with the fewest errors. None, or fewer than
+        16 rows: sigma = 1 / (features x mean variance), equal weights, no bias. After `partial_fit` the model tunes
+        again whenever its rows have doubled. Widths are in units of the mean variance, so rows far away from all others
+        spoil the tuning: remove them, or give sigma.
     budget : int from 1 to 1,000,000,000, optional
-        Keep no more than this many weighted centroids of each class instead of all rows. Radial kernel only.
+        Largest number of weighted centroids kept for each class, in place of all rows. Radial kernel only.
     forgetting : float in [0, 1), default 0.0
-        With a budget: how much of the past a row makes forget; the memory is about 1 / forgetting rows.
+        Share of the past that each row removes, with a budget. The memory is about 1 / forgetting rows.
     dtype : {"float64", "float32"}, default "float64"
-        Precision of the radial kernel's values. "float32" takes three quarters of memory and time. Rows are kept in
-        double precision all the same; so is tuning, and so are predictions where single precision would cost more than
-        about 1e-3 of an exponent. Other kernels are computed in double precision whatever it says.
+        Precision of the radial kernel's values. "float32" takes three quarters of memory and time. Rows are still kept,
+        and parameters tuned, in double precision. So are predictions where single precision would cost more than about
+        1e-3 of an exponent. Other kernels always use double precision.
     progress : bool, default True
         A bar on standard error while `fit` tunes for more than two seconds, if that is a terminal.
 
     Attributes
     ----------
     sigma_ : float
-        The width in force, of "rbf" and "poly"; other kernels have none and no such attribute.
+        Width in use, for "rbf" and "poly". Other kernels have no such attribute.
     weights_, biases_ : ndarray of shape (classes,)
-        Weight and bias of each class in force. The biases of "linear", "poly" and functions are NaN where the boundary
-        lies half way.
+        Weight and bias of each class in use. The biases of "linear", "poly" and functions are NaN where the boundary is
+        half way.
     rho_, bias_ : float
         With two classes: the weight of the second, and its bias less that of the first.
 
     Notes
     -----
     With the radial kernel ``decision_function`` is the logarithm of w_c p_c(x) + b_c, up to a number that all classes
-    of a row share, with the biases shifted until the smallest is 0. `predict_proba` is these sums over their total, so
-    it ranks classes as `predict` does. With other kernels there are no densities, and it is the softmax of the scores.
+    of a row share. The biases are shifted until the smallest is 0. `predict_proba` is these sums over their total, so
+    it ranks classes as `predict` does. Other kernels have no densities, and there it is the softmax of the scores.
 
-    Inside ``sklearn.config_context(array_api_dispatch=True)`` arrays of CuPy and PyTorch are taken where they lie. A
+    Inside ``sklearn.config_context(array_api_dispatch=True)`` arrays of CuPy and PyTorch stay where they are. A
     GPU then tunes and predicts, and predictions are arrays of the same kind (strings are NumPy's). This is for the
     radial kernel without a budget. Learned attributes are NumPy's, and a model may predict rows of any library,
     whichever it was fitted with. Scores agree with those of the host to rounding. The device holds a copy of the kept
     rows, 8 (features + 1) bytes each, and blocks of 2^25 kernel values, about 1 GB. Its memory bandwidth is the limit.
 
-    Threads take turns: asking in one while another learns, above all a class that is new, is not supported.
+    Predicting in one thread while another learns, above all a new class, is not supported.
 
     Examples
     --------

@@ -88,54 +88,56 @@ def _is_classifier(value: Any) -> bool:
 class LearnNSE(StreamClassifier):
     """An ensemble that adds a classifier per block and weighs all of them by their recent errors.
 
-    It suits streams whose concepts come back, and bases that cannot learn on. Its memory and the time of a prediction
-    grow with the blocks, unless ``max_members`` is given.
+    It suits streams whose concepts come back, and base classifiers that cannot learn incrementally. Its memory and the
+    time of a prediction grow with the blocks, unless ``max_members`` is given.
 
-    `thalweg.save` takes models with a base of ours, or one of six of scikit-learn: GaussianNB, LogisticRegression,
-    LinearDiscriminantAnalysis, SVC, MLPClassifier and DecisionTreeClassifier. What their members learned goes into the
-    file as typed arrays, which are checked when they are read; nothing is pickled. To predict while another thread
-    brings a class that is new is not supported.
+    `thalweg.save` accepts a base of thalweg, or one of six of scikit-learn: GaussianNB, LogisticRegression,
+    LinearDiscriminantAnalysis, SVC, MLPClassifier and DecisionTreeClassifier. Their members are stored as typed arrays,
+    which are checked when they are read. Nothing is pickled. Predicting while another thread learns a new class is not
+    supported.
 
     Parameters
     ----------
     base : classifier
-        One of scikit-learn's or of ours; each block trains a copy. Where it takes a ``random_state``, each copy has a
-        seed of its own. Where its training raises an error, the blocks of the call before it are learned, the rows that
-        were waiting keep waiting, and the others are not learned.
+        Classifier of scikit-learn or thalweg. Each block trains a copy. If it takes a ``random_state``, each copy has a
+        seed of its own. If its training raises an error, the blocks before it in the call are learned. Rows that were
+        waiting keep waiting, and the others are not learned.
     slope : positive float, default 0.5
-        How sharply errors fade around ``crossing``. Larger is closer to a window of that many blocks.
+        How sharply errors fade around ``crossing``. A larger value is closer to a window of that many blocks.
     crossing : float >= 0, default 10.0
-        The age in blocks at which an error counts half. Larger is steadier and slower to notice a change.
+        Age in blocks at which an error counts half. A larger value is steadier and slower to notice a change.
     weighting : {"age", "lifetime", "recursive"}, default "age"
-        What the sigmoid looks at. The default is the paper's; the others are found elsewhere and follow worse.
+        What the sigmoid depends on. The default is the paper's. The others are found elsewhere and follow worse.
     train : {"plain", "weighted", "resampled"}, default "plain"
-        Whether rows the ensemble got wrong count more in training: not, as sample weights, or by drawing the block
-        anew. Drawing helps naive Bayes a little where labels are clean; both do great harm where they are noisy.
+        How training uses the rows that the ensemble got wrong: not at all, with sample weights, or by resampling the
+        block. Resampling helps naive Bayes a little where labels are clean. Both do great harm where labels are noisy.
     tries : int >= 1, default 5
-        How often a block is tried when the new classifier errs on more than half of it and chance is involved.
+        Largest number of attempts at a block while the new classifier is wrong on more than half of it and has a seed.
     block_size : int >= 1 or None, default None
-        None: each call of `fit` or `partial_fit` is a block, as in the paper; rows that come one by one (`learn_one`,
-        `predict_then_learn`, `learn_then_test`) are gathered to blocks of 250, and those still waiting join the next
-        `partial_fit`. A number: rows are gathered to blocks of exactly that many, whatever the calls; `fit` alone
-        leaves none waiting, its last block takes the rest. Until the first block is full, the most frequent class so
-        far is predicted.
+        Rows of a block. With None each call of `fit` or `partial_fit` is a block, as in the paper. Rows that come one
+        by one (`learn_one`, `predict_then_learn`, `learn_then_test`) are then gathered to blocks of 250, and those
+        still waiting join the next `partial_fit`. With a number, rows are gathered to blocks of exactly that many,
+        whatever the calls. Only `fit` leaves none waiting: its last block takes the rest. Until the first block is
+        full, the most frequent class so far is predicted.
     max_members : int >= 1 or None, default None
-        The most members kept; None keeps all, as the paper does.
+        Largest number of members. None keeps all, as the paper does.
     pruning : {"age", "error"} or None, default None
-        Which goes when there are too many: the oldest, or the one with the largest error on the newest block.
+        Which member is dropped when there are too many: the oldest, or the one with the largest error on the newest
+        block.
     n_jobs : int or None, default None
         Threads for members that cannot predict in one matrix product (all but Gaussian naive Bayes and linear ones).
     random_state : int >= 0, default 0
-        The seed of the members' seeds and of drawn blocks.
+        Seed for the members' seeds and for resampled blocks.
 
     Attributes
     ----------
     members_ : list of BlockClassifier
-        The members, oldest first; each can ``predict`` by itself.
+        The members, oldest first. Each can ``predict`` by itself.
     weights_ : ndarray of shape (members,)
         The vote of each.
     errors_ : ndarray of shape (members, blocks)
-        The error of each on the last blocks, newest last, as far back as errors count; NaN before it was born.
+        The error of each member on the last blocks, newest last, as far back as errors count. NaN before it was
+        trained.
     blocks_ : int
         How many blocks were learned.
 
