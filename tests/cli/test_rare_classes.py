@@ -304,8 +304,8 @@ def test_runs_are_compared_by_blocks(rare_table: None, capsys: pytest.CaptureFix
     both: dict[str, list[np.ndarray]] = {"roc_auc": [], "pr_auc": [], "recall": [], "cost": []}
     for folder in ("oldc", "logistic"):
         values = []
-        for at in range(1, 20):  # the first block is empty
-            rows = predictions(folder)
+        for at in range(1, 19):  # the first block and the last one are empty
+            rows = predictions(folder)[:-400]
             rows = [row for row in [*rows[: 300 * at], *rows[300 * at + 300 :]] if row["answer"]]
             truth, said = (np.array([row[name] == "yes" for row in rows]) for name in ("label", "answer"))
             top = np.array([float(row["probability"]) for row in rows])
@@ -320,7 +320,7 @@ def test_runs_are_compared_by_blocks(rare_table: None, capsys: pytest.CaptureFix
             both[name].append(column)
     one, two = (metrics(folder)["rare"]["scores"]["model"] for folder in ("oldc", "logistic"))
     for name, (first, second) in both.items():
-        difference, half = one[name] - two[name], mean_interval(18 * (first - second)).halfwidth
+        difference, half = one[name] - two[name], mean_interval(17 * (first - second)).halfwidth
         assert pair["rare"][name]["difference"] == difference
         assert pair["rare"][name] == pytest.approx(
             {"difference": difference, "low": difference - half, "high": difference + half}, abs=1e-12
@@ -328,12 +328,12 @@ def test_runs_are_compared_by_blocks(rare_table: None, capsys: pytest.CaptureFix
     _, said, _ = run(capsys, "compare", "oldc", "logistic")
     assert "Label yes" in said
     assert "PR AUC" in said
-    assert "Not over the same rows" not in said
+    assert "not over the same rows" not in " ".join(said.split())
     assert "…" not in said
     assert f"{pair['rare']['cost']['difference']:+.4f}".replace("-", "−") in said
     run(capsys, *plain, "--model", "logistic", "--out", "early")
     _, said, _ = run(capsys, "compare", "oldc", "early")
-    assert "Not over the same rows: " in " ".join(said.split())
+    assert "not over the same rows: " in " ".join(said.split())
     assert "are oldc 5,199, logistic 5,999." in " ".join(said.split())
     run(capsys, *plain, "--model", "perceptron", "--positive", "no", "--out", "no")
     _, printed, _ = run(capsys, "compare", "oldc", "no", "--json")

@@ -128,7 +128,7 @@ def compare(
     Returns
     -------
     Comparison
-        Scores, and differences with intervals and tests.
+        Scores, and differences with intervals and tests, all over the rows whose labels came by the end of the stream.
 
     Examples
     --------

@@ -353,8 +353,13 @@ class RunEngine:
 
     @property
     def pending(self) -> int:
-        """Rows whose label was still to come when the source ended."""
-        return 0 if self.late.waiting is None else len(self.late.waiting)
+        """How many rows have a label that was still to come when the source ended."""
+        return len(self.pending_rows)
+
+    @property
+    def pending_rows(self) -> NDArray[np.int64]:
+        """The numbers of those rows."""
+        return np.empty(0, dtype=np.int64) if self.late.waiting is None else self.late.waiting.number
 
     def table_model(self) -> TableModel:
         """The model with its encoder, as `thalweg.load` gives it back."""
