@@ -7,8 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from thalweg.client.protocol import CreateRequest
+from thalweg.evaluate.drift import ChangeDetector
+from thalweg.evaluate.error_causes import ErrorCauses
+from thalweg.evaluate.input_drift import InputDrift
+from thalweg.evaluate.short_rises import ShortRises
 from thalweg.service.commands import Refused
 from thalweg.service.journal.records import (
     Decision,
@@ -22,6 +27,7 @@ from thalweg.service.journal.records import (
 from thalweg.service.learning import encoding, schema
 from thalweg.service.learning.creation import record_of
 from thalweg.service.learning.live_model import LiveModel
+from thalweg.tables.column_changes import ColumnChange
 
 ROWS, REVERSED, MOVED = 5000, 2500, 3000
 SCHEMA = {
@@ -66,20 +72,29 @@ def created(described: Any, kind: str) -> LiveModel:
     return LiveModel("m", Decision(1, "create", 1, record_of(CreateRequest("m", kind, None, described), None)))
 
 
-def events_of(described: Any, rows: list[dict[str, Any]], labels: list[str]) -> list[Event]:
-    """Records of rows and labels in portions; nothing is predicted, and nothing scored."""
+def events_of(
+    described: Any, rows: list[dict[str, Any]], labels: list[str], predicted: list[str] | None = None, late: int = 0
+) -> list[Event]:
+    """Records of rows and labels in portions, these so many portions late; without predictions nothing is scored."""
     encoder, luck = schema.as_described(described), random.Random(3)
     found: list[Event] = []
+    waiting: list[list[LabelledRow]] = []
+    known = sorted({*(predicted or ())})
     begin = 0
-    while begin < len(rows):
+    while begin < len(rows) or waiting:
         part = rows[begin : begin + luck.choice([1, 30, 90])]
-        encoded = encoding.encode(encoder, encoding.of_rows(part, encoder), len(part))
-        nothing = {"m": PredictedLabels([], np.full(len(part), -1, dtype=np.int16))}
-        body = PredictBody(encoded.X, nothing, None, 0, encoded.gaps, encoded.categories)
         seq = len(found) + 2
-        asked = PredictedRows(seq, "m", 1000 * seq, body, {})
-        labelled = [LabelledRow(asked, at, labels[begin + at]) for at in range(len(part))]
-        found += [asked, LabelsArrived(seq + 1, 1000 * seq + 1, labelled, False, 0)]
+        if part:
+            encoded = encoding.encode(encoder, encoding.of_rows(part, encoder), len(part))
+            given = predicted[begin : begin + len(part)] if predicted else [""] * len(part)
+            codes = np.array([known.index(label) if label else -1 for label in given], dtype=np.int16)
+            answers = {"m": PredictedLabels(known, codes)}
+            body = PredictBody(encoded.X, answers, None, 0, encoded.gaps, encoded.categories)
+            asked = PredictedRows(seq, "m", 1000 * seq, body, {})
+            found.append(asked)
+            waiting.append([LabelledRow(asked, at, labels[begin + at]) for at in range(len(part))])
+        if len(waiting) > late or not part:
+            found.append(LabelsArrived(len(found) + 2, 1000 * seq + 1, waiting.pop(0), False, 0))
         begin += len(part)
     return found
 
@@ -126,6 +141,73 @@ def test_the_column_that_reversed_and_those_that_moved_are_named(told):
     assert next(iter(counted["importance"])) == "price"
 
 
+def rising() -> tuple[list[dict[str, Any]], list[str], list[str]]:
+    """Rows, labels and predictions: the error rises at row 4,001, and beyond the old range of x0 at row 8,001."""
+    rng = np.random.default_rng(5)
+    at = np.arange(12_000)
+    X = rng.normal(size=(len(at), 3))
+    X[8000:, 0] += 1.5
+    labels = np.where(rng.random(len(at)) < 0.5, "high", "low")
+    chance = np.where((at >= 4000) & (at < 4600), 0.4, np.where((at >= 8000) & (X[:, 0] > 2.1), 0.6, 0.05))
+    wrong = rng.random(len(at)) < chance
+    predicted = np.where(wrong, np.where(labels == "high", "low", "high"), labels)
+    rows = [{f"x{name}": float(value) for name, value in enumerate(row)} for row in X]
+    return rows, labels.tolist(), predicted.tolist()
+
+
+def as_in_a_run(rows: list[dict[str, Any]], labels: list[str], predicted: list[str]) -> list[dict[str, Any]]:
+    """The causes by the parts that `thalweg run` is made of, all rows at once."""
+    X = np.array([list(row.values()) for row in rows])
+    wrong = np.array(labels) != np.array(predicted)
+    drift, causes = InputDrift(list(rows[0])), ErrorCauses([False] * 3)
+    drift.add(X)
+    rises = [change for change in ChangeDetector().add(wrong) if change["after"] > change["before"]]
+    rises += [rise | {"short": True} for rise in ShortRises().add(wrong)]
+    causes.add(np.arange(1, len(X) + 1), wrong, X, rises, drift.changes, drift.names)
+    return causes.results(drift.changes, drift.names)
+
+
+NUMBERS = {"columns": [{"name": f"x{at}", "kind": "number"} for at in range(3)]}
+
+
+@pytest.mark.parametrize("late", [0, 12])
+def test_causes_of_rises_are_those_of_a_run_and_the_same_in_a_replay(late):
+    events = events_of(NUMBERS, *rising(), late=late)
+    model = created(NUMBERS, "majority")
+    model.take(events)
+    found = model.publish().inputs("m").causes
+    assert [(each.cause, each.columns) for each in found] == [("concept", []), ("inputs", ["x0"])]
+    for each, expected in zip(found, as_in_a_run(*rising()), strict=True):
+        alike = None if each.alike is None else structs.asdict(each.alike)
+        assert (each.labels, each.cause, each.columns) == tuple(expected[name] for name in ("row", "cause", "columns"))
+        assert alike == expected.get("alike")
+        assert 0 <= expected["at"] - each.row < 64
+    luck, again, seen = random.Random(2), created(NUMBERS, "majority"), []
+    while events:
+        size = luck.choice([1, 3, 200])
+        again.take(events[:size])
+        events = events[size:]
+        seen.append(again.publish().inputs("m").causes)
+        if luck.random() < 0.1:
+            again = LiveModel.from_snapshot(again.snapshot())
+    assert again.snapshot() == model.snapshot()
+    assert next(first for first in seen if first)[0].labels == found[0].labels  # told before all rows after it came
+
+
+def test_rows_from_before_a_change_of_columns_are_not_compared():
+    rows, labels, predicted = rising()
+    events = events_of(NUMBERS, rows, labels, predicted, late=12)
+    begun = next(at for at, each in enumerate(events) if isinstance(each, PredictedRows) and each.seq > 150)
+    model = created(NUMBERS, "majority")
+    model.take(events[:begun])
+    rename = ColumnChange.from_json({"rename": {"x2": "y2"}, "add": [], "retire": []})
+    model.change_columns(rename, model.seq)
+    model.take(events[begun:])
+    rule, moved = model.publish().inputs("m").causes
+    assert (rule.cause, moved.cause, moved.columns) == ("concept", "inputs", ["x0"])
+    assert rule.row < rule.labels - 1000  # rows are counted from the change of the columns on
+
+
 def test_entries_of_sparse_columns_are_watched_and_times_are_said_not_to_be():
     rows, labels = rows_and_labels()
     model = created(SCHEMA, "majority")
@@ -157,3 +239,4 @@ def test_challengers_are_not_sampled_but_have_the_same_rows(told):
     with pytest.raises(Refused, match="ask for 'm'"):
         state.importance("rival")
     assert state.inputs("rival").changes == state.inputs("m").changes
+    assert state.inputs("rival").causes == []

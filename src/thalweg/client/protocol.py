@@ -950,8 +950,53 @@ class InputChange(Struct, frozen=True):
     after: float | None
 
 
+class AlikeRows(Struct, frozen=True):
+    """Rows after a rise of the error that are like those before: how many, and the error of both.
+
+    Examples
+    --------
+    >>> AlikeRows(57, 0.08, 0.41).rows
+    57
+    """
+
+    rows: Count
+    before: float
+    after: float
+
+
+class ErrorCause(Struct, frozen=True):
+    """Why the error of a model rose.
+
+    Parameters
+    ----------
+    labels, row : int
+        Where it rose: labels of predicted rows until then, and the number of the row.
+    cause : str
+        "concept" if the relation between inputs and label changed, "inputs" if the changed inputs account for the rise,
+        "unclear" if too few rows are like those before.
+    columns : list of str
+        Columns that changed near it, the nearest first.
+    short : bool
+        Whether the rise was too short for the history of the error.
+    alike : AlikeRows or None
+        The rows by which the cause was found, where columns changed.
+
+    Examples
+    --------
+    >>> ErrorCause(6001, 6003, "concept", [], False).cause
+    'concept'
+    """
+
+    labels: Count
+    row: Count
+    cause: Annotated[str, _json(enum=["concept", "inputs", "unclear"])]
+    columns: list[str]
+    short: bool
+    alike: AlikeRows | None = None
+
+
 class Inputs(Struct, frozen=True):
-    """The columns of the rows of a model, and which of them changed.
+    """The columns of the rows of a model, which of them changed, and why its error rose.
 
     Parameters
     ----------
@@ -967,6 +1012,8 @@ class Inputs(Struct, frozen=True):
         Older changes.
     not_watched : list of str
         Columns that are not watched.
+    causes : list of ErrorCause
+        Why the error rose, the last 200 times; of a challenger none.
 
     Examples
     --------
@@ -980,3 +1027,4 @@ class Inputs(Struct, frozen=True):
     changes: list[InputChange]
     changes_left_out: Count
     not_watched: list[str]
+    causes: list[ErrorCause] = []

@@ -1,9 +1,10 @@
-"""What a service watches of the columns of a model: their importance to it, and whether they change.
+"""What a service watches of the columns of a model: their importance to it, whether they change, why its error rises.
 
 Both are functions of the records, like the model: rows are watched as they are in the journal, and samples are due
 after so many labels. So a replay, a snapshot or another portion of records gives the same bytes.
 
-Cost: less than a tenth of that of learning for importance, O(p) a row for p columns. Memory: the last 1,024 rows.
+Cost: less than a tenth of that of learning for importance, O(p) a row and a label for p columns. Memory: the last 1,024
+rows and 2,048 labelled rows.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from thalweg.evaluate.input_drift import InputDrift
 from thalweg.run.checkpoint import packed, unpacked
 from thalweg.run.importance import WAITING, ImportanceSampler
 from thalweg.service.journal.compressed_rows import Features, stacked
-from thalweg.service.journal.records import PredictBody
+from thalweg.service.journal.records import LabelledRow, PredictBody
+from thalweg.service.learning.progress import Outcome
+from thalweg.service.learning.rise_watch import RiseWatch, RowNumbers, part_of, stretches
 from thalweg.service.learning.watched_values import watched_columns, watched_values
 from thalweg.store import dumps, loads
 from thalweg.tables.encoder import Encoder
@@ -39,6 +42,7 @@ class WatchView:
     plan: Plan
     drift: InputDrift
     sampler: ImportanceSampler
+    rises: RiseWatch
 
     def importance(self, name: str, loss: str, changes: Sequence[Mapping[str, Any]]) -> protocol.ImportanceOverTime:
         """For the model of this name, whose error changed at these labels."""
@@ -73,7 +77,7 @@ class WatchView:
         """How many changes of columns were found."""
         return len(self.drift.changes) + self.drift.left_out
 
-    def inputs(self, name: str) -> protocol.Inputs:
+    def inputs(self, name: str, *, with_causes: bool) -> protocol.Inputs:
         watched = set(watched_columns(self.plan))
         return protocol.Inputs(
             name,
@@ -82,7 +86,12 @@ class WatchView:
             [protocol.InputChange(**change) for change in self.drift.changes],
             self.drift.left_out,
             [column.name for column in self.plan.columns if column.name not in watched],
+            [_as_cause(each) for each in self._causes] if with_causes else [],
         )
+
+    @cached_property
+    def _causes(self) -> list[dict[str, Any]]:
+        return self.rises.results(self.drift)
 
     @cached_property
     def _summary(self) -> list[dict[str, Any]]:
@@ -91,6 +100,21 @@ class WatchView:
 
 def _as_change(cause: Mapping[str, Any]) -> dict[str, Any]:
     return {("labels" if key == "row" else key): value for key, value in cause.items()}
+
+
+def _as_cause(found: Mapping[str, Any]) -> protocol.ErrorCause:
+    alike = protocol.AlikeRows(**found["alike"]) if "alike" in found else None
+    return protocol.ErrorCause(found["row"], found["at"], found["cause"], found["columns"], "short" in found, alike)
+
+
+@dataclass(frozen=True)
+class _Labelled:
+    """Scored rows that wait to be examined; all came after the columns were first watched."""
+
+    rows: Sequence[LabelledRow]
+    numbers: NDArray[np.int64]
+    errors: NDArray[Any]
+    rises: list[dict[str, Any]]
 
 
 class ColumnWatch:
@@ -107,13 +131,18 @@ class ColumnWatch:
         #: Rows that are not in the drift yet.
         self._waiting: list[tuple[Features, NDArray[np.bool_] | None]] = []
         self._count = 0
+        #: Why the error rose, and scored rows that are not in it yet.
+        self._rises = RiseWatch()
+        self._numbers_of = RowNumbers()
+        self._labelled: list[_Labelled] = []
+        self._labels = 0
         self._view: WatchView | None = None
-        self._seen: tuple[int, int, bool] | None = None
+        self._seen: tuple[int, int, int, bool] | None = None
 
     # ------------------------------------------------------------------ what happens
 
-    def predicted(self, body: PredictBody) -> None:
-        """Rows were predicted."""
+    def predicted(self, seq: int, body: PredictBody) -> None:
+        """Rows were predicted, in this record."""
         for name, new in (body.categories or {}).items():
             self._categories[name] += new
         X, gaps = body.X, body.gaps
@@ -121,6 +150,7 @@ class ColumnWatch:
             kept = [row for row in range(len(X)) if row not in body.erased]
             X = stacked([X[row : row + 1] for row in kept]) if kept else X[:0]
             gaps = None if gaps is None else gaps[kept]
+        self._numbers_of.add(seq, len(X))
         self._waiting.append((X, gaps))
         self._count += len(X)
         if self._count >= BLOCK:
@@ -136,6 +166,64 @@ class ColumnWatch:
             cells = watched_values(self._plan, X, np.concatenate(gaps), self._categories)
             self._drift.add_rows(self._drift.as_numbers(self._names, cells))
         self._waiting, self._count = [], 0
+
+    def number_of(self, row: LabelledRow) -> int:
+        """The number of a row among those that are watched; to be asked when its label comes."""
+        return self._numbers_of.of(row.rows.seq, row.row)
+
+    def scored(
+        self,
+        before: int,
+        rows: Sequence[LabelledRow],
+        numbers: NDArray[np.int64],
+        outcome: Outcome,
+        rises: Sequence[Mapping[str, Any]],
+    ) -> None:
+        """Rows were scored.
+
+        Parameters
+        ----------
+        before : int
+            How many rows were scored before these.
+        rows, numbers, outcome
+            The rows, their numbers and what was predicted for them.
+        rises : sequence
+            Changes of the error for the worse that were found among them.
+        """
+        if not self._names:
+            return
+        if self._rises.causes is None:
+            if not numbers.any():
+                return
+            self._settle()
+            self._rises.begin(before, outcome.errors.dtype == np.bool_, self._drift.is_category)
+        for part, known in stretches(numbers):
+            if not known:
+                self._examine()
+                self._rises.skip(outcome.errors[part])
+                continue
+            own = [dict(rise) for rise in rises if part.start < rise["found"] - before <= part.stop]
+            self._labelled.append(_Labelled(rows[part], numbers[part], outcome.errors[part], own))
+            self._labels += part.stop - part.start
+        if self._labels >= BLOCK:
+            self._examine()
+
+    def _examine(self) -> None:
+        """Take the labelled rows that wait into what is known of rises."""
+        if not self._labelled:
+            return
+        self._settle()
+        waiting, self._labelled, self._labels = self._labelled, [], 0
+        places = [(row.rows.body, row.row) for each in waiting for row in each.rows]
+        X = stacked([body.X[row : row + 1] for body, row in places])
+        gaps = np.zeros((len(places), self._numbers), dtype=np.bool_)
+        for at, (body, row) in enumerate(places):
+            if body.gaps is not None:
+                gaps[at] = body.gaps[row]
+        # No category is new: all of them came with the rows.
+        inputs = self._drift.as_numbers(self._names, watched_values(self._plan, X, gaps, self._categories))
+        numbers, errors = (np.concatenate([getattr(each, name) for each in waiting]) for name in ("numbers", "errors"))
+        self._rises.add(numbers, errors, inputs, [rise for each in waiting for rise in each.rises], self._drift)
 
     def learns(self, X: Any, y: NDArray[Any]) -> None:
         """These labels are about to be learned: the first of them may belong to the sample in hand."""
@@ -154,17 +242,21 @@ class ColumnWatch:
 
     def view(self) -> WatchView:
         """As it is now, at most 63 rows behind; made anew only where something has changed."""
-        now = self._drift.rows, self._sampler.sampled_at, self._sampler.waiting is None
+        now = self._drift.rows, self._rises.rows, self._sampler.sampled_at, self._sampler.waiting is None
         if self._view is None or self._seen != now:
-            self._view, self._seen = WatchView(self._plan, self._drift.frozen(), self._sampler.frozen()), now
+            parts = self._drift.frozen(), self._sampler.frozen(), self._rises.frozen()
+            self._view, self._seen = WatchView(self._plan, *parts), now
         return self._view
 
     def to_bytes(self) -> bytes:
         self._settle()
+        self._examine()
         sampled, arrays = self._sampler.state()
-        arrays |= {f"inputs {name}": values for name, values in self._drift.arrays().items()}
+        parts: dict[str, Any] = {"inputs": self._drift, "rises": self._rises, "numbers": self._numbers_of}
+        arrays |= {f"{part} {name}": each for part, own in parts.items() for name, each in own.arrays().items()}
         models = {} if self._sampler.waiting is None else {WAITING: dumps(self._sampler.waiting[0])}
-        return packed({"importance": sampled, "inputs": self._drift.state()}, arrays, models)
+        plain = {part: own.state() for part, own in parts.items()}
+        return packed({"importance": sampled, **plain}, arrays, models)
 
     @classmethod
     def from_bytes(cls, content: bytes, encoder: Encoder) -> ColumnWatch:
@@ -172,6 +264,10 @@ class ColumnWatch:
         plain, arrays, models = unpacked(content)
         found = cls(encoder)
         found._sampler.restore(plain["importance"], arrays, {name: loads(each) for name, each in models.items()})
-        own = {name.removeprefix("inputs "): each for name, each in arrays.items() if name.startswith("inputs ")}
-        found._drift.restore(plain["inputs"], own)
+        found._drift.restore(plain["inputs"], part_of(arrays, "inputs "))
+        if "rises" in plain:  # an earlier version did not examine them: they are from here on
+            found._rises.restore(plain["rises"], part_of(arrays, "rises "))
+            found._numbers_of.restore(plain["numbers"], part_of(arrays, "numbers "))
+        else:
+            found._numbers_of.rows = found._drift.rows
         return found

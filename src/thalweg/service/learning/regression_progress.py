@@ -38,6 +38,10 @@ class Residuals:
     def losses(self) -> Floats:
         return np.square(self.rows[:, 0] - self.rows[:, 1])
 
+    @property
+    def errors(self) -> Floats:
+        return np.abs(self.rows[:, 0] - self.rows[:, 1])
+
     def __getitem__(self, rows: slice | Flags) -> Residuals:
         return Residuals(self.rows[rows])
 
@@ -112,7 +116,7 @@ class RegressionProgress(Progress[Residuals]):
         new = [change for change in self._residuals.changes() if change["found"] > self._found]
         self._found = max((change["found"] for change in new), default=self._found)
         # The first rows are looked at together, once the last of them is there.
-        return [change | {"found": max(change["found"], FIRST)} for change in new]
+        return [change | {"found": max(change["found"], FIRST), "after": change["seen"]} for change in new]
 
     def view(self, model: Any) -> View:
         scores = scores_of(_terms(self._recent).mean(axis=0) if len(self._recent) else None)

@@ -1,4 +1,4 @@
-// The columns: how much the model relies on each, and which of them changed, before and after.
+// The columns: how much the model relies on each, why its error rose, and which columns changed, before and after.
 import { made } from "./made.js";
 import { count, number, share } from "./numbers.js";
 
@@ -57,6 +57,31 @@ const ofImportance = ({ columns: all, changes, loss, columns_left_out: left }) =
   ];
 };
 
+// ---- why the error rose
+const NAMED = 4; // columns in a sentence
+const RECENT = 5; // rises that are shown
+
+const named = (columns) => {
+  const more = columns.length > NAMED ? ` and ${count(columns.length - NAMED)} more` : "";
+  return `column${columns.length === 1 ? "" : "s"} ${columns.slice(0, NAMED).join(", ")}${more}`;
+};
+
+const why = ({ cause, columns, alike }, write) => {
+  const relation = "the relation between columns and label changed";
+  if (!columns.length) return `while no watched column was seen to change: probably ${relation}.`;
+  if (!alike) return `when ${named(columns)} changed. Too few rows are like those before to say whether ${relation}, too.`;
+  const like = `${count(alike.rows)} rows like those before`;
+  const ends = `(error ${write(alike.before)} before, ${write(alike.after)} after)`;
+  if (cause === "concept") return `when ${named(columns)} changed, but ${like} were predicted worse, too ${ends}: ${relation}.`;
+  return `when ${named(columns)} changed. ${like} were predicted no worse ${ends}: the new values account for the rise.`;
+};
+
+const ofCauses = (causes, write) => [
+  made("h2", {}, "Why the error rose"),
+  ...causes.slice(-RECENT).reverse().map((cause) =>
+    made("p", {}, `At label ${count(cause.labels)}${cause.short ? ", for a short time," : ""} the error rose ${why(cause, write)}`)),
+];
+
 // ---- columns that changed
 const isShare = (what) => what !== "mean" && what !== "spread";
 
@@ -95,14 +120,15 @@ const ofInputs = ({ rows, columns, changes, changes_left_out: older, not_watched
 };
 
 // Drawn anew only where something has changed, so that what is unfolded stays so.
-export const showColumns = (place, importance, inputs) => {
+export const showColumns = (place, importance, inputs, isRegression) => {
   const known = JSON.stringify([importance, inputs]);
   if (place.dataset.known === known) return;
   const open = [...place.querySelectorAll("details")].map((each) => each.open);
   place.dataset.known = known;
   place.hidden = !inputs;
   if (!inputs) return place.replaceChildren();
-  const blocks = [importance ? ofImportance(importance) : null, ofInputs(inputs)].filter((block) => block);
+  const causes = inputs.causes.length ? ofCauses(inputs.causes, isRegression ? number : share) : null;
+  const blocks = [importance ? ofImportance(importance) : null, causes, ofInputs(inputs)].filter((block) => block);
   place.replaceChildren(...blocks.map((parts) => made("div", {}, ...parts)));
   [...place.querySelectorAll("details")].forEach((each, at) => (each.open = open[at] ?? false));
 };
