@@ -1,4 +1,4 @@
-"""What a service watches of the columns of a model: their importance to it, whether they change, why its error rises.
+"""What a service watches of a model: the importance of its columns, what changes, and why its error rises.
 
 Both are functions of the records, like the model: rows are watched as they are in the journal, and samples are due
 after so many labels. So a replay, a snapshot or another portion of records gives the same bytes.
@@ -24,6 +24,13 @@ from thalweg.run.checkpoint import packed, unpacked
 from thalweg.run.importance import WAITING, ImportanceSampler
 from thalweg.service.journal.compressed_rows import Features, stacked
 from thalweg.service.journal.records import LabelledRow, PredictBody
+from thalweg.service.learning.outcome_watch import (
+    Happened,
+    OutcomeWatch,
+    cells_of_labels,
+    cells_of_predictions,
+    changes_of,
+)
 from thalweg.service.learning.progress import Outcome
 from thalweg.service.learning.rise_watch import RiseWatch, RowNumbers, part_of, stretches
 from thalweg.service.learning.watched_values import watched_columns, watched_values
@@ -43,6 +50,8 @@ class WatchView:
     drift: InputDrift
     sampler: ImportanceSampler
     rises: RiseWatch
+    predictions: InputDrift
+    labels: InputDrift
 
     def importance(self, name: str, loss: str, changes: Sequence[Mapping[str, Any]]) -> protocol.ImportanceOverTime:
         """For the model of this name, whose error changed at these labels."""
@@ -76,6 +85,16 @@ class WatchView:
     def changes(self) -> int:
         """How many changes of columns were found."""
         return len(self.drift.changes) + self.drift.left_out
+
+    def happened(self, metric: str) -> Happened:
+        """How often an event of alert rules happened, and the last times of it."""
+        if metric == "error_rise":
+            return self.rises.count, self.rises.found
+        if metric == "new_category":
+            listed = self.drift.new_categories()
+            return len(listed), [dict(zip(("column", "what", "row"), each, strict=True)) for each in listed]
+        drifts = {"input_drift": self.drift, "prediction_drift": self.predictions, "label_drift": self.labels}
+        return changes_of(drifts[metric])
 
     def inputs(self, name: str, *, with_causes: bool) -> protocol.Inputs:
         watched = set(watched_columns(self.plan))
@@ -134,15 +153,18 @@ class ColumnWatch:
         #: Why the error rose, and scored rows that are not in it yet.
         self._rises = RiseWatch()
         self._numbers_of = RowNumbers()
+        self._predictions, self._targets = OutcomeWatch("prediction"), OutcomeWatch("label")
         self._labelled: list[_Labelled] = []
         self._labels = 0
         self._view: WatchView | None = None
-        self._seen: tuple[int, int, int, bool] | None = None
+        self._seen: tuple[int | bool, ...] | None = None
 
     # ------------------------------------------------------------------ what happens
 
-    def predicted(self, seq: int, body: PredictBody) -> None:
-        """Rows were predicted, in this record."""
+    def predicted(self, seq: int, name: str, body: PredictBody) -> None:
+        """Rows were predicted, in this record, by the model of this name and its challengers."""
+        if (given := body.answers.get(name)) is not None:
+            self._predictions.add(cells_of_predictions(given, body.erased))
         for name, new in (body.categories or {}).items():
             self._categories[name] += new
         X, gaps = body.X, body.gaps
@@ -190,6 +212,7 @@ class ColumnWatch:
         rises : sequence
             Changes of the error for the worse that were found among them.
         """
+        self._rises.note(rises, lambda row: int(numbers[row - before - 1]))
         if not self._names:
             return
         if self._rises.causes is None:
@@ -227,6 +250,7 @@ class ColumnWatch:
 
     def learns(self, X: Any, y: NDArray[Any]) -> None:
         """These labels are about to be learned: the first of them may belong to the sample in hand."""
+        self._targets.add(cells_of_labels(y))
         if self._sampler.waiting is not None:
             rows = slice(0, self._sampler.lacking)
             self._sampler.go_on(X[rows], y[rows])
@@ -242,17 +266,21 @@ class ColumnWatch:
 
     def view(self) -> WatchView:
         """As it is now, at most 63 rows behind; made anew only where something has changed."""
-        now = self._drift.rows, self._rises.rows, self._sampler.sampled_at, self._sampler.waiting is None
+        rows = self._drift.rows, self._predictions.drift.rows, self._targets.drift.rows, self._rises.rows
+        now = *rows, self._rises.count, self._sampler.sampled_at, self._sampler.waiting is None
         if self._view is None or self._seen != now:
             parts = self._drift.frozen(), self._sampler.frozen(), self._rises.frozen()
-            self._view, self._seen = WatchView(self._plan, *parts), now
+            outcomes = self._predictions.drift.frozen(), self._targets.drift.frozen()
+            self._view, self._seen = WatchView(self._plan, *parts, *outcomes), now
         return self._view
 
     def to_bytes(self) -> bytes:
         self._settle()
         self._examine()
+        self._predictions.settle()
+        self._targets.settle()
         sampled, arrays = self._sampler.state()
-        parts: dict[str, Any] = {"inputs": self._drift, "rises": self._rises, "numbers": self._numbers_of}
+        parts = {"inputs": self._drift, **self._parts()}
         arrays |= {f"{part} {name}": each for part, own in parts.items() for name, each in own.arrays().items()}
         models = {} if self._sampler.waiting is None else {WAITING: dumps(self._sampler.waiting[0])}
         plain = {part: own.state() for part, own in parts.items()}
@@ -265,9 +293,13 @@ class ColumnWatch:
         found = cls(encoder)
         found._sampler.restore(plain["importance"], arrays, {name: loads(each) for name, each in models.items()})
         found._drift.restore(plain["inputs"], part_of(arrays, "inputs "))
-        if "rises" in plain:  # an earlier version did not examine them: they are from here on
-            found._rises.restore(plain["rises"], part_of(arrays, "rises "))
-            found._numbers_of.restore(plain["numbers"], part_of(arrays, "numbers "))
-        else:
-            found._numbers_of.rows = found._drift.rows
+        found._numbers_of.rows = found._drift.rows
+        for part, own in found._parts().items():
+            if part in plain:  # an earlier version did not watch it: it is watched from here on
+                own.restore(plain[part], part_of(arrays, f"{part} "))
         return found
+
+    def _parts(self) -> dict[str, Any]:
+        """What is saved beside the drift of the columns."""
+        outcomes = {"predictions": self._predictions, "labels": self._targets}
+        return {"rises": self._rises, "numbers": self._numbers_of, **outcomes}

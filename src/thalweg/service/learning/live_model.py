@@ -157,7 +157,7 @@ class LiveModel:
                 assert self.watch is not None
                 encoded = Encoded(each.body.X, each.body.gaps, each.body.categories or {})
                 self.follower.follow(encoded, without=each.body.erased)
-                self.watch.predicted(each.seq, each.body)
+                self.watch.predicted(each.seq, self.name, each.body)
             else:
                 self._learn(labelled)
                 labelled = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -24,6 +24,8 @@ from thalweg.evaluate.short_rises import ShortRises
 
 #: Marks that are kept. A row from before the first of them gets its number.
 _MARKS = 4096
+#: Rises that are kept for alerts.
+_RISES = 20
 #: The number of a row that came before the columns were watched.
 UNKNOWN = 0
 
@@ -80,6 +82,9 @@ class RiseWatch:
         #: None before the first label.
         self.causes: ErrorCauses | None = None
         self.short = ShortRises()
+        #: Rises that the scores of the model found: how many, and the last of them.
+        self.count = 0
+        self.found: list[dict[str, Any]] = []
         #: Scored rows up to the last one whose columns are not known: rises that began before are not examined.
         self._since = 0
 
@@ -94,6 +99,13 @@ class RiseWatch:
         self.causes.skip(scored)
         self.short.skip(scored)
         self._since = scored
+
+    def note(self, rises: Sequence[Mapping[str, Any]], row_of: Callable[[int], int]) -> None:
+        """Rises were found; a function gives the number of a scored row."""
+        for rise in rises:
+            told = {"row": row_of(rise["found"]), "before": rise["before"], "seen": rise["after"]}
+            self.found = [*self.found, told][-_RISES:]
+            self.count += 1
 
     def add(
         self,
@@ -127,14 +139,15 @@ class RiseWatch:
 
     def state(self) -> dict[str, Any]:
         causes = None if self.causes is None else self.causes.state()
-        return {"causes": causes, "short": self.short.state(), "since": self._since}
+        own = {"since": self._since, "count": self.count, "found": self.found}
+        return {"causes": causes, "short": self.short.state(), **own}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         parts = {"short": self.short.arrays(), "causes": {} if self.causes is None else self.causes.arrays()}
         return {f"{part} {name}": values for part, own in parts.items() for name, values in own.items()}
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._since = int(state["since"])
+        self._since, self.count, self.found = int(state["since"]), int(state["count"]), list(state["found"])
         self.short.restore(state["short"], part_of(arrays, "short "))
         if state["causes"] is not None:
             self.causes = ErrorCauses()
