@@ -27,7 +27,9 @@ from thalweg.service.journal.records import (
 from thalweg.service.learning import encoding, schema
 from thalweg.service.learning.creation import record_of
 from thalweg.service.learning.live_model import LiveModel
+from thalweg.service.learning.watched_values import in_cycle, steps
 from thalweg.tables.column_changes import ColumnChange
+from thalweg.tables.kinds import TimeColumn
 
 ROWS, REVERSED, MOVED = 5000, 2500, 3000
 SCHEMA = {
@@ -208,14 +210,60 @@ def test_rows_from_before_a_change_of_columns_are_not_compared():
     assert rule.row < rule.labels - 1000  # rows are counted from the change of the columns on
 
 
-def test_entries_of_sparse_columns_are_watched_and_times_are_said_not_to_be():
+def test_entries_of_sparse_columns_are_watched():
     rows, labels = rows_and_labels()
     model = created(SCHEMA, "majority")
     model.take(events_of(SCHEMA, rows, labels))
     inputs = model.publish().inputs("m")
     [words] = [change for change in inputs.changes if change.column == "words"]
     assert (words.what, abs(words.row - MOVED) < 60, round(words.before), round(words.after)) == ("mean", True, 4, 7)
-    assert inputs.not_watched == ["when"]
+    assert inputs.not_watched == []
+    measures = {each.name: each.measure for each in inputs.columns}
+    assert (measures["words"], measures["when"], measures["price"]) == ("entries", "seconds since the row before", None)
+
+
+@pytest.mark.parametrize(
+    ("hours", "form", "unit", "least", "most"),
+    [(True, None, "us", -(10**11), 10**11), (True, "hour:minute", "m", 0, 1440), (False, None, "D", -5, 9)],
+)
+def test_steps_of_times_are_read_back_from_their_features(hours, form, unit, least, most):
+    column, rng = TimeColumn("when", hours=hours, form=form), np.random.default_rng(1)
+    moved = rng.integers(least, most, 3000).astype(f"timedelta64[{unit}]")
+    times = (np.datetime64("2026-01-01", unit) + np.cumsum(moved)).astype("datetime64[us]")
+    features = np.zeros((3000, column.width))
+    column.encode(times, features, learn=False)
+    gaps = rng.random(3000) < (0.0 if form else 0.1)
+    features[gaps] = 0.0
+    found = steps(column, in_cycle(column, features), np.nan)
+    assert (np.isnan(found) == gaps | (np.arange(3000) == np.flatnonzero(~gaps)[0])).all()
+    expected, found = np.diff(times[~gaps]).astype(np.int64) / 1e6, found[~gaps][1:]
+    if hours:
+        np.testing.assert_array_equal(found, expected)
+    else:  # the cycle of a year has 365.2425 days
+        assert (found == expected).mean() > 0.98
+        assert np.abs(found - expected).max() <= 86_400
+
+
+def test_rows_that_come_faster_are_found_and_leave_the_cause_of_a_rise_unclear():
+    columns = {"columns": [{"name": "x0", "kind": "number"}, {"name": "when", "kind": "time"}]}
+    rows, labels, predicted = rising()
+    rng = np.random.default_rng(3)
+    seconds = np.cumsum(np.where(np.arange(12_000) < 4000, 60.0, 20.0) + rng.uniform(-5, 5, 12_000))
+    when = np.datetime64("2026-03-01", "us") + (1e6 * seconds).astype("timedelta64[us]")
+    rows = [{"x0": row["x0"], "when": str(time)} for row, time in zip(rows, when, strict=True)]
+    events = events_of(columns, rows, labels, predicted, late=3)
+    model = created(columns, "majority")
+    model.take(events)
+    inputs = model.publish().inputs("m")
+    [change] = [each for each in inputs.changes if each.column == "when"]
+    assert (change.what, abs(change.row - 4001) < 20) == ("mean", True)
+    assert (round(change.before), round(change.after)) == (60, 20)
+    assert [(each.cause, each.columns) for each in inputs.causes] == [("unclear", ["when"]), ("inputs", ["x0"])]
+    again = created(columns, "majority")
+    for begin in range(0, len(events), 50):
+        again.take(events[begin : begin + 50])
+        again = LiveModel.from_snapshot(again.snapshot())
+    assert again.snapshot() == model.snapshot()
 
 
 def test_a_snapshot_of_an_earlier_version_is_watched_from_there_on(told):

@@ -911,6 +911,8 @@ class InputColumn(Struct, frozen=True):
     then, now : mapping
         Of 1,024 rows: ``mean``, ``spread``, ``missing`` and ``quantiles`` (5, 25, 50, 75 and 95 %) of numbers;
         ``missing`` and ``shares`` of categories.
+    measure : str or None
+        What is measured of the column where that is not its values, such as the seconds since the row before.
 
     Examples
     --------
@@ -922,6 +924,7 @@ class InputColumn(Struct, frozen=True):
     kind: Annotated[str, _json(enum=["number", "category"])]
     then: Mapping[str, Any]
     now: Mapping[str, Any]
+    measure: str | None = None
 
 
 class InputChange(Struct, frozen=True):

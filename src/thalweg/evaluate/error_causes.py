@@ -164,7 +164,8 @@ class ErrorCauses:
     def _alike(self, columns: list[int], begin: int, upto: int) -> dict[str, Any] | None:
         """Errors of rows before and after whose columns lie in the range of those before; None where they are few."""
         before, after = self._inputs[:begin], self._inputs[begin:upto]
-        if min(len(before), len(after)) < _LEAST:
+        # A column without any value, as times have in a service, does not say which rows are alike.
+        if min(len(before), len(after)) < _LEAST or np.isnan(self._inputs[:upto, columns]).all(axis=0).any():
             return None
         inside, inside_before = np.ones(len(after), np.bool_), np.ones(len(before), np.bool_)
         for column in columns:

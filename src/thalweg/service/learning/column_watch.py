@@ -22,6 +22,7 @@ from thalweg.evaluate.block_scores import BLOCK
 from thalweg.evaluate.input_drift import InputDrift
 from thalweg.run.checkpoint import packed, unpacked
 from thalweg.run.importance import WAITING, ImportanceSampler
+from thalweg.run.input_watch import MEASURES
 from thalweg.service.journal.compressed_rows import Features, stacked
 from thalweg.service.journal.records import LabelledRow, PredictBody
 from thalweg.service.learning.outcome_watch import (
@@ -33,10 +34,10 @@ from thalweg.service.learning.outcome_watch import (
 )
 from thalweg.service.learning.progress import Outcome
 from thalweg.service.learning.rise_watch import RiseWatch, RowNumbers, part_of, stretches
-from thalweg.service.learning.watched_values import watched_columns, watched_values
+from thalweg.service.learning.watched_values import steps, watched_columns, watched_values
 from thalweg.store import dumps, loads
 from thalweg.tables.encoder import Encoder
-from thalweg.tables.kinds import CategoryColumn, NumberColumn
+from thalweg.tables.kinds import CategoryColumn, NumberColumn, TimeColumn
 from thalweg.tables.plan import Plan
 
 _SEED = 0
@@ -97,11 +98,15 @@ class WatchView:
         return changes_of(drifts[metric])
 
     def inputs(self, name: str, *, with_causes: bool) -> protocol.Inputs:
-        watched = set(watched_columns(self.plan))
+        watched = set(self.drift.names or watched_columns(self.plan))
+        measures = {column.name: MEASURES[column.kind] for column in self.plan.columns if column.kind in MEASURES}
         return protocol.Inputs(
             name,
             self.drift.rows,
-            [protocol.InputColumn(each["name"], each["kind"], each["then"], each["now"]) for each in self._summary],
+            [
+                protocol.InputColumn(each["name"], each["kind"], each["then"], each["now"], measures.get(each["name"]))
+                for each in self._summary
+            ],
             [protocol.InputChange(**change) for change in self.drift.changes],
             self.drift.left_out,
             [column.name for column in self.plan.columns if column.name not in watched],
@@ -145,6 +150,9 @@ class ColumnWatch:
         self._sampler = ImportanceSampler(self._plan, _SEED)
         self._drift = InputDrift()
         columns = self._plan.columns
+        self._times = [column for column in columns if isinstance(column, TimeColumn) and column.name in self._names]
+        #: The last time of each of them.
+        self._clocks: dict[str, float] = {}
         self._numbers = sum(isinstance(column, NumberColumn) for column in columns)
         self._categories = {each.name: list(each.categories) for each in columns if isinstance(each, CategoryColumn)}
         #: Rows that are not in the drift yet.
@@ -186,7 +194,12 @@ class ColumnWatch:
             ]
             X = stacked([X for X, _ in self._waiting])
             cells = watched_values(self._plan, X, np.concatenate(gaps), self._categories)
-            self._drift.add_rows(self._drift.as_numbers(self._names, cells))
+            for column in self._times:
+                times = np.asarray(cells[column.name], dtype=np.float64)
+                cells[column.name] = steps(column, times, self._clocks.get(column.name, np.nan))
+                if (known := times[~np.isnan(times)]).size:
+                    self._clocks[column.name] = float(known[-1])
+            self._drift.add_rows(self._drift.as_numbers(self._names, [cells[name] for name in self._names]))
         self._waiting, self._count = [], 0
 
     def number_of(self, row: LabelledRow) -> int:
@@ -244,7 +257,10 @@ class ColumnWatch:
             if body.gaps is not None:
                 gaps[at] = body.gaps[row]
         # No category is new: all of them came with the rows.
-        inputs = self._drift.as_numbers(self._names, watched_values(self._plan, X, gaps, self._categories))
+        cells = watched_values(self._plan, X, gaps, self._categories)
+        # The row before each of them is not at hand, and so its time is not.
+        cells |= {column.name: np.full(len(places), np.nan) for column in self._times}
+        inputs = self._drift.as_numbers(self._names, [cells[name] for name in self._names])
         numbers, errors = (np.concatenate([getattr(each, name) for each in waiting]) for name in ("numbers", "errors"))
         self._rises.add(numbers, errors, inputs, [rise for each in waiting for rise in each.rises], self._drift)
 
@@ -284,7 +300,7 @@ class ColumnWatch:
         arrays |= {f"{part} {name}": each for part, own in parts.items() for name, each in own.arrays().items()}
         models = {} if self._sampler.waiting is None else {WAITING: dumps(self._sampler.waiting[0])}
         plain = {part: own.state() for part, own in parts.items()}
-        return packed({"importance": sampled, **plain}, arrays, models)
+        return packed({"importance": sampled, "clocks": self._clocks, **plain}, arrays, models)
 
     @classmethod
     def from_bytes(cls, content: bytes, encoder: Encoder) -> ColumnWatch:
@@ -293,7 +309,10 @@ class ColumnWatch:
         found = cls(encoder)
         found._sampler.restore(plain["importance"], arrays, {name: loads(each) for name, each in models.items()})
         found._drift.restore(plain["inputs"], part_of(arrays, "inputs "))
-        found._numbers_of.rows = found._drift.rows
+        found._clocks, found._numbers_of.rows = dict(plain.get("clocks", {})), found._drift.rows
+        if found._drift.rows:  # an earlier version did not watch times
+            found._names = found._drift.names
+            found._times = [column for column in found._times if column.name in found._names]
         for part, own in found._parts().items():
             if part in plain:  # an earlier version did not watch it: it is watched from here on
                 own.restore(plain[part], part_of(arrays, f"{part} "))

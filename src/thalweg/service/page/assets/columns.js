@@ -85,12 +85,12 @@ const ofCauses = (causes, write) => [
 // ---- columns that changed
 const isShare = (what) => what !== "mean" && what !== "spread";
 
-const changed = ({ column, what, row, before, after }) => {
+const changed = ({ column, what, row, before, after }, measures) => {
   const write = isShare(what) ? share : number;
   return made(
     "tr",
     {},
-    made("th", { scope: "row" }, column),
+    made("th", { scope: "row" }, measures[column] ? `${column} (${measures[column]})` : column),
     made("td", {}, what === "missing" ? "missing share" : what),
     made("td", {}, `row ${count(row)}`),
     made("td", {}, write(before)),
@@ -98,12 +98,12 @@ const changed = ({ column, what, row, before, after }) => {
   );
 };
 
-const table = (changes) =>
+const table = (changes, measures) =>
   made(
     "table",
     {},
     made("thead", {}, made("tr", {}, ...["Column", "What", "Since", "Before", "After"].map((head) => made("th", { scope: "col" }, head)))),
-    made("tbody", {}, ...changes.map(changed)),
+    made("tbody", {}, ...changes.map((change) => changed(change, measures))),
   );
 
 const ofInputs = ({ rows, columns, changes, changes_left_out: older, not_watched: unwatched }) => {
@@ -114,7 +114,8 @@ const ofInputs = ({ rows, columns, changes, changes_left_out: older, not_watched
     const said = rows ? `None of ${count(columns.length)} columns has changed in ${count(rows)} rows. ${enough}` : enough;
     return [...parts, made("p", { class: "note" }, said + beside)];
   }
-  const list = (some) => made("div", { class: "scrolled", tabindex: "0" }, table(some));
+  const measures = Object.fromEntries(columns.map(({ name, measure }) => [name, measure]));
+  const list = (some) => made("div", { class: "scrolled", tabindex: "0" }, table(some, measures));
   const about = `The newest first, in ${count(rows)} rows${older ? `; ${count(older)} older ones are left out` : ""}. ${enough}${beside}`;
   return [...parts, made("p", { class: "note" }, about), ...folded([...changes].reverse(), FEW, list, (more) => `${count(more)} earlier changes`)];
 };
