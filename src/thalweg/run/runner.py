@@ -374,11 +374,12 @@ class RunEngine:
         return self.task.of_table(self.encoder, notes)
 
     def require_rows(self) -> None:
-        """Raise `InvalidInput` where the source had no row to learn from."""
+        """Raise `InvalidInput` where the source had no row to learn from, or none with a label that was asked for."""
         if self.encoder is None:
             complaints = self.notices.complaints
             rows = f"no row that can be used: {complaints[0]}" if complaints else "a header but no rows"
             raise InvalidInput(f"{self.source.given} has {rows}")
+        self.task.require_labels()
 
 
 class Run(RunEngine):
