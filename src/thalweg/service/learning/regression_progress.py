@@ -88,7 +88,7 @@ class RegressionProgress(Progress[Residuals]):
     --------
     >>> progress = RegressionProgress()
     >>> rows = np.array([[1.0, 1.5, 0.5, 2.5, 3.0, 2.0], [2.0, 1.5, 0.5, 1.75, 1.0, 1.0]])
-    >>> progress.add(Residuals(rows), np.zeros(2), np.zeros(2, dtype=np.int64))
+    >>> rises = progress.add(Residuals(rows), np.zeros(2), np.zeros(2, dtype=np.int64))
     >>> scores = progress.view(None).scores
     >>> {name: round(scores[name], 2) for name in ("mae", "r2", "skill", "coverage", "width")}
     {'mae': 0.5, 'r2': 0.75, 'skill': 0.9, 'coverage': 0.5, 'width': 1.62}
