@@ -136,3 +136,4 @@ def test_runs_with_and_without_delay_are_compared_by_their_rows(
     code, out, err = run(capsys, "at-once", "late")
     assert (code, err) == (0, "")
     assert "rows.csv, label label, 1,500 rows" in out
+    assert "are not over the same rows: by run, the rows whose labels came in time" in " ".join(out.split())

@@ -83,6 +83,7 @@ def _without_words(metrics: dict[str, Any]) -> bytes:
     metrics["rows"]["bad"] = len(metrics["rows"]["bad"])
     metrics.pop("class_changes", None)  # sought since then
     metrics["rows"].pop("unpredicted", None)  # runs that began before it was counted have scored these rows
+    metrics["rows"].pop("pending_rows", None)  # recorded since then
     metrics["columns"] = [column[:2] for column in metrics["columns"]]
     return json.dumps(metrics, sort_keys=True).encode()
 

@@ -73,11 +73,12 @@ def test_it_holds_every_part_and_says_what_happened() -> None:
     page = Outline(build(sample_metrics()))
     parts = "theme verdict scores error changes rate memory members means answers rows columns model run data"
     assert " ".join(page.ids) == parts
-    assert "Better than no-change: 10.0 fewer mistakes in 100 rows." in page.text
+    better = "Better than no-change, the best baseline: error 10.0 %, 10.0 fewer mistakes in 100 rows."
+    assert f"{better} Labels came 10 rows late." in page.text
     assert "10.0 % of 6,000 rows wrong" in page.text
     assert "(95 % interval: 8.0 to 12.0 fewer), and 30.0 fewer than majority" in page.text
     assert "thalweg run data/river.csv.gz --target state" in page.text
-    assert "labels came 10 rows late" in page.text
+    assert "what every score counts; labels came 10 rows late" in page.text
     assert "Permission is hereby granted" in page.text  # uPlot's notice goes where uPlot goes
 
 
@@ -192,29 +193,36 @@ def test_a_run_without_any_label_has_a_page_too() -> None:
 ENDS = st.floats(-1.0, 1.0)
 
 
-@given(no_change=st.tuples(ENDS, ENDS), majority=st.tuples(ENDS, ENDS))
-def test_the_verdict_is_as_sure_as_its_interval(no_change: tuple[float, float], majority: tuple[float, float]) -> None:
+@given(
+    no_change=st.tuples(ENDS, ENDS), majority=st.tuples(ENDS, ENDS), harder=st.sampled_from(["no_change", "majority"])
+)
+def test_the_verdict_is_as_sure_as_the_interval_beside_the_harder_baseline(
+    no_change: tuple[float, float], majority: tuple[float, float], harder: str
+) -> None:
     metrics = sample_metrics(1)
+    metrics["scores"][harder]["error"] = 0.15  # the other's is 0.2 or 0.4
     for name, ends in (("no_change", no_change), ("majority", majority)):
         low, high = sorted(ends)
         metrics["verdict"][name].update(low=low, high=high, difference=(low + high) / 2)
-    low, high = sorted(no_change)
+    low, high = sorted(no_change if harder == "no_change" else majority)
     said = headline(metrics)  # type: ignore[arg-type]
+    assert f"{harder.replace('_', '-')}, the best baseline" in said
+    assert "error 10.0\N{NO-BREAK SPACE}%" in said
     assert said.startswith("Better") == (high < 0)
     assert said.startswith("Worse") == (low > 0)
     assert ("fewer" in said) == (high < 0)
     assert ("more" in said) == (low > 0)
-    assert ("worse than majority" in said) == (high < 0 < min(majority))
-    assert (tone(metrics) == "worse") == (low > 0 or min(majority) > 0)  # type: ignore[arg-type]
+    assert (tone(metrics) == "worse") == (low > 0)  # type: ignore[arg-type]
     advice = findings(metrics)[2:]  # type: ignore[arg-type]
-    assert bool(advice) == (high >= 0 or max(majority) >= 0)
+    assert bool(advice) == (max(no_change) >= 0 or max(majority) >= 0)
 
 
 def test_without_an_interval_nothing_is_claimed() -> None:
     metrics = sample_metrics(1)
     metrics["verdict"]["no_change"].update(low=None, high=None)
     assert standing(metrics["verdict"]["no_change"]) == "unknown"
-    assert headline(metrics) == "Too few rows to tell it from no-change."  # type: ignore[arg-type]
+    said = headline(metrics)  # type: ignore[arg-type]
+    assert said.startswith("Too few rows to distinguish it from no-change, the best baseline: error 10.0")
 
 
 @given(classes=st.integers(1, 40), seed=st.integers(0, 1000))

@@ -94,7 +94,7 @@ def test_runs_alike_are_not_told_apart(tmp_path: Path) -> None:
     assert (pair.difference, pair.rows, pair.windows) == (0.0, (0, 0, 1.0), (12, 0.0, 1.0))
 
 
-def test_late_and_missing_labels_are_left_out_of_the_count(tmp_path: Path) -> None:
+def test_labels_that_came_after_the_end_and_missing_ones_are_in_no_count(tmp_path: Path) -> None:
     paths = [record(tmp_path / name, name, 0.3, seed=at) for at, name in enumerate(("oldc", "auto"))]
     for path in paths:
         file = path.parent / "predictions.csv"
@@ -104,12 +104,15 @@ def test_late_and_missing_labels_are_left_out_of_the_count(tmp_path: Path) -> No
         file.write_text("\n".join([header, *map(",".join, unlabelled)]) + "\n")
         metrics = json.loads(path.read_text())
         mistakes = sum(label not in ("", answer) for _, label, answer, _ in unlabelled[: ROWS - 50])
-        metrics["rows"] |= {"scored": ROWS - 550, "pending": 50, "unlabelled": 500}
+        late = {"pending": 50, "pending_rows": [[ROWS - 49, ROWS]]}
+        metrics["rows"] |= {"scored": ROWS - 550, "unlabelled": 500, **late}
         metrics["scores"]["model"]["error"] = mistakes / (ROWS - 550)
         path.write_text(json.dumps(metrics))
     (pair,) = pairs(gathered(*paths)[0])
-    first, second = (np.random.default_rng(seed).random(ROWS)[500:] < 0.3 for seed in range(2))
+    first, second = (np.random.default_rng(seed).random(ROWS)[500:-50] < 0.3 for seed in range(2))
     assert pair.rows is not None
+    assert pair.errors is not None
+    assert pair.errors["error"].mean == pytest.approx(pair.difference) == first.mean() - second.mean()
     assert (pair.rows.only_first, pair.rows.only_second) == (int((first & ~second).sum()), int((second & ~first).sum()))
 
 

@@ -137,6 +137,8 @@ def test_an_array_of_times_is_no_feature() -> None:
     timed = evaluate.run("oldc", X, y, time=when, label_time=when + 20)
     late = evaluate.run("oldc", X, y, delay=19)  # a label of time t comes before the row of time t is predicted
     assert timed.predictions == late.predictions
+    pending = [each.metrics["rows"]["pending_rows"] for each in (timed, late)]
+    assert pending == [[[281, 300]], [[282, 300]]]  # the label of time 300 would come before row 301
     assert timed.model.columns == ["x1", "x2", "x3"]
 
 
@@ -148,10 +150,12 @@ def test_a_comparison_goes_over_the_rows_once_and_counts_as_numpy_does() -> None
         assert both.results[name].predictions == alone.predictions
         assert both.results[name].metrics["scores"] == alone.metrics["scores"]
     frames = [each.to_frame() for each in both.results.values()]
-    wrong = [(frame["answer"] != frame["label"])[8:].to_numpy() for frame in frames]
+    wrong = [(frame["answer"] != frame["label"])[8:-7].to_numpy() for frame in frames]
     (pair,) = both.pairs
     assert pair.errors is not None
     assert pair.errors["error"].mean == pytest.approx(wrong[0].mean() - wrong[1].mean())
+    assert pair.difference == pytest.approx(pair.errors["error"].mean)
+    assert both.to_frame()["rows"].tolist() == [len(wrong[0])] * 2
     assert pair.rows is not None
     assert (pair.rows.only_first, pair.rows.only_second) == ((wrong[0] & ~wrong[1]).sum(), (wrong[1] & ~wrong[0]).sum())
     again = both.results["a"].compare(both.results["b"])

@@ -247,13 +247,13 @@ def test_bad_targets_are_skipped_and_the_model_is_loaded(capsys: pytest.CaptureF
 
 def test_runs_are_compared_row_by_row(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("linear", "tiling", "oldc"):
-        given = ("--task", "classification", "--limit", "100") if name == "oldc" else ()
+        given = ("--task", "classification", "--limit", "100") if name == "oldc" else ("--delay", "9")
         assert run(capsys, *RUN, "--drop", "told", "--model", name, "--out", name, *given)[0] == 0
     code, said, _ = run(capsys, "compare", "linear", "tiling", "--json")
     assert code == 0
     (pair,) = json.loads(said)["pairs"]
     one, two = columns("linear"), columns("tiling")
-    residuals = [each["target"] - each["prediction"] for each in (one, two)]
+    residuals = [(each["target"] - each["prediction"])[:-9] for each in (one, two)]  # the last targets never came
     squared = np.nanmean(np.square(residuals[0]) - np.square(residuals[1]))
     found = pair["errors"]
     assert found["absolute_error"]["difference"] == pytest.approx(pair["difference"])

@@ -144,6 +144,17 @@ INPUTS = {
     ],
     "changes_left_out": 0,
     "not_watched": ["clock"],
+    "causes": [
+        {"labels": 4125, "row": 4130, "cause": "concept", "columns": [], "short": True, "alike": None},
+        {
+            "labels": 6003,
+            "row": 6010,
+            "cause": "inputs",
+            "columns": ["level"],
+            "short": False,
+            "alike": {"rows": 57, "before": 0.08, "after": 0.09},
+        },
+    ],
 }
 
 

@@ -13,13 +13,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.service.server import Server
+from tests.service.test_column_watch import DENSE, MOVED, ROWS, created, events_of, rows_and_labels
 from tests.waiting import wait_until
 from thalweg import cli
 from thalweg.errors import InvalidParameter
-from thalweg.service.alerts import service_rules
+from thalweg.service.alerts import ServiceAlerts, service_rules
+from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.webhook import MOST_WAITING, Webhook, read_secret
 
 SECRET = b"known to both of them"
@@ -159,7 +162,7 @@ def test_rules_for_prometheus_name_gauges_of_the_service(tmp_path: Path) -> None
 
     file = tmp_path / "rules.yml"
     rules = ["error>0.2", "recall<0.5", "precision<=0.1", "mae>3", "rmse>=1e3", "coverage<0.8"]
-    given = [part for rule in rules for part in ("--alert", rule)]
+    given = [part for rule in [*rules, 'input_drift(a "b")'] for part in ("--alert", rule)]
     with pytest.raises(SystemExit) as ended:
         cli.main(["serve", "--prometheus-rules", str(file), "--keep", "20GB", *given])
     assert not ended.value.code
@@ -186,7 +189,12 @@ def test_rules_for_prometheus_name_gauges_of_the_service(tmp_path: Path) -> None
     counted |= dict.fromkeys(["journal_bytes", "journal_free", "writable"], 1)
     learners["a"]["changed"] = 1.8e9
     exposed = {re.split("[{ ]", line)[0] for line in metrics.text(counted).decode().splitlines()}
-    of_service = group["rules"][len(rules) :]
+    of_events, *of_service = group["rules"][len(rules) :]
+    rule = '{rule="input_drift(a \\"b\\")"}'
+    assert (of_events["alert"], of_events["expr"]) == (
+        "ThalwegInputDrift",
+        f"increase(thalweg_alerts_total{rule}[1h]) > 0",
+    )
     names = ["NotReady", "JournalNotWritable", "Drift", "Queue", "DiskFull", "JournalSize"]
     assert [rule["alert"] for rule in of_service] == [f"Thalweg{name}" for name in names]
     for rule in of_service:
@@ -201,10 +209,56 @@ def test_rules_for_prometheus_name_gauges_of_the_service(tmp_path: Path) -> None
         assert float(bound) == float(text.split(comparison)[1])
 
 
+def test_rules_of_events_fire_once_for_each_event_and_not_again_after_a_restart() -> None:
+    rows, _ = rows_and_labels()
+    rows = [{name: row[name] for name in ("price", "hour", "city", "shop")} for row in rows]
+    rows[4000]["city"] = "Rome"
+    at, rng = np.arange(ROWS), np.random.default_rng(2)
+    labels = np.where(rng.random(ROWS) < np.where(at < 3500, 0.8, 0.3), "high", "low")
+    wrong = rng.random(ROWS) < np.where(at < 4200, 0.05, 0.5)
+    predicted = np.where(wrong, np.where(labels == "high", "low", "high"), labels)
+    expected = {
+        "input_drift": ["city", "hour", "shop"],
+        "input_drift(city)": ["city"],
+        "input_drift(nothing)": [],
+        "missing(hour)>0.1": [""],
+        "missing(hour)>0.1 for 5000 rows": [],
+        "new_category(city)": ["city"],
+        "prediction_drift": ["prediction"],
+        "label_drift": ["label"],
+        "error_rise": [""],
+    }
+    fired: list[dict[str, Any]] = []
+    model, rules = created(DENSE, "majority"), service_rules(list(expected))
+    alerts = ServiceAlerts(rules, fired.append, [model.publish()])
+    events = events_of(DENSE, rows, labels.tolist(), predicted.tolist(), late=2)
+    for begin in range(0, len(events), 7):
+        model.take(events[begin : begin + 7])
+        alerts.check(model.publish())
+        if begin == 35:  # before anything happens
+            model = LiveModel.from_snapshot(model.snapshot())
+            alerts = ServiceAlerts(rules, fired.append, [model.publish()])
+    assert {
+        rule: sorted(each.get("column", "") for each in fired if each["rule"] == rule) for rule in expected
+    } == expected
+    first = {each["rule"]: each for each in fired}
+    assert first["new_category(city)"]["row"] == 4001
+    assert first["new_category(city)"]["what"] == "Rome"
+    changed = {"input_drift(city)": MOVED, "label_drift": 3500, "prediction_drift": 3500, "error_rise": 4200}
+    for rule, row in changed.items():
+        assert abs(first[rule]["row"] - row) < 150
+        assert isinstance(first[rule]["seen"], float)
+    assert first["missing(hour)>0.1"]["value"] > 0.1
+    again: list[dict[str, Any]] = []
+    ServiceAlerts(rules, again.append, [model.publish()]).check(model.publish())
+    assert {each["rule"] for each in again} == {"missing(hour)>0.1"}  # what happened before is not told again
+
+
 def test_what_a_service_cannot_do_is_refused_at_once(tmp_path: Path) -> None:
-    for rule in ("input_drift", "missing(a)>0.1", "error>0.2 over 10 rows"):
-        with pytest.raises(InvalidParameter, match="--alert must"):
-            service_rules([rule])
+    with pytest.raises(InvalidParameter, match="--alert must"):
+        service_rules(["error>0.2 over 10 rows"])
+    with pytest.raises(InvalidParameter, match="--alert must"):
+        service_rules(["mistakes>0.2"])
     with pytest.raises(InvalidParameter, match="THALWEG_ALERT_SECRET"):
         read_secret(None, {})
     with pytest.raises(InvalidParameter, match="16 bytes"):

@@ -7,8 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from thalweg.client.protocol import CreateRequest
+from thalweg.evaluate.drift import ChangeDetector
+from thalweg.evaluate.error_causes import ErrorCauses
+from thalweg.evaluate.input_drift import InputDrift
+from thalweg.evaluate.short_rises import ShortRises
 from thalweg.service.commands import Refused
 from thalweg.service.journal.records import (
     Decision,
@@ -22,6 +27,9 @@ from thalweg.service.journal.records import (
 from thalweg.service.learning import encoding, schema
 from thalweg.service.learning.creation import record_of
 from thalweg.service.learning.live_model import LiveModel
+from thalweg.service.learning.watched_values import in_cycle, steps
+from thalweg.tables.column_changes import ColumnChange
+from thalweg.tables.kinds import TimeColumn
 
 ROWS, REVERSED, MOVED = 5000, 2500, 3000
 SCHEMA = {
@@ -66,20 +74,29 @@ def created(described: Any, kind: str) -> LiveModel:
     return LiveModel("m", Decision(1, "create", 1, record_of(CreateRequest("m", kind, None, described), None)))
 
 
-def events_of(described: Any, rows: list[dict[str, Any]], labels: list[str]) -> list[Event]:
-    """Records of rows and labels in portions; nothing is predicted, and nothing scored."""
+def events_of(
+    described: Any, rows: list[dict[str, Any]], labels: list[str], predicted: list[str] | None = None, late: int = 0
+) -> list[Event]:
+    """Records of rows and labels in portions, these so many portions late; without predictions nothing is scored."""
     encoder, luck = schema.as_described(described), random.Random(3)
     found: list[Event] = []
+    waiting: list[list[LabelledRow]] = []
+    known = sorted({*(predicted or ())})
     begin = 0
-    while begin < len(rows):
+    while begin < len(rows) or waiting:
         part = rows[begin : begin + luck.choice([1, 30, 90])]
-        encoded = encoding.encode(encoder, encoding.of_rows(part, encoder), len(part))
-        nothing = {"m": PredictedLabels([], np.full(len(part), -1, dtype=np.int16))}
-        body = PredictBody(encoded.X, nothing, None, 0, encoded.gaps, encoded.categories)
         seq = len(found) + 2
-        asked = PredictedRows(seq, "m", 1000 * seq, body, {})
-        labelled = [LabelledRow(asked, at, labels[begin + at]) for at in range(len(part))]
-        found += [asked, LabelsArrived(seq + 1, 1000 * seq + 1, labelled, False, 0)]
+        if part:
+            encoded = encoding.encode(encoder, encoding.of_rows(part, encoder), len(part))
+            given = predicted[begin : begin + len(part)] if predicted else [""] * len(part)
+            codes = np.array([known.index(label) if label else -1 for label in given], dtype=np.int16)
+            answers = {"m": PredictedLabels(known, codes)}
+            body = PredictBody(encoded.X, answers, None, 0, encoded.gaps, encoded.categories)
+            asked = PredictedRows(seq, "m", 1000 * seq, body, {})
+            found.append(asked)
+            waiting.append([LabelledRow(asked, at, labels[begin + at]) for at in range(len(part))])
+        if len(waiting) > late or not part:
+            found.append(LabelsArrived(len(found) + 2, 1000 * seq + 1, waiting.pop(0), False, 0))
         begin += len(part)
     return found
 
@@ -126,14 +143,127 @@ def test_the_column_that_reversed_and_those_that_moved_are_named(told):
     assert next(iter(counted["importance"])) == "price"
 
 
-def test_entries_of_sparse_columns_are_watched_and_times_are_said_not_to_be():
+def rising() -> tuple[list[dict[str, Any]], list[str], list[str]]:
+    """Rows, labels and predictions: the error rises at row 4,001, and beyond the old range of x0 at row 8,001."""
+    rng = np.random.default_rng(5)
+    at = np.arange(12_000)
+    X = rng.normal(size=(len(at), 3))
+    X[8000:, 0] += 1.5
+    labels = np.where(rng.random(len(at)) < 0.5, "high", "low")
+    chance = np.where((at >= 4000) & (at < 4600), 0.4, np.where((at >= 8000) & (X[:, 0] > 2.1), 0.6, 0.05))
+    wrong = rng.random(len(at)) < chance
+    predicted = np.where(wrong, np.where(labels == "high", "low", "high"), labels)
+    rows = [{f"x{name}": float(value) for name, value in enumerate(row)} for row in X]
+    return rows, labels.tolist(), predicted.tolist()
+
+
+def as_in_a_run(rows: list[dict[str, Any]], labels: list[str], predicted: list[str]) -> list[dict[str, Any]]:
+    """The causes by the parts that `thalweg run` is made of, all rows at once."""
+    X = np.array([list(row.values()) for row in rows])
+    wrong = np.array(labels) != np.array(predicted)
+    drift, causes = InputDrift(list(rows[0])), ErrorCauses([False] * 3)
+    drift.add(X)
+    rises = [change for change in ChangeDetector().add(wrong) if change["after"] > change["before"]]
+    rises += [rise | {"short": True} for rise in ShortRises().add(wrong)]
+    causes.add(np.arange(1, len(X) + 1), wrong, X, rises, drift.changes, drift.names)
+    return causes.results(drift.changes, drift.names)
+
+
+NUMBERS = {"columns": [{"name": f"x{at}", "kind": "number"} for at in range(3)]}
+
+
+@pytest.mark.parametrize("late", [0, 12])
+def test_causes_of_rises_are_those_of_a_run_and_the_same_in_a_replay(late):
+    events = events_of(NUMBERS, *rising(), late=late)
+    model = created(NUMBERS, "majority")
+    model.take(events)
+    found = model.publish().inputs("m").causes
+    assert [(each.cause, each.columns) for each in found] == [("concept", []), ("inputs", ["x0"])]
+    for each, expected in zip(found, as_in_a_run(*rising()), strict=True):
+        alike = None if each.alike is None else structs.asdict(each.alike)
+        assert (each.labels, each.cause, each.columns) == tuple(expected[name] for name in ("row", "cause", "columns"))
+        assert alike == expected.get("alike")
+        assert 0 <= expected["at"] - each.row < 64
+    luck, again, seen = random.Random(2), created(NUMBERS, "majority"), []
+    while events:
+        size = luck.choice([1, 3, 200])
+        again.take(events[:size])
+        events = events[size:]
+        seen.append(again.publish().inputs("m").causes)
+        if luck.random() < 0.1:
+            again = LiveModel.from_snapshot(again.snapshot())
+    assert again.snapshot() == model.snapshot()
+    assert next(first for first in seen if first)[0].labels == found[0].labels  # told before all rows after it came
+
+
+def test_rows_from_before_a_change_of_columns_are_not_compared():
+    rows, labels, predicted = rising()
+    events = events_of(NUMBERS, rows, labels, predicted, late=12)
+    begun = next(at for at, each in enumerate(events) if isinstance(each, PredictedRows) and each.seq > 150)
+    model = created(NUMBERS, "majority")
+    model.take(events[:begun])
+    rename = ColumnChange.from_json({"rename": {"x2": "y2"}, "add": [], "retire": []})
+    model.change_columns(rename, model.seq)
+    model.take(events[begun:])
+    rule, moved = model.publish().inputs("m").causes
+    assert (rule.cause, moved.cause, moved.columns) == ("concept", "inputs", ["x0"])
+    assert rule.row < rule.labels - 1000  # rows are counted from the change of the columns on
+
+
+def test_entries_of_sparse_columns_are_watched():
     rows, labels = rows_and_labels()
     model = created(SCHEMA, "majority")
     model.take(events_of(SCHEMA, rows, labels))
     inputs = model.publish().inputs("m")
     [words] = [change for change in inputs.changes if change.column == "words"]
     assert (words.what, abs(words.row - MOVED) < 60, round(words.before), round(words.after)) == ("mean", True, 4, 7)
-    assert inputs.not_watched == ["when"]
+    assert inputs.not_watched == []
+    measures = {each.name: each.measure for each in inputs.columns}
+    assert (measures["words"], measures["when"], measures["price"]) == ("entries", "seconds since the row before", None)
+
+
+@pytest.mark.parametrize(
+    ("hours", "form", "unit", "least", "most"),
+    [(True, None, "us", -(10**11), 10**11), (True, "hour:minute", "m", 0, 1440), (False, None, "D", -5, 9)],
+)
+def test_steps_of_times_are_read_back_from_their_features(hours, form, unit, least, most):
+    column, rng = TimeColumn("when", hours=hours, form=form), np.random.default_rng(1)
+    moved = rng.integers(least, most, 3000).astype(f"timedelta64[{unit}]")
+    times = (np.datetime64("2026-01-01", unit) + np.cumsum(moved)).astype("datetime64[us]")
+    features = np.zeros((3000, column.width))
+    column.encode(times, features, learn=False)
+    gaps = rng.random(3000) < (0.0 if form else 0.1)
+    features[gaps] = 0.0
+    found = steps(column, in_cycle(column, features), np.nan)
+    assert (np.isnan(found) == gaps | (np.arange(3000) == np.flatnonzero(~gaps)[0])).all()
+    expected, found = np.diff(times[~gaps]).astype(np.int64) / 1e6, found[~gaps][1:]
+    if hours:
+        np.testing.assert_array_equal(found, expected)
+    else:  # the cycle of a year has 365.2425 days
+        assert (found == expected).mean() > 0.98
+        assert np.abs(found - expected).max() <= 86_400
+
+
+def test_rows_that_come_faster_are_found_and_leave_the_cause_of_a_rise_unclear():
+    columns = {"columns": [{"name": "x0", "kind": "number"}, {"name": "when", "kind": "time"}]}
+    rows, labels, predicted = rising()
+    rng = np.random.default_rng(3)
+    seconds = np.cumsum(np.where(np.arange(12_000) < 4000, 60.0, 20.0) + rng.uniform(-5, 5, 12_000))
+    when = np.datetime64("2026-03-01", "us") + (1e6 * seconds).astype("timedelta64[us]")
+    rows = [{"x0": row["x0"], "when": str(time)} for row, time in zip(rows, when, strict=True)]
+    events = events_of(columns, rows, labels, predicted, late=3)
+    model = created(columns, "majority")
+    model.take(events)
+    inputs = model.publish().inputs("m")
+    [change] = [each for each in inputs.changes if each.column == "when"]
+    assert (change.what, abs(change.row - 4001) < 20) == ("mean", True)
+    assert (round(change.before), round(change.after)) == (60, 20)
+    assert [(each.cause, each.columns) for each in inputs.causes] == [("unclear", ["when"]), ("inputs", ["x0"])]
+    again = created(columns, "majority")
+    for begin in range(0, len(events), 50):
+        again.take(events[begin : begin + 50])
+        again = LiveModel.from_snapshot(again.snapshot())
+    assert again.snapshot() == model.snapshot()
 
 
 def test_a_snapshot_of_an_earlier_version_is_watched_from_there_on(told):
@@ -157,3 +287,4 @@ def test_challengers_are_not_sampled_but_have_the_same_rows(told):
     with pytest.raises(Refused, match="ask for 'm'"):
         state.importance("rival")
     assert state.inputs("rival").changes == state.inputs("m").changes
+    assert state.inputs("rival").causes == []

@@ -275,8 +275,8 @@ def test_a_folder_by_the_command_line(spark, tmp_path, monkeypatch, capsys, kind
             main(command)
         assert ended.value.code == 0, capsys.readouterr().err
     told = capsys.readouterr().out
-    assert kind == "csv" or "The first 500 rows, those of the first file, were learned unanswered." in told
-    assert "4 models, one per pump, answered 1,000 rows" in told
+    assert kind == "csv" or "The first 500 rows, those of the first file, were learned without a prediction." in told
+    assert "4 models, one per pump, predicted 1,000 rows" in told
     metrics = json.loads((tmp_path / "keys" / "metrics.json").read_text())["rows"]
     assert (metrics["answered"], metrics["keys"], metrics["features"]) == (1000, 4, NAMES)
     assert metrics["error"] < 0.3
@@ -315,7 +315,7 @@ def test_a_folder_by_the_command_line(spark, tmp_path, monkeypatch, capsys, kind
     with pytest.raises(SystemExit) as ended:
         main(["run", *single, "--key", "pump", "--out", str(tmp_path / "single")])
     assert ended.value.code == 0, capsys.readouterr().err
-    assert "4 models, one per pump, answered 500 rows" in capsys.readouterr().out
+    assert "4 models, one per pump, predicted 500 rows" in capsys.readouterr().out
     os.utime(tmp_path / "in" / "part-001.parquet", (1, 1))
     with pytest.raises(SystemExit):
         main(by_key)
@@ -339,7 +339,7 @@ def test_a_folder_of_numbers_by_the_command_line(spark, tmp_path, monkeypatch, c
         assert ended.value.code == 0, capsys.readouterr().err
     told = capsys.readouterr().out
     assert "regression: heat holds 600 different numbers in the first 600 rows; --task classification" in told
-    assert "3 models, one per pump, answered 597 rows, with a mean absolute error of" in told
+    assert "3 models, one per pump, predicted 597 rows, with a mean absolute error of" in told
     got = spark.read.parquet(str(tmp_path / "keys" / "answers")).orderBy("at").toPandas()
     kept = {row["key"]: bytes(row["model"]) for row in models(spark, str(tmp_path / "keys" / "checkpoint")).collect()}
     names, said = NAMES[:2], []

@@ -25,8 +25,8 @@ def compare(
 
     Runs over the same data are tested in pairs, by McNemar's test over rows (from predictions.csv) and by Wilcoxon's
     test over windows. Runs with the same --positive label get block intervals for differences of PR AUC, ROC AUC,
-    recall and cost; regression runs get them for absolute and squared errors. Runs over several data sets are ranked,
-    with Friedman's test and Nemenyi's critical difference.
+    recall and cost; regression runs get them for absolute and squared errors. Rows count whose labels came by the end
+    of both runs. Runs over several data sets are ranked, with Friedman's test and Nemenyi's critical difference.
     """
     from rich.console import Console
 
@@ -204,10 +204,13 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
             "Differences of the scores of a label have 95 % intervals of the jackknife over blocks of consecutive "
             "rows; each pair stands alone."
         )
-        scored = {name: run.metrics["rows"]["scored"] for name, run in data.runs.items()}
-        if len(set(scored.values())) > 1:
-            rows = ", ".join(f"{name} {count:,}" for name, count in scored.items())
-            yield f"Not over the same rows: by run, the rows whose labels came in time are {rows}."
+    scored = {name: run.metrics["rows"]["scored"] for name, run in data.runs.items()}
+    if len(set(scored.values())) > 1:
+        rows = ", ".join(f"{name} {count:,}" for name, count in scored.items())
+        yield (
+            f"Scores and their differences are not over the same rows: by run, the rows whose labels came in time are "
+            f"{rows}. Tests over rows count those that both runs scored."
+        )
     if len(pairs) > 1:
         yield f"Each p is corrected for {len(pairs)} pairs by Holm's method."
 

@@ -197,7 +197,7 @@ def serve(
     ] = None,
     alert: Annotated[
         list[str] | None,
-        typer.Option(metavar="RULE", help="Alert rule over recent labels, such as error>0.2; may be repeated."),
+        typer.Option(metavar="RULE", help="Alert rule, such as error>0.2 or input_drift; may be repeated."),
     ] = None,
     alert_webhook: Annotated[
         str | None, typer.Option(metavar="URL", help="URL to post each alert to, as signed JSON.")

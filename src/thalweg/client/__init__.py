@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from thalweg.client.answers import Answers as Answers
     from thalweg.client.clients import AsyncClient as AsyncClient
     from thalweg.client.clients import Client as Client
+    from thalweg.client.protocol import AlikeRows as AlikeRows
     from thalweg.client.protocol import Change as Change
     from thalweg.client.protocol import ColumnImportance as ColumnImportance
     from thalweg.client.protocol import Comparison as Comparison
     from thalweg.client.protocol import Course as Course
     from thalweg.client.protocol import Decision as Decision
     from thalweg.client.protocol import EraseReceipt as EraseReceipt
+    from thalweg.client.protocol import ErrorCause as ErrorCause
     from thalweg.client.protocol import ImportanceChange as ImportanceChange
     from thalweg.client.protocol import ImportanceOverTime as ImportanceOverTime
     from thalweg.client.protocol import InputChange as InputChange
@@ -35,11 +37,13 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "answers": ["Answer", "Answers"],
         "clients": ["AsyncClient", "Client"],
         "protocol": [
+            "AlikeRows",
             "Change",
             "ColumnImportance",
             "Comparison",
             "Course",
             "Decision",
+            "ErrorCause",
             "ImportanceChange",
             "ImportanceOverTime",
             "InputChange",

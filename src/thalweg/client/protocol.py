@@ -911,6 +911,8 @@ class InputColumn(Struct, frozen=True):
     then, now : mapping
         Of 1,024 rows: ``mean``, ``spread``, ``missing`` and ``quantiles`` (5, 25, 50, 75 and 95 %) of numbers;
         ``missing`` and ``shares`` of categories.
+    measure : str or None
+        What is measured of the column where that is not its values, such as the seconds since the row before.
 
     Examples
     --------
@@ -922,6 +924,7 @@ class InputColumn(Struct, frozen=True):
     kind: Annotated[str, _json(enum=["number", "category"])]
     then: Mapping[str, Any]
     now: Mapping[str, Any]
+    measure: str | None = None
 
 
 class InputChange(Struct, frozen=True):
@@ -950,8 +953,53 @@ class InputChange(Struct, frozen=True):
     after: float | None
 
 
+class AlikeRows(Struct, frozen=True):
+    """Rows after a rise of the error that are like those before: how many, and the error of both.
+
+    Examples
+    --------
+    >>> AlikeRows(57, 0.08, 0.41).rows
+    57
+    """
+
+    rows: Count
+    before: float
+    after: float
+
+
+class ErrorCause(Struct, frozen=True):
+    """Why the error of a model rose.
+
+    Parameters
+    ----------
+    labels, row : int
+        Where it rose: labels of predicted rows until then, and the number of the row.
+    cause : str
+        "concept" if the relation between inputs and label changed, "inputs" if the changed inputs account for the rise,
+        "unclear" if too few rows are like those before.
+    columns : list of str
+        Columns that changed near it, the nearest first.
+    short : bool
+        Whether the rise was too short for the history of the error.
+    alike : AlikeRows or None
+        The rows by which the cause was found, where columns changed.
+
+    Examples
+    --------
+    >>> ErrorCause(6001, 6003, "concept", [], False).cause
+    'concept'
+    """
+
+    labels: Count
+    row: Count
+    cause: Annotated[str, _json(enum=["concept", "inputs", "unclear"])]
+    columns: list[str]
+    short: bool
+    alike: AlikeRows | None = None
+
+
 class Inputs(Struct, frozen=True):
-    """The columns of the rows of a model, and which of them changed.
+    """The columns of the rows of a model, which of them changed, and why its error rose.
 
     Parameters
     ----------
@@ -967,6 +1015,8 @@ class Inputs(Struct, frozen=True):
         Older changes.
     not_watched : list of str
         Columns that are not watched.
+    causes : list of ErrorCause
+        Why the error rose, the last 200 times; of a challenger none.
 
     Examples
     --------
@@ -980,3 +1030,4 @@ class Inputs(Struct, frozen=True):
     changes: list[InputChange]
     changes_left_out: Count
     not_watched: list[str]
+    causes: list[ErrorCause] = []

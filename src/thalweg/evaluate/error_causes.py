@@ -8,6 +8,7 @@ error rose, too, the relation changed; if not, the inputs account for the rise. 
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -52,9 +53,7 @@ class ErrorCauses:
         self.found: list[dict[str, Any]] = []
         #: Rows so far, as the detector counts them.
         self.rows = 0
-        self._numbers = np.empty(0, dtype=np.int64)
-        self._errors = np.empty(0)
-        self._inputs = np.empty((0, len(self.is_category)))
+        self._keep_nothing()
         self._open: list[dict[str, Any]] = []
 
     @property
@@ -65,6 +64,23 @@ class ErrorCauses:
     def skip(self, rows: int) -> None:
         """Count rows that have no prediction."""
         self.rows += rows
+
+    def forget(self, rows: int) -> None:
+        """Count rows whose columns are not known; rows before and after them are not compared."""
+        self.rows += rows
+        self._keep_nothing()
+        self._open = []
+
+    def _keep_nothing(self) -> None:
+        self._numbers = np.empty(0, dtype=np.int64)
+        self._errors = np.empty(0)
+        self._inputs = np.empty((0, len(self.is_category)))
+
+    def frozen(self) -> ErrorCauses:
+        """What `results` gives now, for another thread to read while rows are added here."""
+        found = copy.copy(self)
+        found._open = list(self._open)
+        return found
 
     def add(
         self,
@@ -148,7 +164,8 @@ class ErrorCauses:
     def _alike(self, columns: list[int], begin: int, upto: int) -> dict[str, Any] | None:
         """Errors of rows before and after whose columns lie in the range of those before; None where they are few."""
         before, after = self._inputs[:begin], self._inputs[begin:upto]
-        if min(len(before), len(after)) < _LEAST:
+        # A column without any value, as times have in a service, does not say which rows are alike.
+        if min(len(before), len(after)) < _LEAST or np.isnan(self._inputs[:upto, columns]).all(axis=0).any():
             return None
         inside, inside_before = np.ones(len(after), np.bool_), np.ones(len(before), np.bool_)
         for column in columns:

@@ -312,6 +312,22 @@ class InputDrift:
             found.append(line)
         return found
 
+    def new_categories(self) -> list[tuple[str, str, int]]:
+        """Columns, categories that first came after the first reference, and their first rows, in that order.
+
+        Of each column the first 20.
+        """
+        found = [(self.names[at], *each) for at, listed in enumerate(self._new) for each in listed]
+        return sorted(found, key=lambda each: each[2])
+
+    def missing_share(self, column: str, rows: int) -> float | None:
+        """The share of missing values among the last so many rows, at most 1,024; None while there are fewer."""
+        at = self.names.index(column) if column in self.names else len(self.is_category)
+        if at >= len(self.is_category):
+            return None
+        newest = np.concatenate([self._kept[:, at], self._open[:, at]])[-rows:]
+        return float(np.isnan(newest).mean()) if len(newest) == rows else None
+
     def frozen(self) -> InputDrift:
         """What `summary` and ``changes`` give now, for another thread to read while rows are added here."""
         found = copy.copy(self)

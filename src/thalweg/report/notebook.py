@@ -55,9 +55,8 @@ def run_html(metrics: Mapping[str, Any]) -> str:
     """One run: verdict, scores, the error over time, and what else there is to say behind a fold."""
     verdict, table, run = verdict_of(metrics), score_table(metrics), metrics["run"]
     thing = "target" if is_regression(metrics) else "label"
-    late = f", {thing}s {counted(run['options']['delay'], 'row')} late" if run["options"].get("delay") else ""
     about = f"{metrics['model']['title']} on {run['source']}, {thing} {run['target']}, "
-    about += f"{counted(metrics['rows']['scored'], 'row')} scored{late}"
+    about += f"{counted(metrics['rows']['scored'], 'row')} scored"
     written = short if is_regression(metrics) else _plain
     parts = [
         f'<p class="about">{escape(about)}</p>',

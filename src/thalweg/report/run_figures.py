@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def draw_calibration(confidence: ArrayLike, accuracy: ArrayLike, *, title: str) -> Figure:
-    """The share of right answers against the probability they were given with."""
+    """The share of right predictions against the probability they were given with."""
     with style.house_style():
         figure = style.new_figure(4.6, 4.8)
         axes = figure.subplots()
@@ -34,7 +34,11 @@ def draw_calibration(confidence: ArrayLike, accuracy: ArrayLike, *, title: str) 
         axes.plot(confidence, accuracy, color=style.MAIN.colour, marker=style.MAIN.marker, label="measured")
         axes.set_title(title)
         axes.set(
-            xlabel="probability of the answer", ylabel="share of right answers", xlim=(0, 1), ylim=(0, 1), aspect=1
+            xlabel="probability of the prediction",
+            ylabel="share of right predictions",
+            xlim=(0, 1),
+            ylim=(0, 1),
+            aspect=1,
         )
         handles, labels = axes.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=2)
@@ -87,7 +91,7 @@ def draw_class_memory(
 
 
 def draw_confusion_matrix(classes: Sequence[str], counts: ArrayLike, *, title: str) -> Figure:
-    """A line of cells for each truth, shaded and written by the share of its rows that got each answer."""
+    """A line of cells for each truth, shaded and written by the share of its rows with each prediction."""
     table = np.asarray(counts, dtype=np.float64)
     totals = table.sum(axis=1, keepdims=True)
     shares = np.divide(table, totals, out=np.zeros_like(table), where=totals > 0)
@@ -102,7 +106,7 @@ def draw_confusion_matrix(classes: Sequence[str], counts: ArrayLike, *, title: s
         names = [style.label(name, 18) for name in classes]
         axes.set_xticks(range(len(names)), names, rotation=90 if len(names) > 3 else 0)
         axes.set_yticks(range(len(names)), names)
-        axes.set(xlabel="answer", ylabel="truth")
+        axes.set(xlabel="prediction", ylabel="truth")
         axes.set_title(title)
         for truth, line in enumerate(shares):
             for answer, share in enumerate(line):

@@ -30,6 +30,9 @@ from thalweg.tables import Chunk, Encoder, Plan, Target
 from thalweg.tables.clock import NEVER, Clock
 from thalweg.tables.opening import natural_order
 
+#: Labels that an error lists.
+_MOST_LISTED = 10
+
 
 class _Piece(NamedTuple):
     """What one compiled call predicted: rows, labels, probabilities, sets, and the classes the model knew after it."""
@@ -347,6 +350,15 @@ class Classification(Task):
             f"error {model['error']:.4f}, now {model['recent']:.4f} "
             f"(no change {no_change['error']:.4f}, majority {majority['error']:.4f})"
         )
+
+    def require_labels(self) -> None:
+        asked, known = self.options.positive, self.names.known
+        if asked is None or self.rare is None or not known or self.rare.number(known):
+            return
+        labels = sorted(known, key=natural_order)
+        listed = ", ".join(labels[:_MOST_LISTED]) + (" …" if len(labels) > _MOST_LISTED else "")
+        rule = f"be a label of {self.options.target!r}, which has {listed}"
+        raise InvalidParameter.of_option("positive", rule, asked)
 
     def of_table(self, encoder: Encoder, notes: dict[str, Any]) -> TableClassifier:
         return TableClassifier(self.model, encoder, notes=notes)

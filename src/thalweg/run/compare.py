@@ -1,5 +1,8 @@
 """Is one run better than another? Paired tests over the same rows and windows, and ranks over several data sets.
 
+A row counts where every score counts it: it was predicted, and its label came by the end of the run. A pair of runs is
+compared over the rows that count in both.
+
 Runs are read from their ``metrics.json``; the comparison is plain data that ``thalweg compare --json`` prints.
 """
 
@@ -32,10 +35,13 @@ from thalweg.report.page.content import SCHEMA, Known, Metrics, as_metrics
 from thalweg.report.page.number_content import is_regression
 from thalweg.run import compare_numbers, compare_rare
 from thalweg.run.compare_numbers import intervals
+from thalweg.run.pending_rows import in_ranges, pending_ranges
 from thalweg.run.scoreboard import BlockMeans
 from thalweg.tables import Block, Chunk, chunks, open_source
 
 METRICS, PREDICTIONS = "metrics.json", "predictions.csv"
+#: Predictions, and which of their rows have a label that came by the end.
+Part = tuple[Chunk, NDArray[np.bool_]]
 #: Options that say where things are, not what is done.
 _PLACES = frozenset({"source", "target", "out", "model", "model_out"})
 
@@ -73,8 +79,20 @@ class RecordedRun:
         """Where they are; of a run in memory, its name."""
         return self.path.parent / PREDICTIONS if self.kept is None else self.path
 
-    def parts(self) -> Iterator[Chunk]:
-        """The predictions, some rows at a time."""
+    def parts(self) -> Iterator[Part]:
+        """The predictions, some rows at a time, and which of the rows have a label that came by the end of the run."""
+        pending = pending_ranges(self.metrics)
+        if pending is None:
+            raise InvalidInput(
+                f"{self.path} was written by an earlier version, which did not record the rows whose labels came late: "
+                "run it again"
+            )
+        first = 1
+        for chunk in self._chunks():
+            yield chunk, ~in_ranges(pending, first, len(chunk))
+            first += len(chunk)
+
+    def _chunks(self) -> Iterator[Chunk]:
         if self.kept is None:
             return chunks(open_source(self.predictions, delimiter=",").blocks(), _ROWS)
         return chunks([Block(_without_nulls(self.kept), str(self.path), 1, typed=True)], _ROWS)
@@ -220,13 +238,14 @@ class Pair:
 
     first: str
     second: str
-    #: The first's error less the second's.
+    #: The first's error less the second's, each over the rows that its run scored.
     difference: float
+    #: Over the rows that both runs scored.
     rows: McNemar | None
     windows: Wilcoxon | None
     #: The first's scores of a rare class less the second's; None where the runs are not about one.
     rare: Mapping[str, Interval] | None = None
-    #: The first's errors less the second's, over blocks of rows that both predicted; None where there are too few.
+    #: The first's errors less the second's, over blocks of rows that both scored; None where there are too few.
     errors: Mapping[str, Interval] | None = None
 
 
@@ -318,32 +337,41 @@ def _over_windows(first: RecordedRun, second: RecordedRun) -> Wilcoxon:
 
 
 def _only(runs: Sequence[RecordedRun]) -> tuple[NDArray[np.int64], dict[tuple[int, int], dict[str, BlockMeans]]]:
-    """Entry (i, j): the rows on which run i erred and run j did not; and by pair, the differences over blocks."""
+    """Entry (i, j): rows that both scored, on which run i erred and run j did not; by pair, differences of blocks."""
     only = np.zeros((len(runs), len(runs)), dtype=np.int64)
     blocks = {pair: {"error": BlockMeans()} for pair in combinations(range(len(runs)), 2)}
     mistakes = np.zeros(len(runs), dtype=np.int64)
     for parts in zip_longest(*(_parts(run) for run in runs)):
-        _require_same_labels(runs, parts)
-        wrong = np.array([_wrong(run, part) for run, part in zip(runs, parts, strict=True)])
+        _require_same_labels(runs, [None if part is None else part[0] for part in parts])
+        scored = np.array([_scored(run, part) for run, part in zip(runs, parts, strict=True)])
+        wrong = scored & np.array([_differs(chunk) for chunk, _ in parts])
+        right = scored & ~wrong
         mistakes += wrong.sum(axis=1)
-        only += wrong.astype(np.int64) @ (~wrong).astype(np.int64).T
-        known = np.all([_predicted(part) for part in parts if part is not None], axis=0)
+        only += wrong.astype(np.int64) @ right.astype(np.int64).T
         for i, j in blocks:
-            blocks[i, j]["error"].add(wrong[i, known].astype(np.int64) - wrong[j, known])
+            both = scored[i] & scored[j]
+            blocks[i, j]["error"].add(wrong[i, both].astype(np.int64) - wrong[j, both])
     for run, count in zip(runs, mistakes.tolist(), strict=True):
-        rows = run.metrics["rows"]
-        # Labels that had not come when the source ended are in the file, but not in the score.
-        if not 0 <= count - round(run.error * rows["scored"]) <= rows["pending"]:
+        if count != round(run.error * run.metrics["rows"]["scored"]):
             raise InvalidInput(f"{run.predictions} does not belong to {run.path}: its errors are different")
     return only, blocks
 
 
-def _predicted(part: Chunk) -> NDArray[np.bool_]:
-    """Rows that have a label and a prediction."""
+def _scored(run: RecordedRun, part: Part) -> NDArray[np.bool_]:
+    """Rows that count in a run's scores. Earlier versions counted those without a prediction, too, as mistakes."""
     from pyarrow import compute
 
-    both = compute.and_(compute.not_equal(part.column("label"), ""), compute.not_equal(part.column("answer"), ""))
-    return np.asarray(both.to_numpy(), dtype=np.bool_)
+    chunk, came = part
+    known = compute.not_equal(chunk.column("label"), "")
+    if "unpredicted" in run.metrics["rows"]:
+        known = compute.and_(known, compute.not_equal(chunk.column("answer"), ""))
+    return np.asarray(known.to_numpy(), dtype=np.bool_) & came
+
+
+def _differs(chunk: Chunk) -> NDArray[np.bool_]:
+    from pyarrow import compute
+
+    return np.asarray(compute.not_equal(chunk.column("label"), chunk.column("answer")).to_numpy(), dtype=np.bool_)
 
 
 def _without_nulls(table: Any) -> Any:
@@ -356,23 +384,12 @@ def _without_nulls(table: Any) -> Any:
     )
 
 
-def _parts(run: RecordedRun) -> Iterator[Chunk]:
-    for chunk in run.parts():
+def _parts(run: RecordedRun) -> Iterator[Part]:
+    for chunk, came in run.parts():
         missing = {"row", "label", "answer"} - set(chunk.column_names if chunk.pieces else ())
         if missing or chunk.bad:
             raise InvalidInput(f"{run.predictions} is not the predictions.csv of a run")
-        yield chunk
-
-
-def _wrong(run: RecordedRun, part: Chunk) -> NDArray[np.bool_]:
-    """Where a run was wrong. Earlier versions counted rows that came before any label, which have no prediction."""
-    from pyarrow import compute
-
-    label, answer = part.column("label"), part.column("answer")
-    wrong = compute.and_(compute.not_equal(label, ""), compute.not_equal(label, answer))
-    if "unpredicted" in run.metrics["rows"]:
-        wrong = compute.and_(wrong, compute.not_equal(answer, ""))
-    return np.asarray(wrong.to_numpy(), dtype=np.bool_)
+        yield chunk, came
 
 
 def _require_same_labels(runs: Sequence[RecordedRun], parts: Sequence[Chunk | None]) -> None:

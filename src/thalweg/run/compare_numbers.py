@@ -20,11 +20,13 @@ ERRORS = ("absolute_error", "squared_error")
 Floats = NDArray[np.float64]
 
 
-def differences(runs: Mapping[str, Iterator[Chunk]]) -> dict[tuple[int, int], dict[str, Interval]]:
+def differences(
+    runs: Mapping[str, Iterator[tuple[Chunk, NDArray[np.bool_]]]],
+) -> dict[tuple[int, int], dict[str, Interval]]:
     """By pair of runs, the first's mean error less the second's, with Student's interval over blocks of rows.
 
-    ``runs`` are predictions by the name of what holds them. Rows count that have a target and a prediction of both. A
-    pair with too few blocks for an interval is left out.
+    ``runs`` are predictions by the name of what holds them, with the rows whose target came by the end of the run. Rows
+    count that have such a target and a prediction in both. A pair with too few blocks for an interval is left out.
     """
     files = list(runs)
     pairs = list(combinations(range(len(files)), 2))
@@ -52,9 +54,9 @@ def intervals(blocks: Mapping[tuple[int, int], Mapping[str, BlockMeans]]) -> dic
     return found
 
 
-def _parts(file: str, parts: Iterator[Chunk]) -> Iterator[tuple[Floats, Floats, Floats]]:
-    """Numbers of the rows, targets and predictions; NaN for none."""
-    for chunk in parts:
+def _parts(file: str, parts: Iterator[tuple[Chunk, NDArray[np.bool_]]]) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """Numbers of the rows, targets, and predictions of rows whose target came; NaN for none."""
+    for chunk, came in parts:
         names = ("row", "target", "prediction")
         if chunk.bad or not chunk.pieces or not set(names) <= set(chunk.column_names):
             raise InvalidInput(f"{file} does not hold the predictions of a run")
@@ -62,7 +64,7 @@ def _parts(file: str, parts: Iterator[Chunk]) -> Iterator[tuple[Floats, Floats, 
             row, target, prediction = (numbers(chunk.column(name)) for name in names)
         except BadCell as error:
             raise InvalidInput(f"{file} does not hold the predictions of a run: {error.what}") from error
-        yield row, target, prediction
+        yield row, target, np.where(came, prediction, np.nan)
 
 
 def _together(

@@ -49,8 +49,10 @@ class BlockCounts(NamedTuple):
     bins: NDArray[np.int64]
 
 
-def block_counts(parts: Iterable[Chunk], rows: int, positive: str, classes: int) -> BlockCounts:
-    """The counts of a run's predictions, of so many rows and classes, by block."""
+def block_counts(
+    parts: Iterable[tuple[Chunk, NDArray[np.bool_]]], rows: int, positive: str, classes: int
+) -> BlockCounts:
+    """The counts of a run's predictions, of so many rows and classes, by block; only rows whose label came count."""
     outcomes, bins = [], []
     for truth, said, scores in _blocks(parts, positive, classes, -(-rows // BLOCKS)):
         known = ~np.isnan(scores)
@@ -106,12 +108,15 @@ def _informative(counts: BlockCounts, filled: NDArray[np.bool_]) -> NDArray[np.i
     return np.array([positives, min(negatives, positives), with_positives, filled.sum()])
 
 
-def _blocks(parts: Iterable[Chunk], positive: str, classes: int, length: int) -> Iterator[tuple[Any, Any, Floats]]:
+def _blocks(
+    parts: Iterable[tuple[Chunk, NDArray[np.bool_]]], positive: str, classes: int, length: int
+) -> Iterator[tuple[Any, Any, Floats]]:
     """Truth, prediction and P(positive) of the scored rows of each block, cut by row number."""
     held: list[tuple[Any, Any, Floats]] = []
     rows = 0
-    for part in parts:
-        columns = _columns(part, positive, classes)
+    for part, came in parts:
+        label, answer, scores = _columns(part, positive, classes)
+        columns = np.where(came, label, -1), answer, scores
         while len(columns[0]):
             room = length - rows
             label, answer, scores = columns

@@ -33,7 +33,8 @@ class Comparison:
     pairs : list
         Every two of them: ``difference`` of their errors, ``errors`` (by kind, the mean difference with its interval
         over blocks of rows), ``rows`` (McNemar's test, of labels), ``windows`` (Wilcoxon's test), ``rare``. Each p is
-        corrected for the number of pairs by Holm's method.
+        corrected for the number of pairs by Holm's method. All of them count the rows that were predicted and whose
+        labels came by the end of the stream.
 
     Examples
     --------
@@ -62,10 +63,16 @@ class Comparison:
         )
 
     def to_frame(self, library: Library = "pandas") -> Any:
-        """The scores of each model, one row each, as a frame of pandas, polars or arrow."""
+        """The scores of each model, one row each, as a frame of pandas, polars or arrow.
+
+        ``rows`` says over how many: those that were predicted and whose labels came by the end of the stream.
+        """
         import pyarrow as pa
 
-        lines = [{"model": name, **each.metrics["scores"]["model"]} for name, each in self.results.items()]
+        lines = [
+            {"model": name, "rows": each.metrics["rows"]["scored"], **each.metrics["scores"]["model"]}
+            for name, each in self.results.items()
+        ]
         return as_frame(pa.Table.from_pylist(lines), library, "to_frame")
 
     def __repr__(self) -> str:

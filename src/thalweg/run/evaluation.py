@@ -93,8 +93,8 @@ def run(
     >>> X, y = SEA(seed=0).take(3000)
     >>> table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(side=y)
     >>> result = evaluate.run(AutoClassifier(), table, "side", delay=10)
-    >>> result.headline
-    'Better than no-change: 33.6 fewer mistakes in 100 rows.'
+    >>> result.headline.split(":")[0], round(result.summary["model"]["error"], 3)
+    ('Better than majority, the best baseline', 0.124)
     >>> result.to_frame().shape
     (3000, 4)
     """
@@ -128,7 +128,7 @@ def compare(
     Returns
     -------
     Comparison
-        Scores, and differences with intervals and tests.
+        Scores, and differences with intervals and tests, all over the rows whose labels came by the end of the stream.
 
     Examples
     --------

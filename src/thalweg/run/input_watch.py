@@ -21,7 +21,7 @@ INPUTS = "inputs"
 #: The parts, and the events of alert rules that their changes are.
 _PARTS = {"columns": "input_drift", "predictions": "prediction_drift", "targets": "label_drift"}
 #: By kind of column, what is measured of it where that is not its values.
-_MEASURES = {"time": "seconds since the row before", "text": "different words", "map": "entries"}
+MEASURES = {"time": "seconds since the row before", "text": "different words", "map": "entries"}
 _DAY = 86_400.0
 #: Rows that are tested together: few small tests cost less.
 _TOGETHER = 2048
@@ -122,7 +122,7 @@ class InputWatch:
     def metrics(self, plan: Plan) -> dict[str, Any]:
         """What was found out, for ``metrics.json``."""
         kept = self.columns.names[:WIDEST]
-        measures = {column.name: _MEASURES[column.kind] for column in plan.columns if column.kind in _MEASURES}
+        measures = {column.name: MEASURES[column.kind] for column in plan.columns if column.kind in MEASURES}
         lines = self.columns.summary()
         for line in lines:
             if line["name"] in measures:

@@ -14,6 +14,7 @@ from thalweg.report.page.content import SCHEMA
 from thalweg.run.decision_words import decision_words
 from thalweg.run.importance import loss_name
 from thalweg.run.options import RunOptions
+from thalweg.run.pending_rows import as_ranges
 from thalweg.run.runner import RunEngine
 from thalweg.store import plain_parameters
 from thalweg.tables import Plan
@@ -55,6 +56,7 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
             "learned": run.learned,
             "unlabelled": run.unlabelled,
             "pending": run.pending,
+            **({"pending_rows": as_ranges(run.pending_rows)} if run.pending else {}),
             "skipped": run.skipped,
             "bad": run.notices.complaints,
         },

@@ -353,8 +353,13 @@ class RunEngine:
 
     @property
     def pending(self) -> int:
-        """Rows whose label was still to come when the source ended."""
-        return 0 if self.late.waiting is None else len(self.late.waiting)
+        """How many rows have a label that was still to come when the source ended."""
+        return len(self.pending_rows)
+
+    @property
+    def pending_rows(self) -> NDArray[np.int64]:
+        """The numbers of those rows."""
+        return np.empty(0, dtype=np.int64) if self.late.waiting is None else self.late.waiting.number
 
     def table_model(self) -> TableModel:
         """The model with its encoder, as `thalweg.load` gives it back."""
@@ -369,11 +374,12 @@ class RunEngine:
         return self.task.of_table(self.encoder, notes)
 
     def require_rows(self) -> None:
-        """Raise `InvalidInput` where the source had no row to learn from."""
+        """Raise `InvalidInput` where the source had no row to learn from, or none with a label that was asked for."""
         if self.encoder is None:
             complaints = self.notices.complaints
             rows = f"no row that can be used: {complaints[0]}" if complaints else "a header but no rows"
             raise InvalidInput(f"{self.source.given} has {rows}")
+        self.task.require_labels()
 
 
 class Run(RunEngine):

@@ -148,6 +148,10 @@ class Task(ABC):
     def progress(self) -> str:
         """How well it goes, in one line."""
 
+    def require_labels(self) -> None:
+        """Raise `InvalidParameter` after the last row where a label that was asked for never came."""
+        return
+
     @abstractmethod
     def of_table(self, encoder: Any, notes: dict[str, Any]) -> TableModel:
         """The model behind its encoder."""

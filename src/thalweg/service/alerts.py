@@ -1,15 +1,19 @@
-"""Alert rules over what a service knows of its models."""
+"""Alert rules over what a service knows of its models: those of `thalweg run`, whose windows are fixed here."""
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from thalweg.errors import InvalidParameter
 from thalweg.run.alert_rules import WINDOW, AlertRule
+from thalweg.service.learning.column_watch import WatchView
 from thalweg.service.learning.model_state import ModelState
 from thalweg.service.learning.progress import View
+
+_LOG = logging.getLogger(__name__)
 
 #: By metric of a rule, the gauge of ``/metrics`` that holds it.
 GAUGES = {
@@ -28,8 +32,6 @@ def service_rules(texts: Sequence[str]) -> list[AlertRule]:
     """Rules that a service can check; `InvalidParameter` for others."""
     rules = [AlertRule.parse(text) for text in texts]
     for rule in rules:
-        if rule.metric not in GAUGES:
-            raise InvalidParameter.of_option("alert", f"compare one of {', '.join(GAUGES)} in a service", rule.text)
         if rule.window != WINDOW:
             raise InvalidParameter.of_option("alert", "leave out over in a service, whose windows are fixed", rule.text)
     return rules
@@ -38,11 +40,30 @@ def service_rules(texts: Sequence[str]) -> list[AlertRule]:
 class ServiceAlerts:
     """Checks the champion of each model whenever something was learned; for the threads that learn.
 
-    What fires is told once, and again only after the rule has ceased to hold. A restart forgets what was told.
+    A rule of a value fires once, and again only after it has ceased to hold. A restart forgets what fired. A rule of an
+    event fires each time it happens while the service runs.
+
+    Parameters
+    ----------
+    rules : sequence of AlertRule
+    tell : callable
+        Takes each alert.
+    begun : sequence of ModelState
+        The models at the start: what happened before fires nothing.
     """
 
-    def __init__(self, rules: Sequence[AlertRule], tell: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(
+        self,
+        rules: Sequence[AlertRule],
+        tell: Callable[[dict[str, Any]], None],
+        begun: Iterable[ModelState] = (),
+    ) -> None:
         self._rules, self._tell = list(rules), tell
+        self._events = {rule.metric for rule in rules if rule.is_event}
+        #: By model, rows of its columns that were watched at the last check, and how often each event had happened.
+        self._seen = {state.name: (state.watch.drift.rows, self._counts(state.watch)) for state in begun if state.watch}
+        #: Rules whose column a model does not have.
+        self._without_column: set[tuple[str, str]] = set()
         #: By model and rule, the labels since which it holds, and whether that was told.
         self._holding: dict[tuple[str, str], tuple[int, bool]] = {}
         #: Alerts so far, by rule.
@@ -54,27 +75,57 @@ class ServiceAlerts:
             self._check(state)
 
     def _check(self, state: ModelState) -> None:
-        view = state.learners[state.name].view
         for rule in self._rules:
-            value, key = value_of(view, rule.metric), (state.name, rule.text)
-            if value is None or view.labels < LEAST_LABELS or not rule.holds(value):
-                self._holding.pop(key, None)
-                continue
-            since, told = self._holding.get(key, (view.labels, False))
-            if not told and view.labels - since >= rule.hold:
-                self.fired[rule.text] += 1
-                self._tell(
-                    {
-                        "rule": rule.text,
-                        "model": state.name,
-                        "value": value,
-                        "labels": view.labels,
-                        "rows": state.rows,
-                        "time": state.time / 1e6,
-                    }
-                )
-                told = True
-            self._holding[key] = (since, told)
+            if not rule.is_event:
+                self._check_value(rule, state)
+        if state.watch is not None:
+            self._check_columns(state.name, state.watch)
+            self._check_events(state, state.watch)
+
+    def _check_value(self, rule: AlertRule, state: ModelState) -> None:
+        view, key = state.learners[state.name].view, (state.name, rule.text)
+        if rule.metric == "missing":
+            count, least = state.rows, 0
+            value = None if state.watch is None else state.watch.drift.missing_share(str(rule.column), WINDOW)
+        else:
+            count, least, value = view.labels, LEAST_LABELS, value_of(view, rule.metric)
+        if value is None or count < least or not rule.holds(value):
+            self._holding.pop(key, None)
+            return
+        since, told = self._holding.get(key, (count, False))
+        if not told and count - since >= rule.hold:
+            self._fire(rule, state, {"value": value})
+            told = True
+        self._holding[key] = (since, told)
+
+    def _check_events(self, state: ModelState, watch: WatchView) -> None:
+        rows, seen = self._seen.get(state.name, (0, {}))
+        if watch.drift.rows < rows:  # the columns were changed, and are watched anew
+            seen = {}
+        for metric in self._events:
+            count, last = watch.happened(metric)
+            new = min(count - seen.get(metric, 0), len(last))
+            for each in last[len(last) - new :] if new > 0 else ():
+                for rule in self._rules:
+                    if rule.metric == metric and rule.column in (None, each.get("column")):
+                        self._fire(rule, state, each)
+        self._seen[state.name] = watch.drift.rows, self._counts(watch)
+
+    def _counts(self, watch: WatchView) -> dict[str, int]:
+        return {metric: watch.happened(metric)[0] for metric in self._events}
+
+    def _check_columns(self, name: str, watch: WatchView) -> None:
+        """Say of rules that can never fire for a model."""
+        for rule in self._rules:
+            unknown = rule.column is not None and rule.column not in watch.drift.names
+            if unknown and watch.drift.names and (name, rule.text) not in self._without_column:
+                self._without_column.add((name, rule.text))
+                _LOG.warning("alert %s: model %s has no watched column %r", rule.text, name, rule.column)
+
+    def _fire(self, rule: AlertRule, state: ModelState, told: Mapping[str, Any]) -> None:
+        self.fired[rule.text] += 1
+        counted = {"labels": state.learners[state.name].view.labels, "rows": state.rows, "time": state.time / 1e6}
+        self._tell({"rule": rule.text, "model": state.name, **told, **counted})
 
 
 def value_of(view: View, metric: str) -> float | None:

@@ -79,9 +79,14 @@ def of_models(rules: Sequence[AlertRule]) -> list[PrometheusRule]:
     for rule in rules:
         if rule.hold:
             raise InvalidParameter.of_option("alert", "leave out for N rows: Prometheus counts time", rule.text)
-        expr = f"{GAUGES[rule.metric]} {rule.comparison} {rule.bound:g}"
-        summary = f"{rule.text} for model {{{{ $labels.model }}}}: {{{{ $value }}}}"
-        found.append(PrometheusRule(f"Thalweg{rule.metric.capitalize()}", expr, summary))
+        name = f"Thalweg{rule.metric.title().replace('_', '')}"
+        if rule.metric in GAUGES:
+            expr = f"{GAUGES[rule.metric]} {rule.comparison} {rule.bound:g}"
+            summary = f"{rule.text} for model {{{{ $labels.model }}}}: {{{{ $value }}}}"
+        else:  # which the service counts itself, where it is started with the same rule
+            expr = f"increase(thalweg_alerts_total{{rule={json.dumps(rule.text, ensure_ascii=False)}}}[1h]) > 0"
+            summary = f"{rule.text} within the last hour"
+        found.append(PrometheusRule(name, expr, summary))
     return found
 
 

@@ -90,7 +90,8 @@ class Service:
         self._webhook = None
         if options.alert_webhook is not None:
             self._webhook = Webhook(options.alert_webhook, read_secret(options.alert_secret_file))
-        self._alerts = ServiceAlerts(service_rules(options.alert), self._alert)
+        states = [each.state for each in self.models.values()]
+        self._alerts = ServiceAlerts(service_rules(options.alert), self._alert, states)
         self.retention = JournalRetention(
             journal.another,
             options.keep,
@@ -481,7 +482,10 @@ class Service:
 
     def _alert(self, alert: dict[str, Any]) -> None:
         """In the thread that learns the model, which does not wait for what becomes of it."""
-        _LOG.warning("alert %s of model %s: %.4g", alert["rule"], alert["model"], alert["value"])
+        told = f"{alert['value']:.4g}" if "value" in alert else f"row {alert['row']}"
+        if "column" in alert:
+            told = f"{alert['column']}, {alert['what']}, {told}"
+        _LOG.warning("alert %s of model %s: %s", alert["rule"], alert["model"], told)
         if self._webhook is not None:
             self._webhook.put(alert)
 

@@ -146,7 +146,7 @@ def _error(metrics: Metrics) -> Chart:
         View("all rows so far" if short else f"last {count(window)} rows", _three(metrics, curve["error"])),
         View(f"fading, {curve['fade']:g} a row", _three(metrics, curve["fading"])),
     )
-    caption = "The share of wrong answers, each given before its label was learned."
+    caption = "The share of wrong predictions, each made before its label was learned."
     if not short:
         caption += f" Up to row {count(window)}, of all rows so far."
     return Chart("error", "Error over time", caption, "share", curve["rows"], views)

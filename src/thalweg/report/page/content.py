@@ -32,12 +32,13 @@ class Rows(TypedDict):
     """What became of the rows."""
 
     read: int  # all, with the skipped
-    answered: int
+    answered: int  # predicted
     unpredicted: NotRequired[int]  # came before the first label was known
     scored: int  # predicted, and their label came: what every score counts
     learned: int
-    unlabelled: int  # answered, without a label in the source
-    pending: int  # answered, their label still to come when the source ended
+    unlabelled: int  # predicted, without a label in the source
+    pending: int  # predicted, their label still to come when the source ended
+    pending_rows: NotRequired[list[list[int]]]  # which they are, counted from 1: first and last of each range
     skipped: int
     bad: list[str]  # the first complaints, each naming file, row and column
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from thalweg.report.page.content import Known, LowestCoverage
@@ -114,6 +115,19 @@ def in_words(value: Any) -> str:
     kind = next(key for key in ("class", "scikit-learn", "rate") if key in value)
     parameters = {key: each for key, each in value.items() if key != kind} if kind == "rate" else value["parameters"]
     return f"{value[kind]}({', '.join(f'{key}={in_words(each)}' for key, each in parameters.items())})"
+
+
+def lateness(options: Mapping[str, Any], thing: str) -> str:
+    """How late labels or targets came; empty where they came with their rows.
+
+    Examples
+    --------
+    >>> lateness({"delay": 10}, "label"), lateness({"delay": 0, "label_time": "paid"}, "target"), lateness({}, "label")
+    ('labels came 10 rows late', 'targets came at the times in column paid', '')
+    """
+    if options.get("label_time"):
+        return f"{thing}s came at the times in column {options['label_time']}"
+    return f"{thing}s came {counted(int(options['delay']), 'row')} late" if options.get("delay") else ""
 
 
 def lowest_coverage(lowest: LowestCoverage | None, block_rows: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from thalweg.report.page.content import Known
-from thalweg.report.page.formats import count, counted, lowest_coverage, per_hundred, percent, plain, short
+from thalweg.report.page.formats import count, counted, lateness, lowest_coverage, per_hundred, percent, plain, short
 from thalweg.report.page.number_content import NumberMetrics, NumberScore, Skill
 from thalweg.report.page.standing import Bar, Standing, Tile, bars, standing
 
@@ -34,10 +34,14 @@ def tone(metrics: NumberMetrics) -> Standing:
 
 
 def headline(metrics: NumberMetrics) -> str:
-    """The model beside the best baseline, and rows skipped, if many."""
+    """The model beside the best baseline, its error, how late targets came, and rows skipped, if many."""
     rows = metrics["rows"]
-    skipped = f" {_skipped(metrics)}" if rows["skipped"] >= _MANY_SKIPPED * rows["read"] > 0 else ""
-    return _compared(metrics) + skipped
+    told = [_compared(metrics)]
+    if rows["scored"] and (late := lateness(metrics["run"]["options"], "target")):
+        told.append(f"{late.capitalize()}.")
+    if rows["skipped"] >= _MANY_SKIPPED * rows["read"] > 0:
+        told.append(_skipped(metrics))
+    return " ".join(told)
 
 
 def _compared(metrics: NumberMetrics) -> str:
@@ -47,16 +51,16 @@ def _compared(metrics: NumberMetrics) -> str:
         return "No row had a target that could be compared, so nothing can be said."
     if against["skill"] is None:
         return f"{name[0].upper()}{name[1:]} is never wrong: the target does not change."
-    best_of = ", the best baseline"
+    best_of, error = ", the best baseline", f"mean absolute error {short(metrics['scores']['model']['absolute_error'])}"
     match standing(against):
         case "better":
-            return f"Better than {name}{best_of}: {_share(against['skill'])} less absolute error."
+            return f"Better than {name}{best_of}: {error}, {_share(against['skill'])} less."
         case "worse":
-            return f"Worse than {name}{best_of}: {_share(against['skill'])} more absolute error."
+            return f"Worse than {name}{best_of}: {error}, {_share(against['skill'])} more."
         case "even":
-            return f"No better and no worse than {name}{best_of}, as far as can be told."
+            return f"No better and no worse than {name}{best_of}, as far as can be told: {error}."
         case _:
-            return f"Too few rows to tell it from {name}{best_of}."
+            return f"Too few rows to distinguish it from {name}{best_of}: {error}."
 
 
 def _skipped(metrics: NumberMetrics) -> str:

@@ -17,7 +17,7 @@ from thalweg.errors import MissingExtra
 from thalweg.report.page.against import against_findings, with_references
 from thalweg.report.page.charts import Chart, charts, mean_charts
 from thalweg.report.page.content import Known, Metrics, as_metrics
-from thalweg.report.page.formats import UNKNOWN, count, counted, in_words, percent, rounded
+from thalweg.report.page.formats import UNKNOWN, count, counted, in_words, lateness, percent, rounded
 from thalweg.report.page.importance import importance_part
 from thalweg.report.page.input_parts import input_parts
 from thalweg.report.page.number_content import as_number_metrics, is_regression
@@ -110,7 +110,7 @@ def _template() -> Template:
     environment = Environment(loader=DictLoader({"page": one_line}), autoescape=True, undefined=StrictUndefined)
     environment.globals |= {"MOST_COLUMNS": _MOST_COLUMNS, "MOST_CLASSES_BESIDE_A_CHART": _BESIDE}
     environment.globals |= {"DEEPEST_SHADE": _DEEPEST, "MOST_LINES": _MOST_LINES, "SPARSE_KINDS": _SPARSE_KINDS}
-    environment.globals["FIRST_LINES"] = _FIRST_LINES
+    environment.globals |= {"FIRST_LINES": _FIRST_LINES, "lateness": lateness}
     environment.filters |= {"number": count, "counted": counted, "whole_percent": _whole_percent, "settings": _settings}
     return environment.get_template("page")
 
@@ -143,7 +143,7 @@ def _change_lines(metrics: Metrics) -> list[tuple[str, ...]]:
 def merged_confusion(metrics: Metrics) -> tuple[list[str], list[list[int]]]:
     """The confusion matrix, with all but the most frequent classes in one."""
     classes, counts = metrics["confusion"]["classes"], metrics["confusion"]["counts"]
-    names = [name or "(no answer)" for name in classes]
+    names = [name or "(no prediction)" for name in classes]
     if len(classes) <= _MOST_CLASSES:
         return names, counts
     kept = sorted(sorted(range(len(classes)), key=lambda at: -sum(counts[at]))[: _MOST_CLASSES - 1])

@@ -4,30 +4,38 @@ from __future__ import annotations
 
 from thalweg.report.page import rare_verdict
 from thalweg.report.page.content import Difference, Known, Metrics, Score
-from thalweg.report.page.formats import count, counted, lowest_coverage, per_hundred, percent, plain
+from thalweg.report.page.formats import count, counted, lateness, lowest_coverage, per_hundred, percent, plain
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.standing import Bar, Standing, Tile, bars, interval, standing
 
 #: From this share of skipped rows on, the headline tells it.
 _MANY_SKIPPED = 0.05
+_BASELINES = {"no_change": "no-change", "majority": "majority"}
+
+
+def best_baseline(metrics: Metrics) -> str:
+    """The one with the smaller error, which is the harder to beat; no-change where both have the same."""
+    scores = metrics["scores"]
+    return min(_BASELINES, key=lambda name: scores[name]["error"] or 0.0)  # type: ignore[literal-required]
 
 
 def tone(metrics: Metrics) -> Standing:
-    """In which colour the headline stands: worse than either baseline is worse."""
+    """In which colour the headline stands: that of the comparison it makes."""
     asked = question(metrics)
     if asked and asked != "classes":
         return rare_verdict.tone(metrics, asked)
-    verdict = metrics["verdict"]
-    no_change, majority = standing(verdict["no_change"]), standing(verdict["majority"])
-    return "worse" if majority == "worse" else no_change
+    return standing(metrics["verdict"][best_baseline(metrics)])  # type: ignore[literal-required]
 
 
 def headline(metrics: Metrics) -> str:
-    """The model beside no-change, and beside majority where that is the better one; and rows skipped, if many."""
-    rows = metrics["rows"]
-    skipped = f" {_skipped(metrics)}" if rows["skipped"] >= _MANY_SKIPPED * rows["read"] > 0 else ""
-    asked = question(metrics)
-    return (rare_verdict.headline(metrics, asked) if asked else _compared(metrics)) + skipped
+    """The model beside the best baseline, its error, how late labels came, and rows skipped, if many."""
+    rows, asked = metrics["rows"], question(metrics)
+    told = [rare_verdict.headline(metrics, asked) if asked else _compared(metrics)]
+    if rows["scored"] and (late := lateness(metrics["run"]["options"], "label")):
+        told.append(f"{late.capitalize()}.")
+    if rows["skipped"] >= _MANY_SKIPPED * rows["read"] > 0:
+        told.append(_skipped(metrics))
+    return " ".join(told)
 
 
 def recent_rows(metrics: Metrics) -> str:
@@ -43,23 +51,21 @@ def _skipped(metrics: Metrics) -> str:
 
 
 def _compared(metrics: Metrics) -> str:
-    difference = metrics["verdict"]["no_change"]
+    best = best_baseline(metrics)
+    difference: Difference = metrics["verdict"][best]  # type: ignore[literal-required]
     gap = difference["difference"]
     if gap is None:
         return "No row had a label, so nothing can be said."
+    against, error = f"{_BASELINES[best]}, the best baseline", f"error {percent(metrics['scores']['model']['error'])}"
     match standing(difference):
         case "better":
-            if standing(metrics["verdict"]["majority"]) == "worse":
-                return (
-                    f"Better than no-change, by {per_hundred(gap)} fewer mistakes in 100 rows, but worse than majority."
-                )
-            return f"Better than no-change: {per_hundred(gap)} fewer mistakes in 100 rows."
+            return f"Better than {against}: {error}, {per_hundred(gap)} fewer mistakes in 100 rows."
         case "worse":
-            return f"Worse than no-change: {per_hundred(gap)} more mistakes in 100 rows."
+            return f"Worse than {against}: {error}, {per_hundred(gap)} more mistakes in 100 rows."
         case "even":
-            return "No better and no worse than no-change, as far as can be told."
+            return f"No better and no worse than {against}, as far as can be told: {error}."
         case _:
-            return "Too few rows to tell it from no-change."
+            return f"Too few rows to distinguish it from {against}: {error}."
 
 
 def findings(metrics: Metrics) -> list[str]:
@@ -67,14 +73,14 @@ def findings(metrics: Metrics) -> list[str]:
     scores, verdict = metrics["scores"], metrics["verdict"]
     if scores["model"]["error"] is None:
         return [
-            f"{metrics['model']['title']} answered {counted(metrics['rows']['answered'], 'row')} of "
+            f"{metrics['model']['title']} predicted {counted(metrics['rows']['answered'], 'row')} of "
             f"{metrics['run']['source']}; no label came for any of them."
         ]
     if asked := question(metrics):
         told = [*rare_verdict.findings(metrics, asked), *_coverage(metrics)]
         return [*told, _skipped(metrics)] if metrics["rows"]["skipped"] else told
     happened = (
-        f"{metrics['model']['title']} answered each row before it learned that row’s label, and got "
+        f"{metrics['model']['title']} predicted each row before it learned that row’s label, and got "
         f"{percent(scores['model']['error'])} of {counted(metrics['rows']['scored'], 'row')} wrong. "
         f"Repeating the last label known at the time (no-change) would have got "
         f"{percent(scores['no_change']['error'])} wrong; always giving the most frequent label so far (majority), "
@@ -146,7 +152,7 @@ def intervals(metrics: Metrics) -> list[Bar]:
     """Each interval as a bar beside zero, both on one scale."""
     if asked := question(metrics):
         return rare_verdict.intervals(metrics, asked)
-    pairs = {"no-change": metrics["verdict"]["no_change"], "majority": metrics["verdict"]["majority"]}
+    pairs = {name: metrics["verdict"][key] for key, name in _BASELINES.items()}  # type: ignore[literal-required]
     return bars({name: (each, interval(each, per_hundred, "fewer")) for name, each in pairs.items()})
 
 
@@ -164,7 +170,7 @@ def tiles(metrics: Metrics) -> list[Tile]:
 def _of_error(metrics: Metrics) -> list[Tile]:
     model = metrics["scores"]["model"]
     found = [
-        Tile("Error", percent(model["error"]), _beside(metrics, "error"), "share of wrong answers, all rows"),
+        Tile("Error", percent(model["error"]), _beside(metrics, "error"), "share of wrong predictions, all rows"),
         Tile("Recent error", percent(model["recent"]), _beside(metrics, "recent"), f"of the {recent_rows(metrics)}"),
         Tile("κ", plain(model["kappa"]), _beside(metrics, "kappa"), "above 0 beats guessing by class frequency"),
         Tile(

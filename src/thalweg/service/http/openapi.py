@@ -176,7 +176,7 @@ def _paths() -> Described:
         "infer": "Predict rows as tensors: one for each column, or a single one with all columns in their order.",
         "invoke": "Predict rows in one of MLflow's forms: dataframe_split, dataframe_records, instances or inputs.",
         "importance": "Which columns a model relies on, and how that changed.",
-        "inputs": "The columns of a model's rows then and now, and which of them changed.",
+        "inputs": "The columns of a model's rows then and now, which of them changed, and why the error rose.",
         "key": "How a key of a model with keys does.",
         "compare": "The champion beside a challenger: an interval for the difference of their errors, valid at any "
         "time.",

@@ -47,6 +47,10 @@ class Mistakes:
     #: Whether each label is the positive one, whether it was predicted, and P(positive), where there is such a label.
     positive: tuple[Flags, Flags, Floats] | None
 
+    @property
+    def errors(self) -> Flags:
+        return self.losses
+
     def __getitem__(self, rows: slice | Flags) -> Mistakes:
         positive = None
         if self.positive is not None:

@@ -1,9 +1,10 @@
-"""What a service watches of the columns of a model: their importance to it, and whether they change.
+"""What a service watches of a model: the importance of its columns, what changes, and why its error rises.
 
 Both are functions of the records, like the model: rows are watched as they are in the journal, and samples are due
 after so many labels. So a replay, a snapshot or another portion of records gives the same bytes.
 
-Cost: less than a tenth of that of learning for importance, O(p) a row for p columns. Memory: the last 1,024 rows.
+Cost: less than a tenth of that of learning for importance, O(p) a row and a label for p columns. Memory: the last 1,024
+rows and 2,048 labelled rows.
 """
 
 from __future__ import annotations
@@ -21,12 +22,22 @@ from thalweg.evaluate.block_scores import BLOCK
 from thalweg.evaluate.input_drift import InputDrift
 from thalweg.run.checkpoint import packed, unpacked
 from thalweg.run.importance import WAITING, ImportanceSampler
+from thalweg.run.input_watch import MEASURES
 from thalweg.service.journal.compressed_rows import Features, stacked
-from thalweg.service.journal.records import PredictBody
-from thalweg.service.learning.watched_values import watched_columns, watched_values
+from thalweg.service.journal.records import LabelledRow, PredictBody
+from thalweg.service.learning.outcome_watch import (
+    Happened,
+    OutcomeWatch,
+    cells_of_labels,
+    cells_of_predictions,
+    changes_of,
+)
+from thalweg.service.learning.progress import Outcome
+from thalweg.service.learning.rise_watch import RiseWatch, RowNumbers, part_of, stretches
+from thalweg.service.learning.watched_values import steps, watched_columns, watched_values
 from thalweg.store import dumps, loads
 from thalweg.tables.encoder import Encoder
-from thalweg.tables.kinds import CategoryColumn, NumberColumn
+from thalweg.tables.kinds import CategoryColumn, NumberColumn, TimeColumn
 from thalweg.tables.plan import Plan
 
 _SEED = 0
@@ -39,6 +50,9 @@ class WatchView:
     plan: Plan
     drift: InputDrift
     sampler: ImportanceSampler
+    rises: RiseWatch
+    predictions: InputDrift
+    labels: InputDrift
 
     def importance(self, name: str, loss: str, changes: Sequence[Mapping[str, Any]]) -> protocol.ImportanceOverTime:
         """For the model of this name, whose error changed at these labels."""
@@ -73,16 +87,35 @@ class WatchView:
         """How many changes of columns were found."""
         return len(self.drift.changes) + self.drift.left_out
 
-    def inputs(self, name: str) -> protocol.Inputs:
-        watched = set(watched_columns(self.plan))
+    def happened(self, metric: str) -> Happened:
+        """How often an event of alert rules happened, and the last times of it."""
+        if metric == "error_rise":
+            return self.rises.count, self.rises.found
+        if metric == "new_category":
+            listed = self.drift.new_categories()
+            return len(listed), [dict(zip(("column", "what", "row"), each, strict=True)) for each in listed]
+        drifts = {"input_drift": self.drift, "prediction_drift": self.predictions, "label_drift": self.labels}
+        return changes_of(drifts[metric])
+
+    def inputs(self, name: str, *, with_causes: bool) -> protocol.Inputs:
+        watched = set(self.drift.names or watched_columns(self.plan))
+        measures = {column.name: MEASURES[column.kind] for column in self.plan.columns if column.kind in MEASURES}
         return protocol.Inputs(
             name,
             self.drift.rows,
-            [protocol.InputColumn(each["name"], each["kind"], each["then"], each["now"]) for each in self._summary],
+            [
+                protocol.InputColumn(each["name"], each["kind"], each["then"], each["now"], measures.get(each["name"]))
+                for each in self._summary
+            ],
             [protocol.InputChange(**change) for change in self.drift.changes],
             self.drift.left_out,
             [column.name for column in self.plan.columns if column.name not in watched],
+            [_as_cause(each) for each in self._causes] if with_causes else [],
         )
+
+    @cached_property
+    def _causes(self) -> list[dict[str, Any]]:
+        return self.rises.results(self.drift)
 
     @cached_property
     def _summary(self) -> list[dict[str, Any]]:
@@ -91,6 +124,21 @@ class WatchView:
 
 def _as_change(cause: Mapping[str, Any]) -> dict[str, Any]:
     return {("labels" if key == "row" else key): value for key, value in cause.items()}
+
+
+def _as_cause(found: Mapping[str, Any]) -> protocol.ErrorCause:
+    alike = protocol.AlikeRows(**found["alike"]) if "alike" in found else None
+    return protocol.ErrorCause(found["row"], found["at"], found["cause"], found["columns"], "short" in found, alike)
+
+
+@dataclass(frozen=True)
+class _Labelled:
+    """Scored rows that wait to be examined; all came after the columns were first watched."""
+
+    rows: Sequence[LabelledRow]
+    numbers: NDArray[np.int64]
+    errors: NDArray[Any]
+    rises: list[dict[str, Any]]
 
 
 class ColumnWatch:
@@ -102,18 +150,29 @@ class ColumnWatch:
         self._sampler = ImportanceSampler(self._plan, _SEED)
         self._drift = InputDrift()
         columns = self._plan.columns
+        self._times = [column for column in columns if isinstance(column, TimeColumn) and column.name in self._names]
+        #: The last time of each of them.
+        self._clocks: dict[str, float] = {}
         self._numbers = sum(isinstance(column, NumberColumn) for column in columns)
         self._categories = {each.name: list(each.categories) for each in columns if isinstance(each, CategoryColumn)}
         #: Rows that are not in the drift yet.
         self._waiting: list[tuple[Features, NDArray[np.bool_] | None]] = []
         self._count = 0
+        #: Why the error rose, and scored rows that are not in it yet.
+        self._rises = RiseWatch()
+        self._numbers_of = RowNumbers()
+        self._predictions, self._targets = OutcomeWatch("prediction"), OutcomeWatch("label")
+        self._labelled: list[_Labelled] = []
+        self._labels = 0
         self._view: WatchView | None = None
-        self._seen: tuple[int, int, bool] | None = None
+        self._seen: tuple[int | bool, ...] | None = None
 
     # ------------------------------------------------------------------ what happens
 
-    def predicted(self, body: PredictBody) -> None:
-        """Rows were predicted."""
+    def predicted(self, seq: int, name: str, body: PredictBody) -> None:
+        """Rows were predicted, in this record, by the model of this name and its challengers."""
+        if (given := body.answers.get(name)) is not None:
+            self._predictions.add(cells_of_predictions(given, body.erased))
         for name, new in (body.categories or {}).items():
             self._categories[name] += new
         X, gaps = body.X, body.gaps
@@ -121,6 +180,7 @@ class ColumnWatch:
             kept = [row for row in range(len(X)) if row not in body.erased]
             X = stacked([X[row : row + 1] for row in kept]) if kept else X[:0]
             gaps = None if gaps is None else gaps[kept]
+        self._numbers_of.add(seq, len(X))
         self._waiting.append((X, gaps))
         self._count += len(X)
         if self._count >= BLOCK:
@@ -134,11 +194,79 @@ class ColumnWatch:
             ]
             X = stacked([X for X, _ in self._waiting])
             cells = watched_values(self._plan, X, np.concatenate(gaps), self._categories)
-            self._drift.add_rows(self._drift.as_numbers(self._names, cells))
+            for column in self._times:
+                times = np.asarray(cells[column.name], dtype=np.float64)
+                cells[column.name] = steps(column, times, self._clocks.get(column.name, np.nan))
+                if (known := times[~np.isnan(times)]).size:
+                    self._clocks[column.name] = float(known[-1])
+            self._drift.add_rows(self._drift.as_numbers(self._names, [cells[name] for name in self._names]))
         self._waiting, self._count = [], 0
+
+    def number_of(self, row: LabelledRow) -> int:
+        """The number of a row among those that are watched; to be asked when its label comes."""
+        return self._numbers_of.of(row.rows.seq, row.row)
+
+    def scored(
+        self,
+        before: int,
+        rows: Sequence[LabelledRow],
+        numbers: NDArray[np.int64],
+        outcome: Outcome,
+        rises: Sequence[Mapping[str, Any]],
+    ) -> None:
+        """Rows were scored.
+
+        Parameters
+        ----------
+        before : int
+            How many rows were scored before these.
+        rows, numbers, outcome
+            The rows, their numbers and what was predicted for them.
+        rises : sequence
+            Changes of the error for the worse that were found among them.
+        """
+        self._rises.note(rises, lambda row: int(numbers[row - before - 1]))
+        if not self._names:
+            return
+        if self._rises.causes is None:
+            if not numbers.any():
+                return
+            self._settle()
+            self._rises.begin(before, outcome.errors.dtype == np.bool_, self._drift.is_category)
+        for part, known in stretches(numbers):
+            if not known:
+                self._examine()
+                self._rises.skip(outcome.errors[part])
+                continue
+            own = [dict(rise) for rise in rises if part.start < rise["found"] - before <= part.stop]
+            self._labelled.append(_Labelled(rows[part], numbers[part], outcome.errors[part], own))
+            self._labels += part.stop - part.start
+        if self._labels >= BLOCK:
+            self._examine()
+
+    def _examine(self) -> None:
+        """Take the labelled rows that wait into what is known of rises."""
+        if not self._labelled:
+            return
+        self._settle()
+        waiting, self._labelled, self._labels = self._labelled, [], 0
+        places = [(row.rows.body, row.row) for each in waiting for row in each.rows]
+        X = stacked([body.X[row : row + 1] for body, row in places])
+        gaps = np.zeros((len(places), self._numbers), dtype=np.bool_)
+        for at, (body, row) in enumerate(places):
+            if body.gaps is not None:
+                gaps[at] = body.gaps[row]
+        # No category is new: all of them came with the rows.
+        cells = watched_values(self._plan, X, gaps, self._categories)
+        # The row before each of them is not at hand, and so its time is not.
+        cells |= {column.name: np.full(len(places), np.nan) for column in self._times}
+        inputs = self._drift.as_numbers(self._names, [cells[name] for name in self._names])
+        numbers, errors = (np.concatenate([getattr(each, name) for each in waiting]) for name in ("numbers", "errors"))
+        self._rises.add(numbers, errors, inputs, [rise for each in waiting for rise in each.rises], self._drift)
 
     def learns(self, X: Any, y: NDArray[Any]) -> None:
         """These labels are about to be learned: the first of them may belong to the sample in hand."""
+        self._targets.add(cells_of_labels(y))
         if self._sampler.waiting is not None:
             rows = slice(0, self._sampler.lacking)
             self._sampler.go_on(X[rows], y[rows])
@@ -154,17 +282,25 @@ class ColumnWatch:
 
     def view(self) -> WatchView:
         """As it is now, at most 63 rows behind; made anew only where something has changed."""
-        now = self._drift.rows, self._sampler.sampled_at, self._sampler.waiting is None
+        rows = self._drift.rows, self._predictions.drift.rows, self._targets.drift.rows, self._rises.rows
+        now = *rows, self._rises.count, self._sampler.sampled_at, self._sampler.waiting is None
         if self._view is None or self._seen != now:
-            self._view, self._seen = WatchView(self._plan, self._drift.frozen(), self._sampler.frozen()), now
+            parts = self._drift.frozen(), self._sampler.frozen(), self._rises.frozen()
+            outcomes = self._predictions.drift.frozen(), self._targets.drift.frozen()
+            self._view, self._seen = WatchView(self._plan, *parts, *outcomes), now
         return self._view
 
     def to_bytes(self) -> bytes:
         self._settle()
+        self._examine()
+        self._predictions.settle()
+        self._targets.settle()
         sampled, arrays = self._sampler.state()
-        arrays |= {f"inputs {name}": values for name, values in self._drift.arrays().items()}
+        parts = {"inputs": self._drift, **self._parts()}
+        arrays |= {f"{part} {name}": each for part, own in parts.items() for name, each in own.arrays().items()}
         models = {} if self._sampler.waiting is None else {WAITING: dumps(self._sampler.waiting[0])}
-        return packed({"importance": sampled, "inputs": self._drift.state()}, arrays, models)
+        plain = {part: own.state() for part, own in parts.items()}
+        return packed({"importance": sampled, "clocks": self._clocks, **plain}, arrays, models)
 
     @classmethod
     def from_bytes(cls, content: bytes, encoder: Encoder) -> ColumnWatch:
@@ -172,6 +308,17 @@ class ColumnWatch:
         plain, arrays, models = unpacked(content)
         found = cls(encoder)
         found._sampler.restore(plain["importance"], arrays, {name: loads(each) for name, each in models.items()})
-        own = {name.removeprefix("inputs "): each for name, each in arrays.items() if name.startswith("inputs ")}
-        found._drift.restore(plain["inputs"], own)
+        found._drift.restore(plain["inputs"], part_of(arrays, "inputs "))
+        found._clocks, found._numbers_of.rows = dict(plain.get("clocks", {})), found._drift.rows
+        if found._drift.rows:  # an earlier version did not watch times
+            found._names = found._drift.names
+            found._times = [column for column in found._times if column.name in found._names]
+        for part, own in found._parts().items():
+            if part in plain:  # an earlier version did not watch it: it is watched from here on
+                own.restore(plain[part], part_of(arrays, f"{part} "))
         return found
+
+    def _parts(self) -> dict[str, Any]:
+        """What is saved beside the drift of the columns."""
+        outcomes = {"predictions": self._predictions, "labels": self._targets}
+        return {"rises": self._rises, "numbers": self._numbers_of, **outcomes}

@@ -11,7 +11,7 @@ import copy
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -36,6 +36,7 @@ from thalweg.service.learning.creation import task_kind
 from thalweg.service.learning.encoding import Encoded, Follower
 from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Progress, View
+from thalweg.service.learning.rise_watch import UNKNOWN
 from thalweg.store import dumps, loads
 from thalweg.tables.column_changes import ColumnChange, Widening, changed, widening
 from thalweg.tables.encoder import Encoder
@@ -63,6 +64,17 @@ class Learner:
     since: int
     #: Against the one that answers; None for that one itself.
     comparison: Comparison | None = None
+
+
+class _Arrived(NamedTuple):
+    """A label, and what was known when it came."""
+
+    row: LabelledRow
+    time: int
+    #: Rows that had come and had not expired.
+    open_rows: int
+    #: Of the row, among those whose columns are watched.
+    number: int
 
 
 class LiveModel:
@@ -126,12 +138,16 @@ class LiveModel:
 
     def take(self, events: Iterable[Event]) -> None:
         """Records of this model, in order."""
-        labelled: list[tuple[LabelledRow, LabelsArrived, int]] = []
+        labelled: list[_Arrived] = []
         for each in events:
             if isinstance(each, LabelsArrived):
-                labelled += [(row, each, self.rows - self.expired) for row in each.labelled]
+                for row in each.labelled:
+                    number = UNKNOWN if self.watch is None else self.watch.number_of(row)
+                    labelled.append(_Arrived(row, each.time, self.rows - self.expired, number))
                 self.expired += each.voided
                 if each.erases and self.follower is not None:
+                    self._learn(labelled)
+                    labelled = []
                     self.watch = ColumnWatch(self.follower.encoder())
                 if each.labelled or each.revises:
                     self.version = each.seq
@@ -141,7 +157,7 @@ class LiveModel:
                 assert self.watch is not None
                 encoded = Encoded(each.body.X, each.body.gaps, each.body.categories or {})
                 self.follower.follow(encoded, without=each.body.erased)
-                self.watch.predicted(each.body)
+                self.watch.predicted(each.seq, self.name, each.body)
             else:
                 self._learn(labelled)
                 labelled = []
@@ -253,7 +269,7 @@ class LiveModel:
             if each.comparison is not None and self.learners[body["name"]] in (each, self.learners[self.name]):
                 each.comparison = self.task.comparison(decision.seq)
 
-    def _learn(self, labelled: Sequence[tuple[LabelledRow, LabelsArrived, int]]) -> None:
+    def _learn(self, labelled: Sequence[_Arrived]) -> None:
         if not labelled:
             return
         if self.labels < _HEAD < self.labels + len(labelled):
@@ -261,12 +277,12 @@ class LiveModel:
             self._learn(labelled[:first])
             self._learn(labelled[first:])
             return
-        rows = [row for row, _, _ in labelled]
+        rows = [each.row for each in labelled]
         X = as_learned(stacked([self._as_now(row) for row in rows]))
         y = self.task.targets([row.label for row in rows])
-        times = np.array([came.time for _, came, _ in labelled], dtype=np.int64)
+        times = np.array([each.time for each in labelled], dtype=np.int64)
         asked = np.array([row.rows.time for row in rows], dtype=np.int64)
-        waiting = np.array([open_rows for _, _, open_rows in labelled]) - np.arange(1, len(labelled) + 1) - self.labels
+        waiting = np.array([each.open_rows for each in labelled]) - np.arange(1, len(labelled) + 1) - self.labels
         outcomes: dict[str, Any] = {name: self.task.outcome(name, rows, y) for name in self.learners}
         delays = (times - asked) / 1e6
         for name, learner in self.learners.items():
@@ -276,16 +292,21 @@ class LiveModel:
             watch = self.watch if name == self.name else None
             if watch is not None:
                 watch.learns(X, y)
-            begin = 0
+            begin, before = 0, learner.progress.scored
+            rises: list[dict[str, Any]] = []
             while begin < len(y):
                 part = slice(begin, min(begin + learner.progress.until_point(), len(y)))
                 if watch is not None:
                     part = self._until_sample(watch, learner.model, X, y, part)
                 self.task.learn(learner, X[part], y[part], rows[part], self.labels + begin)
-                learner.progress.add(own[part], delays[part], times[part])
+                rises += learner.progress.add(own[part], delays[part], times[part])
                 last = part.stop - 1
                 learner.progress.add_point(learner.model, int(times[last]), int(waiting[last]))
                 begin = part.stop
+            if watch is not None:
+                at = np.flatnonzero(own.scored)
+                numbers = np.array([each.number for each in labelled])[at]
+                watch.scored(before, [rows[i] for i in at], numbers, own[own.scored], rises)
             if learner.comparison is not None:
                 since = np.array([row.rows.seq > learner.comparison.since for row in rows])
                 both = since & own.scored & champions.scored

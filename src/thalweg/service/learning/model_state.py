@@ -219,8 +219,10 @@ class ModelState:
         return self.watch.importance(name, loss, self.learners[name].changes)
 
     def inputs(self, name: str) -> protocol.Inputs:
-        """Of the rows that came, which are those of challengers, too."""
-        return protocol.Inputs(name, 0, [], [], 0, []) if self.watch is None else self.watch.inputs(name)
+        """Of the rows that came, which are those of challengers, too; rises of their errors are not examined."""
+        if self.watch is None:
+            return protocol.Inputs(name, 0, [], [], 0, [])
+        return self.watch.inputs(name, with_causes=name == self.name)
 
     def comparison(self, name: str) -> protocol.Comparison:
         compared = self.learners[name].comparison

@@ -39,6 +39,10 @@ class Outcome(Protocol):
     def losses(self) -> NDArray[Any]:
         """By which champion and challenger are compared."""
 
+    @property
+    def errors(self) -> NDArray[Any]:
+        """Whether predictions were wrong, or by how much: what a rise of the error is about."""
+
     def __getitem__(self, rows: slice | Flags) -> Self: ...
 
 
@@ -112,7 +116,10 @@ class Progress(ABC, Generic[OutcomeT]):
 
     @abstractmethod
     def _score(self, outcome: OutcomeT, recent: OutcomeT) -> Iterable[dict[str, Any]]:
-        """Take in rows that are all scored; the changes of the error, each with the row by which it was found.
+        """Take in rows that are all scored; the changes of the error.
+
+        Each has its first ``row``, the row by which it was ``found``, and the error ``before`` and ``after``, up to
+        there.
 
         ``recent`` are those that the model had predicted which has this name now.
         """
@@ -128,10 +135,11 @@ class Progress(ABC, Generic[OutcomeT]):
         """How many labels may be learned before the next point is due."""
         return self.history.until_next(self.labels)
 
-    def add(self, outcome: OutcomeT, delays: Floats, times: NDArray[np.int64]) -> None:
+    def add(self, outcome: OutcomeT, delays: Floats, times: NDArray[np.int64]) -> list[dict[str, Any]]:
         """Labels were learned, at most as many as `until_point` said, and came at these times.
 
-        ``delays`` are seconds from each answer to its label.
+        ``delays`` are seconds from each prediction to its label. Returns the rises of the error that were found now:
+        the first ``row``, the row by which it was ``found``, and the error ``before`` and ``after``, up to there.
         """
         self.labels += len(delays)
         self._delay.push(delays[:, np.newaxis])
@@ -139,13 +147,15 @@ class Progress(ABC, Generic[OutcomeT]):
         if not outcome.scored.all():
             outcome, times, asked = outcome[outcome.scored], times[outcome.scored], asked[outcome.scored]
         if len(times) == 0:
-            return
+            return []
         before = self.scored
         self.scored += len(times)
         recent = outcome[asked >= round(1e6 * self.promotions[-1]["time"])] if self.promotions else outcome
-        for change in self._score(outcome, recent):
+        found = list(self._score(outcome, recent))
+        for change in found:
             self.changes.append({"time": int(times[change["found"] - before - 1]) / 1e6, "labels": change["row"]})
         self.changes = self.changes[-MOST_CHANGES:]
+        return [change for change in found if change["after"] > change["before"]]
 
     def add_point(self, model: Any, time: int, waiting: int) -> None:
         """Keep a point of the history, if one is due after this label."""

@@ -38,6 +38,10 @@ class Residuals:
     def losses(self) -> Floats:
         return np.square(self.rows[:, 0] - self.rows[:, 1])
 
+    @property
+    def errors(self) -> Floats:
+        return np.abs(self.rows[:, 0] - self.rows[:, 1])
+
     def __getitem__(self, rows: slice | Flags) -> Residuals:
         return Residuals(self.rows[rows])
 
@@ -84,7 +88,7 @@ class RegressionProgress(Progress[Residuals]):
     --------
     >>> progress = RegressionProgress()
     >>> rows = np.array([[1.0, 1.5, 0.5, 2.5, 3.0, 2.0], [2.0, 1.5, 0.5, 1.75, 1.0, 1.0]])
-    >>> progress.add(Residuals(rows), np.zeros(2), np.zeros(2, dtype=np.int64))
+    >>> rises = progress.add(Residuals(rows), np.zeros(2), np.zeros(2, dtype=np.int64))
     >>> scores = progress.view(None).scores
     >>> {name: round(scores[name], 2) for name in ("mae", "r2", "skill", "coverage", "width")}
     {'mae': 0.5, 'r2': 0.75, 'skill': 0.9, 'coverage': 0.5, 'width': 1.62}
@@ -112,7 +116,7 @@ class RegressionProgress(Progress[Residuals]):
         new = [change for change in self._residuals.changes() if change["found"] > self._found]
         self._found = max((change["found"] for change in new), default=self._found)
         # The first rows are looked at together, once the last of them is there.
-        return [change | {"found": max(change["found"], FIRST)} for change in new]
+        return [change | {"found": max(change["found"], FIRST), "after": change["seen"]} for change in new]
 
     def view(self, model: Any) -> View:
         scores = scores_of(_terms(self._recent).mean(axis=0) if len(self._recent) else None)

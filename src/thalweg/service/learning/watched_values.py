@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from thalweg.evaluate.input_drift import WIDEST, Cells
 from thalweg.service.journal.compressed_rows import CompressedRows, Features
 from thalweg.tables.entry_counts import entry_counts
-from thalweg.tables.kinds import CategoryColumn, Column, HashedColumn, NumberColumn
+from thalweg.tables.kinds import CategoryColumn, Column, HashedColumn, NumberColumn, TimeColumn
 from thalweg.tables.plan import Plan
 from thalweg.tables.sparse_category import SparseCategoryColumn
 
@@ -22,9 +22,12 @@ from thalweg.tables.sparse_category import SparseCategoryColumn
 OTHER = "any other"
 
 
+#: Seconds of the cycles of a time.
+_PERIODS = {"hour": 86_400.0, "weekday": 604_800.0, "day of year": 365.2425 * 86_400.0}
+
+
 def is_watched(column: Column) -> bool:
-    """Numbers and categories are. A time is kept as points on circles, and its steps are not known."""
-    return isinstance(column, NumberColumn | CategoryColumn | HashedColumn) or column.sparse
+    return isinstance(column, NumberColumn | CategoryColumn | HashedColumn | TimeColumn) or column.sparse
 
 
 def watched_columns(plan: Plan) -> list[str]:
@@ -34,8 +37,8 @@ def watched_columns(plan: Plan) -> list[str]:
 
 def watched_values(
     plan: Plan, X: Features, gaps: NDArray[np.bool_], categories: Mapping[str, Sequence[str]]
-) -> list[Cells]:
-    """The cells of the watched columns.
+) -> dict[str, Cells]:
+    """The cells of the columns that can be watched, by name.
 
     Parameters
     ----------
@@ -50,36 +53,67 @@ def watched_values(
 
     Returns
     -------
-    list
+    dict
         Of numbers the number, of categories the category, of text and maps the number of entries; a row without an
-        entry counts as missing. Of categories that are hashed only the number of the cell is known.
+        entry counts as missing. Of categories that are hashed only the number of the cell is known, and of times the
+        seconds since their longest cycle began, a day, a week or a year.
     """
     named = X.first_features(len(plan.feature_names)) if isinstance(X, CompressedRows) else X
     counts = entry_counts(plan, X) if isinstance(X, CompressedRows) else {}
-    found: list[Cells] = []
+    found: dict[str, Cells] = {}
     start = number = 0
     behind = len(plan.feature_names)
     for column in plan.columns:
         if isinstance(column, NumberColumn):
-            found.append(np.where(gaps[:, number], np.nan, named[:, start]))
+            found[column.name] = np.where(gaps[:, number], np.nan, named[:, start])
             number += 1
         elif isinstance(column, CategoryColumn):
             own = named[:, start : start + column.width]
             known = categories.get(column.name, ())
             names = [*known, *(f"category {at + 1}" for at in range(len(known), column.room)), OTHER]
-            found.append((np.where(own.any(axis=1), own.argmax(axis=1), -1), names))
+            found[column.name] = (np.where(own.any(axis=1), own.argmax(axis=1), -1), names)
         elif isinstance(column, HashedColumn):
-            found.append(_by_cell(named[:, start].astype(np.int64)))
+            found[column.name] = _by_cell(named[:, start].astype(np.int64))
+        elif isinstance(column, TimeColumn):
+            found[column.name] = in_cycle(column, named[:, start : start + column.width])
         elif isinstance(column, SparseCategoryColumn):
             assert isinstance(X, CompressedRows)
-            found.append(_by_cell(_sparse_cells(column, X, behind)))
+            found[column.name] = _by_cell(_sparse_cells(column, X, behind))
         elif column.sparse:
-            found.append(counts[column.name])
+            found[column.name] = counts[column.name]
         if column.sparse:
             behind += column.width
         else:
             start += column.width
-    return found[:WIDEST]
+    return found
+
+
+def in_cycle(column: TimeColumn, waves: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Seconds since the longest cycle of a time began, to the microsecond; NaN for a missing time."""
+    sine, cosine = waves[:, -2], waves[:, -1]
+    turn = np.arctan2(sine, cosine) / (2 * np.pi) % 1.0
+    return np.where((sine == 0.0) & (cosine == 0.0), np.nan, np.round(turn * _PERIODS[column.cycles[-1]], 6))
+
+
+def steps(column: TimeColumn, times: NDArray[np.float64], last: float) -> NDArray[np.float64]:
+    """Seconds since the time before, of times as `watched_values` gives them; ``last`` is the one before the first.
+
+    Steps of more than half a cycle count as steps back, and all those of a time of day as steps forward.
+
+    Examples
+    --------
+    >>> week = 604_800.0
+    >>> steps(TimeColumn("when", hours=True), np.array([week - 5.0, np.nan, 5.0, 3.0]), week - 65.0).tolist()
+    [60.0, nan, 10.0, -2.0]
+    """
+    known = ~np.isnan(times)
+    found = np.full(len(times), np.nan)
+    if known.any():
+        period = _PERIODS[column.cycles[-1]]
+        behind = 0.0 if column.form == "hour:minute" else period / 2
+        moved = (np.diff(times[known], prepend=last) + behind) % period - behind
+        found[known] = np.round(moved, 6) if column.hours else 86_400.0 * np.round(moved / 86_400.0)
+    return found
 
 
 def _sparse_cells(column: Column, X: CompressedRows, begin: int) -> NDArray[np.int64]:

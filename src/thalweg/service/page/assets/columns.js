@@ -1,4 +1,4 @@
-// The columns: how much the model relies on each, and which of them changed, before and after.
+// The columns: how much the model relies on each, why its error rose, and which columns changed, before and after.
 import { made } from "./made.js";
 import { count, number, share } from "./numbers.js";
 
@@ -57,15 +57,40 @@ const ofImportance = ({ columns: all, changes, loss, columns_left_out: left }) =
   ];
 };
 
+// ---- why the error rose
+const NAMED = 4; // columns in a sentence
+const RECENT = 5; // rises that are shown
+
+const named = (columns) => {
+  const more = columns.length > NAMED ? ` and ${count(columns.length - NAMED)} more` : "";
+  return `column${columns.length === 1 ? "" : "s"} ${columns.slice(0, NAMED).join(", ")}${more}`;
+};
+
+const why = ({ cause, columns, alike }, write) => {
+  const relation = "the relation between columns and label changed";
+  if (!columns.length) return `while no watched column was seen to change: probably ${relation}.`;
+  if (!alike) return `when ${named(columns)} changed. Too few rows are like those before to say whether ${relation}, too.`;
+  const like = `${count(alike.rows)} rows like those before`;
+  const ends = `(error ${write(alike.before)} before, ${write(alike.after)} after)`;
+  if (cause === "concept") return `when ${named(columns)} changed, but ${like} were predicted worse, too ${ends}: ${relation}.`;
+  return `when ${named(columns)} changed. ${like} were predicted no worse ${ends}: the new values account for the rise.`;
+};
+
+const ofCauses = (causes, write) => [
+  made("h2", {}, "Why the error rose"),
+  ...causes.slice(-RECENT).reverse().map((cause) =>
+    made("p", {}, `At label ${count(cause.labels)}${cause.short ? ", for a short time," : ""} the error rose ${why(cause, write)}`)),
+];
+
 // ---- columns that changed
 const isShare = (what) => what !== "mean" && what !== "spread";
 
-const changed = ({ column, what, row, before, after }) => {
+const changed = ({ column, what, row, before, after }, measures) => {
   const write = isShare(what) ? share : number;
   return made(
     "tr",
     {},
-    made("th", { scope: "row" }, column),
+    made("th", { scope: "row" }, measures[column] ? `${column} (${measures[column]})` : column),
     made("td", {}, what === "missing" ? "missing share" : what),
     made("td", {}, `row ${count(row)}`),
     made("td", {}, write(before)),
@@ -73,12 +98,12 @@ const changed = ({ column, what, row, before, after }) => {
   );
 };
 
-const table = (changes) =>
+const table = (changes, measures) =>
   made(
     "table",
     {},
     made("thead", {}, made("tr", {}, ...["Column", "What", "Since", "Before", "After"].map((head) => made("th", { scope: "col" }, head)))),
-    made("tbody", {}, ...changes.map(changed)),
+    made("tbody", {}, ...changes.map((change) => changed(change, measures))),
   );
 
 const ofInputs = ({ rows, columns, changes, changes_left_out: older, not_watched: unwatched }) => {
@@ -89,20 +114,22 @@ const ofInputs = ({ rows, columns, changes, changes_left_out: older, not_watched
     const said = rows ? `None of ${count(columns.length)} columns has changed in ${count(rows)} rows. ${enough}` : enough;
     return [...parts, made("p", { class: "note" }, said + beside)];
   }
-  const list = (some) => made("div", { class: "scrolled", tabindex: "0" }, table(some));
+  const measures = Object.fromEntries(columns.map(({ name, measure }) => [name, measure]));
+  const list = (some) => made("div", { class: "scrolled", tabindex: "0" }, table(some, measures));
   const about = `The newest first, in ${count(rows)} rows${older ? `; ${count(older)} older ones are left out` : ""}. ${enough}${beside}`;
   return [...parts, made("p", { class: "note" }, about), ...folded([...changes].reverse(), FEW, list, (more) => `${count(more)} earlier changes`)];
 };
 
 // Drawn anew only where something has changed, so that what is unfolded stays so.
-export const showColumns = (place, importance, inputs) => {
+export const showColumns = (place, importance, inputs, isRegression) => {
   const known = JSON.stringify([importance, inputs]);
   if (place.dataset.known === known) return;
   const open = [...place.querySelectorAll("details")].map((each) => each.open);
   place.dataset.known = known;
   place.hidden = !inputs;
   if (!inputs) return place.replaceChildren();
-  const blocks = [importance ? ofImportance(importance) : null, ofInputs(inputs)].filter((block) => block);
+  const causes = inputs.causes.length ? ofCauses(inputs.causes, isRegression ? number : share) : null;
+  const blocks = [importance ? ofImportance(importance) : null, causes, ofInputs(inputs)].filter((block) => block);
   place.replaceChildren(...blocks.map((parts) => made("div", {}, ...parts)));
   [...place.querySelectorAll("details")].forEach((each, at) => (each.open = open[at] ?? false));
 };

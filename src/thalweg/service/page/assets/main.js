@@ -109,7 +109,7 @@ const refresh = async () => {
     listen(name);
   }
   showChallenges(at("challenge"), compared, course.task);
-  showColumns(at("columns"), importance, course.length ? inputs : null);
+  showColumns(at("columns"), importance, course.length ? inputs : null, course.task === "regression");
   document.title = `${name} – thalweg, live`;
   draw();
 };
