@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from thalweg import OnlineLDC, OnlineLogistic, Perceptron
+from thalweg import OnlineLDC, OnlineLinearRegression, OnlineLogistic, Perceptron
 from thalweg.fleet import Fleet
 
 LDC = OnlineLDC(0.05, counts="soft", warmup=1)
@@ -26,6 +26,7 @@ SIZES = (
     (LDC, 10, 10**8, 10**7),
     (Perceptron(0.1), 10, 10**7, 10**7),
     (OnlineLogistic(0.1), 10, 10**7, 10**7),
+    (OnlineLinearRegression(solver="rls", forgetting=0.05), 10, 10**7, 10**7),
 )
 BATCHES = 5
 #: What the core writes for no model yet and for each of two classes.
@@ -81,7 +82,8 @@ def _line(cupy: Any, model: Any, features: int, keys: int, rows: int, copy: floa
     whole, kernel, moved = [], [], 0.0
     for _ in range(BATCHES):
         owners, y = rng.integers(0, keys, rows), rng.integers(0, 2, rows)
-        X, codes = rng.standard_normal((rows, features)) + y[:, None], y.astype(cupy.int32)
+        X = rng.standard_normal((rows, features)) + y[:, None]
+        codes = y.astype(cupy.float64 if isinstance(model, OnlineLinearRegression) else cupy.int32)
         whole.append(_seconds(cupy, lambda X=X, y=y, owners=owners: fleet.predict_then_learn(X, y, owners)))
         kernel.append(_seconds(cupy, lambda X=X, c=codes, owners=owners: fleet._core.take(X, owners, c, PLACES)))
         used = keys * (1 - (1 - 1 / keys) ** rows)

@@ -1,10 +1,7 @@
 """Fleets on a GPU: the step of a row, compiled for the host, is tested everywhere; the rest where there is a GPU."""
 
 import ctypes
-import shutil
-import subprocess
 from dataclasses import replace
-from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -25,63 +22,12 @@ except Exception:
     HAS_GPU = False
 on_gpu = pytest.mark.skipif(not HAS_GPU, reason="no GPU that CuPy finds")
 
-#: The lanes of a key in turn, phase by phase.
-HOST = """
-#include <cstring>
-#include <vector>
-#include "discriminant_step.cuh"
-#include "linear_step.cuh"
-using namespace thalweg::record;
-using Model = MODEL;
-extern "C" int words() { return Model::kWords; }
-extern "C" int scratch() { return Model::kScratch; }
-extern "C" void run(double *record, const double *X, const int *y, int rows, const void *given, int *answers) {
-  typename Model::Options options;
-  std::memcpy(&options, given, sizeof options);
-  std::vector<double> scratch(Model::kScratch);
-  std::vector<Model> lanes;
-  for (int lane = 0; lane < Model::kLanes; lane++) lanes.push_back(Model{record, scratch.data(), options, lane});
-  for (int row = 0; row < rows; row++) {
-    for (Model &each : lanes) {
-      double own[Model::kOwn] = {};
-      for (int i = each.lane; i < Model::kFeatures; i += Model::kLanes) {
-        own[i / Model::kLanes] = X[row * Model::kFeatures + i];
-      }
-      each.begin(own);
-    }
-    for (Model &each : lanes) each.project(y[row]);
-    for (int lane = Model::kLanes - 1; lane >= 0; lane--) answers[row] = lanes[lane].decide(y[row]);
-    for (Model &each : lanes) each.update(y[row]);
-  }
-}
-"""
-
 
 def rows_of(features, classes, rows, seed=0, keys=1):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, classes, rows)
     X = rng.normal(size=(rows, features)) @ rng.normal(size=(features, features)) + 2.0 * y[:, None] + 1000.0
     return X, y, rng.integers(0, keys, rows) * 7_919 - 3
-
-
-@pytest.fixture(scope="module")
-def step_of(tmp_path_factory):
-    """The step of the GPU, compiled for this machine."""
-    compiler = shutil.which("c++")
-    if compiler is None:
-        pytest.skip("no C++ compiler")
-    folder = tmp_path_factory.mktemp("step")
-
-    def made(layout, lanes):
-        name = f"{layout.step}<{layout.features}, {layout.classes}, {lanes}>"
-        source, library = (folder / f"{abs(hash(name))}.{kind}" for kind in ("cpp", "so"))
-        source.write_text(HOST.replace("MODEL", name))
-        include = f"-I{files('thalweg.fleet.gpu')}"
-        flags = ["-std=c++17", "-O1", "-shared", "-fPIC", "-Wall", "-Werror", include]
-        subprocess.run([compiler, *flags, str(source), "-o", str(library)], check=True)
-        return ctypes.CDLL(str(library))
-
-    return made
 
 
 def ldc(warmup=10):

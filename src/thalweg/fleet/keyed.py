@@ -116,9 +116,10 @@ class Fleet(LabelledEstimator):
         `thalweg.save` writes all models, those in the file included.
     device : {"cpu", "cuda"}, default "cpu"
         Device that holds the models and learns. "cuda" needs the extra ``gpu`` and is for an `OnlineLDC` with
-        ``counts="soft"`` and without a ridge, a `Perceptron` or an `OnlineLogistic`, at a constant rate, of at most 64
-        features, and for keys that are integers. Rows may then be arrays of CuPy, PyTorch or JAX in the GPU's memory,
-        where labels must be integers. A file holds a fleet of "cpu".
+        ``counts="soft"`` and without a ridge, a `Perceptron` or an `OnlineLogistic`, at a constant rate, and for an
+        `OnlineLinearRegression` with ``solver="rls"``, of at most 64 features, and for keys that are integers. Rows may
+        then be arrays of CuPy, PyTorch or JAX in the GPU's memory, where labels must be integers. A file holds a fleet
+        of "cpu".
 
     Attributes
     ----------
@@ -252,7 +253,7 @@ class Fleet(LabelledEstimator):
         """
         if self._is_on_gpu(X):
             self._run_on_gpu(X, y, keys)
-        elif classes is None and self._is_copied_to_gpu(X, y, keys):
+        elif classes is None and self._is_copied_to_gpu(X, keys, y):
             self._run_on_gpu(*self._core.to_device(X, y, keys))
         else:
             self._run(X, y, keys, classes)
@@ -265,7 +266,7 @@ class Fleet(LabelledEstimator):
         """
         if self._is_on_gpu(X):
             return cast("NDArray[Any]", self._run_on_gpu(X, y, keys))
-        if self._is_copied_to_gpu(X, y, keys):
+        if self._is_copied_to_gpu(X, keys, y):
             return cast("NDArray[Any]", self._core.to_host(self._run_on_gpu(*self._core.to_device(X, y, keys))))
         return self._decoded(self._run(X, y, keys, answering=True))
 
@@ -327,16 +328,21 @@ class Fleet(LabelledEstimator):
 
         return is_on_gpu(X)
 
-    def _is_copied_to_gpu(self, X: Any, *integers: Any) -> bool:
+    def _is_copied_to_gpu(self, X: Any, keys: Any, y: Any = None) -> bool:
         """Whether rows of NumPy are checked by the GPU, which is quicker at it than the host."""
-        if self.device != "cuda" or not self.__sklearn_is_fitted__() or self.classes_.dtype.kind != "i":
+        kinds = self._kinds_on_gpu() if self.device == "cuda" and self.__sklearn_is_fitted__() else ""
+        if not kinds:
             return False
         from thalweg.fleet.gpu.arrays import may_be_copied
 
-        if not may_be_copied(X, *integers) or not self._core.takes_whole(X):
+        if not may_be_copied(X, keys, y, kinds) or not self._core.takes_whole(X):
             return False
         self._require_same_columns(X)
         return True
+
+    def _kinds_on_gpu(self) -> str:
+        """The kinds of NumPy's arrays that may be targets on the GPU; none where predictions could not be."""
+        return "iu" if self.classes_.dtype.kind == "i" else ""
 
     def _run_on_gpu(self, X: Any, y: Any, keys: Any) -> Any:
         from thalweg.fleet.gpu import arrays
@@ -352,7 +358,7 @@ class Fleet(LabelledEstimator):
             rows, labels, codes = arrays.as_labelled_rows(X, y, rows.shape[1], self.classes_)
         else:
             self._require_same_parameters()
-        return self._core.take(rows, owners, codes, arrays.names_of(self.classes_))
+        return self._take_on_gpu(rows, owners, codes)
 
     def _predict_on_gpu(self, X: Any, keys: Any) -> Any:
         from thalweg.fleet.gpu import arrays
@@ -360,7 +366,12 @@ class Fleet(LabelledEstimator):
         self._learned_core()
         rows = arrays.as_rows(X, self.n_features_in_)
         owners = arrays.as_integers(keys, len(rows), "keys")
-        return self._core.take(rows, owners, None, arrays.names_of(self.classes_))
+        return self._take_on_gpu(rows, owners, None)
+
+    def _take_on_gpu(self, rows: Any, owners: Any, codes: Any) -> Any:
+        from thalweg.fleet.gpu.arrays import names_of as names_of_classes
+
+        return self._core.take(rows, owners, codes, names_of_classes(self.classes_))
 
     # ------------------------------------------------------------------ the models
 
@@ -490,6 +501,25 @@ class RegressorFleet(Fleet):
         if not self.__sklearn_is_fitted__() or key not in self._core:
             return None
         return float(np.int64(self._core.answer_one(x, key)).view(np.float64))
+
+    def _kinds_on_gpu(self) -> str:
+        return "iuf"
+
+    def _run_on_gpu(self, X: Any, y: Any, keys: Any) -> Any:
+        from thalweg.fleet.gpu import arrays
+
+        begun = self.__sklearn_is_fitted__()
+        rows, targets = arrays.as_rows_with_targets(X, y, self.n_features_in_ if begun else None)
+        owners = arrays.as_integers(keys, len(rows), "keys")
+        if begun:
+            self._require_same_parameters()
+        else:
+            blank = np.zeros((1, rows.shape[1]))
+            self._ready(blank, blank[:, 0], blank)
+        return self._take_on_gpu(rows, owners, targets)
+
+    def _take_on_gpu(self, rows: Any, owners: Any, targets: Any) -> Any:
+        return self._core.take(rows, owners, targets, np.array([-1])).view(np.float64)
 
     def _told_to_each(self) -> dict[str, Any]:
         return {"_columns": None}

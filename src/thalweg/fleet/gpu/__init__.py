@@ -1,1 +1,1 @@
-"""Fleets on a GPU: one discriminant per key, all in its memory."""
+"""Fleets on a GPU: one small model per key, all in its memory."""

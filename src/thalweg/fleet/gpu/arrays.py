@@ -1,4 +1,4 @@
-"""Rows, labels and keys that already lie in the GPU's memory: arrays of CuPy, PyTorch and others, by DLPack."""
+"""Rows, targets and keys that already lie in the GPU's memory: arrays of CuPy, PyTorch and others, by DLPack."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidInput
 from thalweg.fleet.gpu.core import cupy, module_of
 from thalweg.kernels import compiled
+from thalweg.learners.base.regressor import no_target
 from thalweg.learners.base.rows import no_number, shown
 
 #: The number that DLPack has for the memory of CUDA devices.
@@ -26,13 +27,14 @@ def is_on_gpu(X: Any) -> bool:
     return device is not None and int(device()[0]) == _CUDA
 
 
-def may_be_copied(X: Any, *integers: Any) -> bool:
-    """Whether these are arrays of NumPy that can be checked once they are on the GPU: rows, labels and keys."""
+def may_be_copied(X: Any, keys: Any, y: Any, kinds: str) -> bool:
+    """Whether these are arrays of NumPy that can be checked once they are on the GPU; targets may be None."""
     return (
         type(X) is np.ndarray
         and X.dtype in (np.float64, np.float32)
         and X.ndim == 2
-        and all(type(each) is np.ndarray and each.dtype.kind in "iu" for each in integers)
+        and (type(keys) is np.ndarray and keys.dtype.kind in "iu")
+        and (y is None or (type(y) is np.ndarray and y.dtype.kind in kinds))
     )
 
 
@@ -60,6 +62,24 @@ def as_labelled_rows(X: Any, y: Any, features: int | None, classes: NDArray[Any]
     return rows, labels, None if unknown or len(known) == 0 else codes
 
 
+def as_rows_with_targets(X: Any, y: Any, features: int | None) -> tuple[Any, Any]:
+    """Rows and one number for each, as arrays of CuPy; all must be finite."""
+    cp, rows = cupy(), _shaped(X, features)
+    given = _on_gpu(y)
+    if given.dtype.kind not in "biuf" or given.shape != (len(rows),):
+        rule = f"y must be one-dimensional, one number for each of the {len(rows)} rows of X"
+        raise InvalidInput(f"{rule}, got {given.dtype} of shape {given.shape}")
+    targets = cp.ascontiguousarray(given, dtype=cp.float64)
+    first = cp.asarray(np.array([rows.size, targets.size], dtype=np.uint64))
+    _find_bad(rows, first[:1])
+    _find_bad(targets, first[1:])
+    bad, bad_target = first.get().tolist()
+    _require_none_bad(rows, bad)
+    if bad_target < targets.size:
+        raise no_target(targets[bad_target].get()[()], bad_target)
+    return rows, targets
+
+
 def _shaped(X: Any, features: int | None) -> Any:
     cp = cupy()
     rows = cp.ascontiguousarray(cp.from_dlpack(X), dtype=cp.float64)
@@ -82,13 +102,18 @@ def _require_none_bad(rows: Any, first: int) -> None:
 def as_integers(values: Any, rows: int, name: str) -> Any:
     """Keys or labels as 64-bit integers of CuPy."""
     cp = cupy()
-    found = cp.from_dlpack(values) if is_on_gpu(values) else cp.asarray(np.asarray(values))
+    found = _on_gpu(values)
     if found.dtype.kind not in "iu" or found.shape != (rows,):
         rule = f"{name} must be integers, one for each of the {rows} rows of X"
         raise InvalidInput(f"{rule}, got {found.dtype} of shape {found.shape}")
     if found.dtype == np.uint64 and rows and int(found.max()) > np.iinfo(np.int64).max:
         raise InvalidInput(f"{name} must be below 2**63, got {int(found.max())}")
     return cp.ascontiguousarray(found, dtype=cp.int64)
+
+
+def _on_gpu(values: Any) -> Any:
+    cp = cupy()
+    return cp.from_dlpack(values) if is_on_gpu(values) else cp.asarray(np.asarray(values))
 
 
 def names_of(classes: NDArray[Any]) -> NDArray[np.int64]:

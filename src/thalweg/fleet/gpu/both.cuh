@@ -1,7 +1,8 @@
 // What lets the step of a row compile for the GPU and for the host.
 //
-// A step is a struct of one lane: a row takes the phases `begin`, `project`, `decide` and `update`, and all lanes of a
-// key end one before any begins the next. A lane has every kLanes-th entry of the row. What lanes tell each other lies in
+// A step is a struct of one lane: a row takes the phases `begin`, `project`, `decide` and `update`, where kHolds is true
+// `hold` for each of three times as many phases as the options have turns, and all lanes of a key end one before any begins
+// the next. Targets and predictions are a Value, a class or a number; kNone stands for none, and is learned by no step. A lane has every kLanes-th entry of the row. What lanes tell each other lies in
 // a scratch beside the record. A record of a key that was never learned is zeros.
 #pragma once
 

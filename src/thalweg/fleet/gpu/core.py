@@ -37,7 +37,7 @@ _BUCKETS = 128
 #: More would take minutes to compile.
 _MOST_FEATURES = 64
 #: What step.cu includes, in the order in which one needs another.
-_HEADERS = "both.cuh", "discriminant_step.cuh", "linear_step.cuh"
+_HEADERS = "both.cuh", "factor_step.cuh", "discriminant_step.cuh", "least_squares_step.cuh", "linear_step.cuh"
 
 
 def cupy() -> Any:
@@ -144,7 +144,7 @@ class GpuFleetCore:
         """Predict each row by the model of its key, then learn it; arrays are NumPy's."""
         self._require_numbers(words)
         for part in self._pieces(len(X)):
-            rows, keys, codes = self.to_device(X[part], numbers[part], np.asarray(y[part], dtype=np.int32))
+            rows, keys, codes = self.to_device(X[part], numbers[part], self._layout.targets(y[part]))
             given = self.take(rows, keys, codes, self._places())
             if answers is not None:
                 answers[part] = self.to_host(given)
@@ -178,7 +178,8 @@ class GpuFleetCore:
     def take(self, X: Any, keys: Any, codes: Any, names: NDArray[np.int64]) -> Any:
         """Predict rows of CuPy, and learn them where codes are given.
 
-        ``names`` is what stands for no model yet, and for each class.
+        ``names`` is what stands for no model yet, and for each class. Codes and predictions of regressors are numbers,
+        predictions as their bits.
         """
         found = self._cp.empty(len(X), dtype=self._cp.int64)
         if codes is None:

@@ -12,13 +12,16 @@
 // O((c + 1) p^2) multiply-adds a row; p^2 / 2 + (c + 1.5) p numbers a key are read and written once for all of its rows.
 #pragma once
 
-#include "both.cuh"
+#include "factor_step.cuh"
 
 namespace thalweg::record {
 
-constexpr double kSingular = 1e-11, kLeastVariance = 1e-80, kResolution = 1e-20, kSlack = 100, kLeastCount = 1e-290;
+constexpr double kSingular = 1e-11, kResolution = 1e-20, kSlack = 100, kLeastCount = 1e-290;
 
 template <int P, int C, int Lanes> struct Discriminant {
+  using Value = int;
+  static constexpr Value kNone = -1;
+  static constexpr bool kHolds = false;
   struct Options {
     double rate;
     int warmup;
@@ -33,7 +36,7 @@ template <int P, int C, int Lanes> struct Discriminant {
                        kLogs = kDistances + C * Lanes, kScratch = kLogs + C;
   static constexpr int kOwn = (P + Lanes - 1) / Lanes;        // entries of a lane
   static constexpr int kTogether = C > 1 && P <= 24 ? 2 : 1;  // classes that share a load of U
-  static THALWEG_BOTH constexpr int above(int j, int i) { return j * P - j * (j + 1) / 2 + i - j - 1; }  // i > j
+  static THALWEG_BOTH constexpr int above(int j, int i) { return record::above<P>(j, i); }
 
   double *record, *scratch;
   Options options;
@@ -111,20 +114,7 @@ template <int P, int C, int Lanes> struct Discriminant {
   THALWEG_BOTH void update(int k) const {
     if (starting) return;
     double u[kOwn] = {};
-    THALWEG_UNROLL for (int j = P - 1; j >= 0; j--) {  // eq. (7), (12)
-      const double lambda = scratch[kProjected + j], g = scratch[kDeviations + k * P + j];
-      THALWEG_UNROLL for (int t = 0; t < kOwn; t++) {
-        const int i = t * Lanes + lane;
-        if (t * Lanes + Lanes <= j || i < j || i >= P) continue;
-        if (i == j) {
-          u[t] = g;
-        } else {
-          const double entry = record[above(j, i)];
-          record[above(j, i)] = entry - u[t] * lambda;
-          u[t] += g * entry;
-        }
-      }
-    }
+    rotate<P, Lanes>(record, scratch + kDeviations + k * P, scratch + kProjected, lane, u);  // eq. (7), (12)
     const double fade = 1 - options.rate, news = options.rate;
     for (int c = lane; c < C; c += Lanes) {
       const double count = record[kCounts + c], left = count > kLeastCount ? count * fade : 0;
@@ -139,11 +129,8 @@ template <int P, int C, int Lanes> struct Discriminant {
     const double inverse = reciprocal(fade * n + news), gain = n > 0 ? news * inverse : 1;  // eq. (10)
     const double weight = news * (fade * n * inverse), grown = a + news, whole = reciprocal(grown);
     const double scale = grown * reciprocal(a);
-    double before[kOwn] = {}, alpha = a;  // alpha_j = a + weight * (d_i f_i^2 of all i > j)
-    THALWEG_UNROLL for (int j = P - 1; j >= 0; j--) {
-      before[j / Lanes] = j % Lanes == lane ? alpha : before[j / Lanes];
-      alpha += weight * scratch[kSquares + j];
-    }
+    double before[kOwn] = {};
+    alphas<P, Lanes>(scratch + kSquares, a, weight, lane, before);
     THALWEG_UNROLL for (int t = 0; t < kOwn; t++) {
       const int j = t * Lanes + lane;
       if (j >= P) continue;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,10 @@ class Layout(ABC):
     @abstractmethod
     def options(self) -> NDArray[np.void]:
         """The options of the step, as C++ lays them out."""
+
+    def targets(self, given: NDArray[Any]) -> NDArray[Any]:
+        """Targets as the step takes them, of those that `FleetCore.run` takes."""
+        return np.asarray(given, dtype=np.int32)
 
     @abstractmethod
     def from_host(self, records: Floats, lengths: Places) -> Floats:

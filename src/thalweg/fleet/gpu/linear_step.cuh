@@ -12,6 +12,9 @@ namespace thalweg::record {
 constexpr double kNever = -1.7976931348623157e308;  // the score of a class that never came
 
 template <int P, int C, int Lanes> struct Linear {
+  using Value = int;
+  static constexpr Value kNone = -1;
+  static constexpr bool kHolds = false;
   static constexpr int kFeatures = P, kLanes = Lanes, kOwn = (P + Lanes - 1) / Lanes;
   static constexpr int kBias = C * P, kArrival = kBias + C, kRows = kArrival + C, kWords = kRows + 1;
   // The lanes' parts of each score and of |x|^2, scores, what is made of them, the row.

@@ -7,7 +7,11 @@ from typing import Any
 from thalweg.errors import InvalidParameter
 from thalweg.fleet.gpu.discriminant_layout import DiscriminantLayout
 from thalweg.fleet.gpu.layout import Layout
+from thalweg.fleet.gpu.least_squares_layout import LeastSquaresLayout
 from thalweg.fleet.gpu.linear_layout import LogisticLayout, PerceptronLayout
+from thalweg.learners.base.intervals import WithIntervals
+from thalweg.learners.base.regressor import StreamRegressor
+from thalweg.learners.linear_regression import OnlineLinearRegression
 from thalweg.learners.logistic import OnlineLogistic
 from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.learners.perceptron import Perceptron
@@ -18,6 +22,8 @@ _WHERE = 'where device is "cuda"'
 
 def layout_of(model: Any, features: int) -> Layout:
     """The records of such models before a class is known; InvalidParameter for one that cannot be on a GPU."""
+    if isinstance(model, StreamRegressor):
+        return _regression_layout(model, features)
     if type(model) not in (OnlineLDC, Perceptron, OnlineLogistic):
         raise _refused(model, "be an OnlineLDC, a Perceptron or an OnlineLogistic")
     if model.class_weight is not None:
@@ -41,6 +47,15 @@ def layout_of(model: Any, features: int) -> Layout:
     if model.per_feature:
         raise _refused(model, "have one rate for all features")
     return LogisticLayout(features, 0, step, float(model.penalty))
+
+
+def _regression_layout(model: StreamRegressor, features: int) -> Layout:
+    if isinstance(model, WithIntervals):
+        raise _refused(model, "have no prediction intervals, whose state records on a GPU do not hold,")
+    if type(model) is not OnlineLinearRegression or model.solver != "rls":
+        raise _refused(model, 'be, of the regressors, an OnlineLinearRegression with solver="rls"')
+    options = float(model.penalty), float(model.forgetting), bool(model.intercept)
+    return LeastSquaresLayout(features, 0, *options)
 
 
 def _refused(model: Any, rule: str) -> InvalidParameter:

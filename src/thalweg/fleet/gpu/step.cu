@@ -6,6 +6,7 @@
 // words, Lanes of each key, are in different banks. Keys with as many rows come side by side, those with most first, so
 // that no lane of a warp waits for another and no key is left at the end alone.
 #include "discriminant_step.cuh"
+#include "least_squares_step.cuh"
 #include "linear_step.cuh"
 
 using namespace thalweg::record;
@@ -62,6 +63,10 @@ __device__ __forceinline__ int bucket_of(int rows) {
   const int octave = 31 - __clz(rows);
   return kBuckets - 1 - (rows < 32 ? rows : 32 + 4 * (octave - 5) + ((rows >> (octave - 2)) & 3));
 }
+
+// A prediction in 64 bits: the label of a class, or the number itself.
+__device__ __forceinline__ long long bits_of(int k, const long long *names) { return names[k + 1]; }
+__device__ __forceinline__ long long bits_of(double y, const long long *) { return __double_as_longlong(y); }
 
 }  // namespace
 
@@ -131,11 +136,12 @@ extern "C" __global__ void list_groups(const int *sorted, const long long *order
   groups[begin[bucket] + own] = {record, at, length, int(order[at]), 0};
 }
 
-// `names`: what is predicted without a class, and for each class. Rows of unknown keys are left as they are. Null y: no learning. What a row needs from memory is asked
-// for while the row before it is learned, and its place in X one row earlier still.
+// `names`: what is predicted without a class, and for each class. Rows of unknown keys are left as they are. Null y: no
+// learning. What a row needs from memory is asked for while the row before it is learned, and its place in X one row
+// earlier still.
 template <class Model>
 __global__ void __launch_bounds__(32)
-    take_rows(const double *X, const int *y, const long long *order, const Group *groups, int keys,
+    take_rows(const double *X, const typename Model::Value *y, const long long *order, const Group *groups, int keys,
               typename Model::Options options, const long long *names, long long *answers) {
   constexpr int P = Model::kFeatures, Lanes = Model::kLanes;
   constexpr int kStored = (Model::kWords + 3) / 4 * 4, kKeys = 32 / Lanes;
@@ -154,10 +160,11 @@ __global__ void __launch_bounds__(32)
   };
   for_each_pair([](double *here, double *there) { copy_ahead(here, there); });
   double x[Model::kOwn] = {};
-  int row = group.rows > 0 ? group.row : -1, next = group.rows > 1 ? int(order[group.begin + 1]) : -1, k = -1;
+  int row = group.rows > 0 ? group.row : -1, next = group.rows > 1 ? int(order[group.begin + 1]) : -1;
+  typename Model::Value target = Model::kNone;
   const auto read = [&] {
     if (row < 0) return;
-    k = y ? y[row] : -1;
+    if (y) target = y[row];
     THALWEG_UNROLL for (int t = 0; t < Model::kOwn; t++) {
       if (t * Lanes + lane < P) x[t] = X[size_t(row) * P + t * Lanes + lane];
     }
@@ -169,19 +176,27 @@ __global__ void __launch_bounds__(32)
   Model model{record, record + kStored, options, lane};
   const int most = __reduce_max_sync(~0u, group.rows);
   for (int at = 0; at < most; at++) {
-    const int now = row, label = k;
+    const int now = row;
+    const auto target_now = target;
     if (now >= 0) model.begin(x);
     row = next;
     next = at + 2 < group.rows ? int(order[group.begin + at + 2]) : -1;
     read();
     __syncwarp();
-    if (now >= 0) model.project(label);
+    if (now >= 0) model.project(target_now);
     __syncwarp();
-    const int found = now >= 0 ? model.decide(label) : -1;
-    if (now >= 0 && lane == 0) answers[now] = names[found + 1];
+    const auto found = now >= 0 ? model.decide(target_now) : Model::kNone;
+    if (now >= 0 && lane == 0) answers[now] = bits_of(found, names);
     __syncwarp();
-    if (now >= 0 && label >= 0) model.update(label);
+    const bool learns = now >= 0 && target_now > Model::kNone;
+    if (learns) model.update(target_now);
     __syncwarp();
+    if constexpr (Model::kHolds) {
+      for (int phase = 0; y && phase < 3 * options.turns; phase++) {
+        if (learns) model.hold(phase);
+        __syncwarp();
+      }
+    }
   }
   if (!y) return;
   for_each_pair([](double *here, double *there) {

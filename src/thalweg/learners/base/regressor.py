@@ -15,7 +15,7 @@ from thalweg.errors import Diverging, InvalidInput
 from thalweg.frames.reading import as_array, as_plain, frame_of
 from thalweg.kernels import compiled
 from thalweg.learners.base.estimator import StreamEstimator
-from thalweg.learners.base.rows import Floats, Row, clearer_error, names_of, rows_for, width_for_core
+from thalweg.learners.base.rows import Floats, Row, clearer_error, names_of, rows_for, shown, width_for_core
 from thalweg.learners.base.sparse_rows import sparse_weights
 
 if TYPE_CHECKING:
@@ -43,9 +43,15 @@ def as_targets(y: ArrayLike | None, rows: int, owner: str) -> tuple[Floats, int 
     at, _ = compiled.first_bad(targets)
     if at >= 0:
         bad = next(value for value in targets[at].tolist() if not abs(value) <= compiled.largest_value)
-        shown = "NaN" if np.isnan(bad) else f"infinity ({bad})" if np.isinf(bad) else repr(bad)
-        raise InvalidInput(f"y must hold finite numbers within ±{compiled.largest_value:g}, got {shown} at row {at}")
+        raise no_target(bad, at)
     return targets, columns
+
+
+def no_target(value: Any, row: int) -> InvalidInput:
+    """The refusal of a target that is no finite number, or too large."""
+    return InvalidInput(
+        f"y must hold finite numbers within ±{compiled.largest_value:g}, got {shown(value)} at row {row}"
+    )
 
 
 def _as_numbers(y: ArrayLike) -> Floats:

@@ -81,7 +81,7 @@ def no_number(name: str, shown: str, row: int, column: int | str) -> InvalidInpu
     return InvalidInput(f"{name} {rule}, got {shown} at row {row}, column {column}{hint}")
 
 
-def shown(value: np.float64) -> str:
+def shown(value: np.float64 | float) -> str:
     """A value that is no finite number, in words."""
     return "NaN" if np.isnan(value) else f"infinity ({value})" if np.isinf(value) else repr(float(value))
 
