@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from thalweg.service.journal.databases import open_journal
-from thalweg.service.learning.compaction import Compacted, compact
+from thalweg.service.learning.compaction import Compacted, compact, cut_points
 from thalweg.service.learning.rebuild import rebuild
 from thalweg.service.options import Retention, ServeOptions
 from thalweg.service.server import make_first
@@ -50,7 +50,7 @@ def erase(folder: Path, keep: str) -> Compacted:
     journal.claim()
     journal.prepare()
     try:
-        return compact(journal, Retention.of(keep))
+        return compact(journal, cut_points(journal, Retention.of(keep)))
     finally:
         journal.close()
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.service.in_process import erase, state_of, with_service
+from tests.service.journals import written
 from thalweg import cli
 from thalweg.errors import InvalidParameter, JournalDamaged
 from thalweg.service.journal.databases import open_journal
@@ -71,6 +74,36 @@ def test_a_compacted_journal_gives_the_same_model_and_late_labels_still_come(tmp
     with pytest.raises(JournalDamaged, match="no snapshot since record"):
         rebuild(journal, "default")
     journal.close()
+
+
+def test_compact_verifies_what_it_erases_and_passes_over_a_damaged_snapshot(tmp_path, capsys):
+    def said(*options: str) -> str:
+        with pytest.raises(SystemExit):
+            cli.main(["compact", str(tmp_path), *options])
+        return "".join(capsys.readouterr())
+
+    @contextmanager
+    def damaged(seq: int) -> Iterator[None]:
+        [record] = journal.fetch([seq])
+        change = "UPDATE journal SET body = ? WHERE seq = ?"
+        journal.execute(change, [record.body + b" ", seq])
+        yield
+        journal.execute(change, [record.body, seq])
+
+    journal = written(tmp_path, 40)
+    with journal.transaction():
+        for seq in (22, 42):
+            journal.write([], parts=rebuild(journal, "default", seq).model.snapshot())
+    before = state_of(tmp_path)
+    with damaged(60):
+        assert "erased nothing" in said("--keep", "40rows")
+        assert "record 60 of the journal is damaged" in said("--keep", "40rows", "--verify")
+    with damaged(30):
+        assert "record 30 of the journal is damaged" in said("--keep", "10rows")
+    journal.execute("UPDATE snapshots SET body = x'7b' WHERE seq = 42 AND name = 'default'")
+    journal.close()
+    assert "erased 19 records" in said("--keep", "10rows")  # up to the snapshot before
+    assert state_of(tmp_path) == before
 
 
 @pytest.mark.slow
