@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from thalweg.service.journal.databases import open_journal
+from thalweg.service.journal.verification import verified
 from thalweg.service.learning.compaction import Compacted, compact, cut_points
 from thalweg.service.learning.rebuild import rebuild
 from thalweg.service.options import Retention, ServeOptions
@@ -40,6 +41,14 @@ def state_of(folder: Path, **more: Any) -> Any:
     journal = open_journal(folder, None, read_only=True)
     try:
         return rebuild(journal, "default", **more).model.snapshot()
+    finally:
+        journal.close()
+
+
+def records_in(folder: Path) -> int:
+    journal = open_journal(folder, None, read_only=True)
+    try:
+        return verified(journal).records
     finally:
         journal.close()
 

@@ -7,13 +7,12 @@ import time
 
 import pytest
 
-from tests.service.in_process import erase, state_of, with_service
+from tests.service.in_process import erase, records_in, state_of, with_service
 from tests.service.test_compaction import ask, tell
 from thalweg.errors import InvalidParameter
 from thalweg.service import writer
 from thalweg.service.commands import HttpResponse, Key
 from thalweg.service.journal.databases import open_journal
-from thalweg.service.journal.verification import verified
 from thalweg.service.options import Retention, ServeOptions, seconds_of
 from thalweg.service.service import Service
 
@@ -33,14 +32,6 @@ async def written(service: Service) -> int:
     left: asyncio.Future[int] = loop.create_future()
     service._writer.after(lambda: loop.call_soon_threadsafe(left.set_result, len(service._writer)))
     return await left
-
-
-def records_in(folder) -> int:
-    journal = open_journal(folder, None, read_only=True)
-    try:
-        return verified(journal).records
-    finally:
-        journal.close()
 
 
 def test_a_running_service_cuts_its_journal_and_learns_on(tmp_path, monkeypatch):

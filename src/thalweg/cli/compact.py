@@ -24,22 +24,28 @@ def compact(
         typer.Option("--verify", help="Check the whole journal for damage first (default: the records to erase)."),
     ] = False,
 ) -> None:
-    """Erase old records from the journal of a stopped service; its models do not change."""
+    """Erase old records from the journal of a stopped service; its models do not change.
+
+    The journal of each model is cut at a snapshot. Where it has none near the first record to keep, one is made, which
+    takes as long as learning the labels before it again.
+    """
     with opened("compact", data, database, to_write=True) as journal:
         from thalweg.service.journal.verification import verified
         from thalweg.service.learning.compaction import compact as run
         from thalweg.service.learning.compaction import cut_points
+        from thalweg.service.learning.cut_snapshots import make_cut_snapshots, why_nothing_is_cut
         from thalweg.service.options import Retention
 
         policy = Retention.of(keep)
         if verify:
             verified(journal)
+        make_cut_snapshots(journal, policy)
         before = journal.cuts()
         cuts = {name: cut for name, cut in cut_points(journal, policy).items() if cut > before.get(name, 0)}
         if cuts and not verify:
             verified(journal, through=max(cuts.values()))
         found = run(journal, cuts)
-    if not (found.records or found.snapshots or found.replies):
-        typer.echo("erased nothing: records are erased up to a snapshot, and no snapshot is older than --keep")
-        return
+        if not (found.records or found.snapshots or found.replies):
+            typer.echo(f"erased nothing: {why_nothing_is_cut(journal, policy)}")
+            return
     typer.echo(f"erased {found.records:,} records, {found.snapshots:,} snapshots and {found.replies:,} replies")
