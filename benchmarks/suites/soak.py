@@ -1,7 +1,8 @@
 """`thalweg serve` for many minutes: rows, late and revised labels, promotions, expiry and cuts of the journal.
 
 One row in ten gets no label and expires. A label in every hundredth request is revised. A challenger comes, is promoted
-and goes every few minutes. The journal keeps 50,000 rows. Memory and disk should stay flat.
+and goes every few minutes. The journal keeps 50,000 rows. The rate varies: in the first half of the time pauses make it
+half or a quarter of the highest, which comes in turn with them in the second half. Memory and disk should stay flat.
 """
 
 from __future__ import annotations
@@ -20,15 +21,19 @@ from benchmarks.suite import Bench, Suite
 from thalweg.client import Client
 
 WORK, MODEL = "resident memory", "thalweg serve"
-#: Looks at memory and disk; rows of a request; requests that a label may be late when it is revised.
-LOOKS, BATCH, REVISED = 10, 200, 20
+#: Rows of a request; requests that a label may be late when it is revised.
+BATCH, REVISED = 200, 20
 #: Requests between two revisions, and between two promotions.
 REVISION, PROMOTION = 100, 500
 KEEP, EXPIRE = "50000rows", "20000rows"
+#: By look, how many times longer than a request the pause after it is.
+PAUSES = (3, 1, 3, 1, 1, 0, 3, 0, 1, 0)
+#: Looks at memory and disk.
+LOOKS = len(PAUSES)
 
 
 def measure(bench: Bench) -> Iterator[list[Record]]:
-    """Send rows and labels without a pause, and look at memory and disk."""
+    """Send rows and labels, and look at memory and disk."""
     port, folder = free_port(), bench.folder / "served"
     command = ["-m", "thalweg", "serve", "--new", "oldc", "--data", str(folder), "--keep", KEEP, "--expire", EXPIRE]
     with (
@@ -37,11 +42,12 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
     ):
         began, requests = time.monotonic(), 0
         last: deque[tuple[str, str]] = deque(maxlen=REVISED)
-        for look in range(1, LOOKS + 1):
+        for look, pause in enumerate(PAUSES, start=1):
             end = began + bench.effort.size * look / LOOKS
-            while time.monotonic() < end:
+            while (now := time.monotonic()) < end:
                 _send(client, requests, last)
                 requests += 1
+                time.sleep(pause * (time.monotonic() - now))
                 rows = requests * BATCH
                 bench.progress(f"{time.monotonic() - began:,.0f} of {bench.effort.size:,} s, {rows:,} rows")
             held = (float(_resident(process.pid)),)
@@ -91,7 +97,7 @@ def findings(records: Sequence[Record]) -> Iterable[Finding]:
 
 SUITE = Suite(
     name="soak",
-    asks="Does the memory of `thalweg serve` stay flat?",
+    asks="Do the memory and the disk of `thalweg serve` stay flat?",
     measure=measure,
     plot=lines("soak", "Memory of a service under load", {WORK: Axis("seconds", logarithmic=False)}),
     full=Effort(rounds=1, size=1200),

@@ -96,6 +96,7 @@ class Service:
             options.keep,
             options.keep_replies,
             lambda name: list(self.models[name].state.versions.values()) if name in self.models else [],
+            lambda: self._writer.seq,
             lambda commands: self._writer.put(commands),
         )
         self._reserved: set[str] = set()
