@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from thalweg.client.protocol import ColumnsRequest, CreateRequest, Version
+from thalweg.client.model_responses import Version
+from thalweg.client.protocol import ColumnsRequest, CreateRequest
 from thalweg.service.alerts import ServiceAlerts, service_rules
 from thalweg.service.auth import Authorizer
 from thalweg.service.batcher import Batcher, PublishedModel, Question, unrecorded

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.client import protocol
+from thalweg.client import column_responses
 from thalweg.evaluate.block_scores import BLOCK
 from thalweg.evaluate.input_drift import InputDrift
 from thalweg.run.checkpoint import packed, unpacked
@@ -40,14 +40,16 @@ class WatchView:
     drift: InputDrift
     sampler: ImportanceSampler
 
-    def importance(self, name: str, loss: str, changes: Sequence[Mapping[str, Any]]) -> protocol.ImportanceOverTime:
+    def importance(
+        self, name: str, loss: str, changes: Sequence[Mapping[str, Any]]
+    ) -> column_responses.ImportanceOverTime:
         """For the model of this name, whose error changed at these labels."""
         rows = [{"row": change["labels"]} for change in changes]
         found = self.sampler.metrics(rows, loss)
         if found is None:
-            return protocol.ImportanceOverTime(name, loss, None, self.sampler.distance, [], [], 0, [])
+            return column_responses.ImportanceOverTime(name, loss, None, self.sampler.distance, [], [], 0, [])
         columns = [
-            protocol.ColumnImportance(
+            column_responses.ColumnImportance(
                 each["name"],
                 each["recent"]["increase"],
                 each["recent"]["increase_error"],
@@ -57,9 +59,9 @@ class WatchView:
             )
             for each in found["columns"]
         ]
-        causes = [protocol.ImportanceChange(**_as_change(each)) for each in found["causes"]]
+        causes = [column_responses.ImportanceChange(**_as_change(each)) for each in found["causes"]]
         left_out = found["columns_left_out"]
-        return protocol.ImportanceOverTime(
+        return column_responses.ImportanceOverTime(
             name, loss, found["label"], found["every"], found["rows"], columns, left_out, causes
         )
 
@@ -73,13 +75,16 @@ class WatchView:
         """How many changes of columns were found."""
         return len(self.drift.changes) + self.drift.left_out
 
-    def inputs(self, name: str) -> protocol.Inputs:
+    def inputs(self, name: str) -> column_responses.Inputs:
         watched = set(watched_columns(self.plan))
-        return protocol.Inputs(
+        return column_responses.Inputs(
             name,
             self.drift.rows,
-            [protocol.InputColumn(each["name"], each["kind"], each["then"], each["now"]) for each in self._summary],
-            [protocol.InputChange(**change) for change in self.drift.changes],
+            [
+                column_responses.InputColumn(each["name"], each["kind"], each["then"], each["now"])
+                for each in self._summary
+            ],
+            [column_responses.InputChange(**change) for change in self.drift.changes],
             self.drift.left_out,
             [column.name for column in self.plan.columns if column.name not in watched],
         )
