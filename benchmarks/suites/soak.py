@@ -45,9 +45,10 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
         for look, pause in enumerate(PAUSES, start=1):
             end = began + bench.effort.size * look / LOOKS
             while (now := time.monotonic()) < end:
-                _send(client, requests, last)
-                requests += 1
+                last.append(_send(client, requests))
                 time.sleep(pause * (time.monotonic() - now))
+                _decide(client, requests, last)
+                requests += 1
                 rows = requests * BATCH
                 bench.progress(f"{time.monotonic() - began:,.0f} of {bench.effort.size:,} s, {rows:,} rows")
             held = (float(_resident(process.pid)),)
@@ -57,13 +58,17 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
             yield [Record(WORK, MODEL, setting, "ours", held, "bytes", "process", also=also)]
 
 
-def _send(client: Client, request: int, last: deque[tuple[str, str]]) -> None:
-    """One request of rows, their labels, and what is due."""
+def _send(client: Client, request: int) -> tuple[str, str]:
+    """One request of rows and one of their labels; a row with its label."""
     batch = drifting_rows(BATCH, seed=request * BATCH)
     answers = client.predict([row for row, _ in batch])
     labels = [(answer.id, label) for answer, (_, label) in zip(answers, batch, strict=True)]
     client.label(dict(pair for place, pair in enumerate(labels) if place % 10))  # the others expire
-    last.append(labels[1])
+    return labels[1]
+
+
+def _decide(client: Client, request: int, last: deque[tuple[str, str]]) -> None:
+    """The revision, challenger, promotion or archiving that is due after a request."""
     if request % REVISION == REVISION - 1:
         row, label = last[0]
         client.label({row: "down" if label == "up" else "up"}, revise=True)
