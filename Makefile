@@ -112,6 +112,8 @@ $(VENV)/.python:
 	$(OWN_PIP) --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
 	@touch $@
 
+# Every level of the kernels is built for the tests; for anything else the best that this machine runs is enough.
+NATIVE := $(if $(wildcard $(VENV)/.dev),OFF,ON)
 # The kernels are compiled while the dependencies are downloaded and first imported. What the kernels are built with comes
 # first and stays in the environment, so that a second build is incremental; CMake and Ninja only where the machine has none.
 define REQUIREMENTS
@@ -129,11 +131,11 @@ $(VENV)/.base: $(VENV)/.python constraints.txt pyproject.toml $(KERNELS)
 	$(PIP) scikit-build-core nanobind
 	{ $(PIP) pip -r $(VENV)/requirements.txt && $(BIN)/python -c "import matplotlib.pyplot, scipy.special, sklearn.base"; } & \
 		needs=$$!; trap "kill $$needs" INT TERM; tools=$$($(BIN)/python -c "$$TOOLS") && { [ -z "$$tools" ] || $(PIP) $$tools; } && \
-		$(EDITABLE) . --no-deps; built=$$?; wait $$needs && exit $$built
+		$(EDITABLE) . --no-deps --config-settings cmake.define.THALWEG_NATIVE=$(NATIVE); built=$$?; wait $$needs && exit $$built
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(EDITABLE) '.[dev]'
+	$(EDITABLE) '.[dev]' --config-settings cmake.define.THALWEG_NATIVE=OFF
 	@touch $@
 
 # Spark needs Java, and comes as sources, which are packed in an environment of their own.

@@ -57,7 +57,7 @@ def findings(records: Sequence[Record]) -> Iterable[Finding]:
     """The whole compiled part, in the levels this processor can and cannot run."""
     for record in records:
         if record.work == COMPILED and record.model == "thalweg":
-            levels = 1 + ("v3" in kernels.available_levels()) + ("v4" in kernels.available_levels())
+            levels = len(kernels.available_levels())
             yield Finding("installed compiled part", record.best / 1e6, at_most=MOST, unit="MB")
             yield Finding("instruction sets of it that this processor runs", levels)
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import thalweg
 from thalweg import OnlineLDC, kernels
 
 CONSTANT_HALF, CONSTANT_TWENTIETH = (0, 0.5, 0), (0, 0.05, 0)
@@ -20,6 +23,14 @@ def test_the_best_level_is_in_use():
     assert kernels.level == (os.environ.get("THALWEG_KERNELS") or kernels.available_levels()[-1])
     assert kernels.compiled.lanes == {"base": 2, "v3": 4, "v4": 8}[kernels.level]
     assert kernels.compiled.fused == (kernels.level != "base" or platform.machine() in {"aarch64", "arm64"})
+
+
+def test_modules_use_the_classes_of_the_level_in_use():
+    """``_base`` serves type checkers alone: its classes are not those of ``v3`` or ``v4``, and may not be there."""
+    sources = Path(thalweg.__file__).parent.rglob("*.py")
+    assert not [
+        path.name for path in sources if re.search(r"^(from|import) thalweg\.kernels\._base", path.read_text(), re.M)
+    ]
 
 
 def test_a_level_can_be_chosen_and_a_wrong_one_is_refused():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,13 +15,15 @@ from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.frames.frame import Frame
 from thalweg.frames.reading import as_array, frame_of
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core, FleetCore, RegressionCore
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels, code_points
 from thalweg.learners.base.regressor import StreamRegressor, as_target, as_targets
 from thalweg.learners.base.rows import Floats, Row, as_rows, names_of
 from thalweg.parameters import OneOf, Rules, Whole
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core, FleetCore, RegressionCore
 
 _KINDS = {"i": "integers", "U": "strings"}
 

@@ -26,13 +26,15 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.wrapper import Wrapper
 from thalweg.parameters import Real, Rules, Whole
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 
 class KeySummary(NamedTuple):

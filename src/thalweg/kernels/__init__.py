@@ -23,7 +23,7 @@ import importlib.util
 import os
 from typing import TYPE_CHECKING
 
-from thalweg.kernels import _base
+from thalweg.kernels import _processor
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -38,11 +38,14 @@ def available_levels() -> tuple[str, ...]:
 
     Examples
     --------
-    >>> available_levels()[0]
-    'base'
+    >>> available_levels()[-1] == level
+    True
     """
-    built = [name for name in ("v3", "v4") if importlib.util.find_spec(f"thalweg.kernels._{name}")]
-    return ("base", *(name for name in built if _base.processor_has(name)))
+    runs = (name for name in ("base", "v3", "v4") if _processor.has(name))
+    levels = tuple(name for name in runs if importlib.util.find_spec(f"thalweg.kernels._{name}"))
+    if not levels:
+        raise ImportError("the kernels were built for another processor; build them here: pip install --no-cache-dir .")
+    return levels
 
 
 def load(name: str) -> ModuleType:

@@ -48,14 +48,13 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
@@ -71,6 +70,9 @@ from thalweg.learners.base.rate_bank import (
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.tilings import STEP_RULES, StepRule, tilings_core
 from thalweg.parameters import DENSE_FEATURES, FLAG, Rules
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 WIDEST_BANK = 200
 _SHARPNESS = 0.5
@@ -323,14 +325,14 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
 
     def _width(self) -> int:
         """The features that the core was made for: 0 stands for sparse rows."""
-        return cast(Core, self._learned_core()).n_features
+        return cast("Core", self._learned_core()).n_features
 
     def _has_bank(self) -> bool:
         return 0 < self._width() <= WIDEST_BANK
 
     def _state(self, prefix: str) -> dict[str, NDArray[Any]]:
         """The part of the state whose names begin so; all of it would take tilings a millisecond."""
-        return cast(Core, self._learned_core()).state(prefix)
+        return cast("Core", self._learned_core()).state(prefix)
 
     @property
     def _bank(self) -> str:

@@ -46,18 +46,20 @@ that is not zero, with five linear members.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from thalweg.kernels import compiled
-from thalweg.kernels._base import RegressionCore
 from thalweg.learners.base.catalogue_entry import COVERAGES, CatalogueEntry
 from thalweg.learners.base.intervals import INTERVAL_STEP, WithIntervals
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.tilings import NUMBER_STEPS, number_tilings
 from thalweg.parameters import DENSE_FEATURES, FLAG, SEED, Rules
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import RegressionCore
 
 #: Shares of what was learned that a row takes away: memories of all rows, 3,333, 1,000, …, 10.
 FORGETTING_RATES = (0.0, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 
 if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
     from thalweg.merging.models import CountMerging, LastLabelMerging
 
 

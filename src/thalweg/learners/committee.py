@@ -17,18 +17,20 @@ Cost: the sum of the members', plus O(members (classes + discounts)) for the mix
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.base.foreign import compiled_core_of
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import FLAG, OneOf, Real, Rule, Rules
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 LOSSES = ("zero-one", "brier", "log", "auto")
 

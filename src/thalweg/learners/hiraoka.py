@@ -26,18 +26,20 @@ Cost: O(p m c) a row; the limit is reading the axes c + 2 times.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, WithRate, WithWeights
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import OneOf, Rules, Whole
 from thalweg.rates import Rate, as_rate
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 
 class HiraokaLDA(WithWeights, WithRate, StreamClassifier):

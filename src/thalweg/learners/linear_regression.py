@@ -53,13 +53,13 @@ import numpy as np
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.kernels._base import RegressionCore
 from thalweg.learners.base.regressor import LinearRegressor
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import FLAG, FORGETTING, NOT_NEGATIVE, OneOf, Rules
 from thalweg.rates import ErrorDriven, InverseSqrt, Rate, as_rate
 
 if TYPE_CHECKING:
+    from thalweg.kernels._base import RegressionCore
     from thalweg.merging.models import Merging
 
 _OWNER = "OnlineLinearRegression"

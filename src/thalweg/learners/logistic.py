@@ -22,16 +22,18 @@ each value that is not zero: about 3 ns for two classes with weights in the cach
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithRate
 from thalweg.parameters import FLAG, FORGETTING, NOT_NEGATIVE, Rules
 from thalweg.rates import Rate, as_rate
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 
 class OnlineLogistic(WithClassWeight, WithProbabilities, WithRate, StreamClassifier):

@@ -64,7 +64,6 @@ import numpy as np
 
 from thalweg.errors import InvalidParameter, NotAdditive
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate
@@ -82,6 +81,7 @@ from thalweg.parameters import OneOf, Real, Rules, Whole
 from thalweg.rates import Constant, Rate, as_rate
 
 if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
     from thalweg.merging.discriminant import DiscriminantMerging
 
 

@@ -22,14 +22,16 @@ Cost: O(p c) a row; the limit is reading the weights once.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.parameters import OneOf, Real, Rules
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 
 class PassiveAggressive(WithClassWeight, WithProbabilities, StreamClassifier):

@@ -25,13 +25,17 @@ Cost: O(p c) a row, two dot products for two classes; the limit is reading the w
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithRate
 from thalweg.parameters import FLAG, NOT_NEGATIVE, SEED, Rules
 from thalweg.rates import Rate, as_rate
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 
 class Perceptron(WithClassWeight, WithRate, StreamClassifier):

@@ -31,16 +31,18 @@ Cost: that of the regressor, plus O(1) a row and target.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.kernels._base import RegressionCore
 from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.intervals import INTERVAL_STEP, WithIntervals
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import FLAG, POSITIVE, Real, Rules
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import RegressionCore
 
 
 class PredictionIntervals(WithIntervals):

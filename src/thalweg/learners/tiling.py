@@ -37,16 +37,18 @@ Cost: O(M (K + c)) a row. The limit is the latency of M scattered reads and writ
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.base.tilings import STEP_RULES, tilings_core
 from thalweg.parameters import SEED, Real, Rules, Whole
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 
 class TilingClassifier(WithClassWeight, WithProbabilities, StreamClassifier):

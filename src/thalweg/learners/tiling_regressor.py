@@ -16,14 +16,16 @@ Cost: O(M K) a row. The limit is the latency of M scattered reads and writes. Me
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from thalweg.kernels import compiled
-from thalweg.kernels._base import RegressionCore
 from thalweg.learners.base.catalogue_entry import COVERAGES, CatalogueEntry
 from thalweg.learners.base.intervals import INTERVAL_STEP, WithIntervals
 from thalweg.learners.base.tilings import NUMBER_STEPS, number_tilings
 from thalweg.parameters import FLAG, SEED, Real, Rules, Whole
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import RegressionCore
 
 
 class TilingRegressor(WithIntervals):

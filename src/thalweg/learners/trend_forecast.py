@@ -32,17 +32,19 @@ O(window c p) for the records. Merging are taken afresh once per turnover of a w
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate, WithWeights
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import Rule, Rules, Whole
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 #: The bank of ``window="auto"``, and how it is mixed: discount and sharpness of the count of mistakes, and the rate at
 #: which each window's residual covariance forgets. One setting for all streams.

@@ -22,13 +22,17 @@ Cost: O(p c) a row, and 4 p exponentials on a mistake; the limit is reading the 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithRate
 from thalweg.parameters import SEED, Rules
 from thalweg.rates import InverseSqrt, Rate, as_rate
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 
 class BalancedWinnow(WithClassWeight, WithRate, StreamClassifier):

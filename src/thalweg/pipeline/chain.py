@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Vocabulary
 from thalweg.learners.base.rows import Floats, Row
 from thalweg.transforms.base import through
 from thalweg.transforms.text_hasher import TextHasher
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Vocabulary
 
 #: Rows on their way at one time: what lies between two steps stays in the cache, and small, however long a chunk is.
 BLOCK = 1024

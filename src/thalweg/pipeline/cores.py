@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from thalweg.kernels._base import Vocabulary
 from thalweg.learners.base.python_core import Codes, PythonCore
 from thalweg.learners.base.rows import Floats, Row
 from thalweg.pipeline.chain import Chain
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Vocabulary
 
 
 class _Chained:

@@ -11,7 +11,7 @@ they follow changes. A target counts when it is learned, after the feature of it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,12 @@ from sklearn.utils.metaestimators import available_if
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Vocabulary
 from thalweg.learners.base.intervals import WithIntervals
 from thalweg.learners.base.rows import Floats, Row
 from thalweg.tables.kinds import CELLS, MOST_RATES
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Vocabulary
 
 #: Rows of a cell, and of all cells together, at which their sums are halved.
 _MOST_IN_CELL, _MOST_IN_ALL = 512.0, 65_536.0

@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,13 @@ from sklearn.base import clone
 
 from thalweg.errors import UnknownFeature
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Vocabulary
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import Floats, as_rows
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Vocabulary
 
 Arrays = dict[str, NDArray[Any]]
 

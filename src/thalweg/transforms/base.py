@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import TransformerMixin
 
 from thalweg.errors import InvalidInput
-from thalweg.kernels._base import SparseRows
+from thalweg.kernels import compiled
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.rows import Floats, Row, clearer_error, names_of, rows_for, width_for_core
 from thalweg.learners.base.sparse_rows import as_matrix
@@ -111,7 +111,7 @@ class StreamTransformer(TransformerMixin, StreamEstimator, abstract=True):
 
 def through(step: Any, rows: Any, width: int, **masses: Any) -> Any:
     """What a core's step makes of rows: an array, or `SparseRows` with the columns that came in."""
-    if isinstance(rows, SparseRows):
+    if isinstance(rows, compiled.SparseRows):
         values = np.empty(rows.n_values)
         step(rows, values, **masses)
         return rows.with_values(values)

@@ -35,7 +35,7 @@ O(k^2 p), once per call of `transform` and once per row of `transform_then_learn
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,10 +43,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.kernels._base import TransformerCore
 from thalweg.learners.base.rows import Floats, as_rows
 from thalweg.parameters import FORGETTING, OneOf, Real, Rules, Whole
 from thalweg.transforms.base import StreamTransformer, WithRowWeights
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import TransformerCore
 
 
 class CCIPCA(WithRowWeights, ClassNamePrefixFeaturesOutMixin, StreamTransformer):

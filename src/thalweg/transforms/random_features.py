@@ -27,16 +27,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from thalweg.kernels import compiled
-from thalweg.kernels._base import TransformerCore
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import FLAG, SEED, Real, Rules, Whole
 from thalweg.transforms.base import StreamTransformer
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import TransformerCore
 
 
 class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamTransformer):

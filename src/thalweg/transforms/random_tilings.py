@@ -27,16 +27,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_feature_names_in
 
 from thalweg.kernels import compiled
-from thalweg.kernels._base import TransformerCore
 from thalweg.parameters import SEED, Rules, Whole
 from thalweg.transforms.base import StreamTransformer
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import TransformerCore
 
 
 class RandomTilings(StreamTransformer):

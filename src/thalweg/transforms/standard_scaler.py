@@ -38,13 +38,13 @@ from sklearn.base import OneToOneFeatureMixin
 
 from thalweg.errors import InvalidInput
 from thalweg.kernels import compiled
-from thalweg.kernels._base import SparseScalerCore, TransformerCore
 from thalweg.learners.base.rows import Floats, as_rows
 from thalweg.learners.base.sparse_rows import sparse_weights
 from thalweg.parameters import FLAG, FORGETTING, POSITIVE, Rules
 from thalweg.transforms.base import StreamTransformer, WithRowWeights
 
 if TYPE_CHECKING:
+    from thalweg.kernels._base import SparseScalerCore, TransformerCore
     from thalweg.merging.transformers import ScalerMerging
 
 
@@ -142,7 +142,7 @@ class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
 
     def _dense_core(self) -> TransformerCore:
         core: TransformerCore | SparseScalerCore = self._learned_core()
-        if isinstance(core, SparseScalerCore):
+        if isinstance(core, compiled.SparseScalerCore):
             raise AttributeError("of sparse rows a StandardScaler keeps scale_ alone")
         return core
 
@@ -160,7 +160,7 @@ class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
     def scale_(self) -> Any:
         """The standard deviation of each feature; 1 for one that has never moved."""
         core = self._learned_core()
-        if isinstance(core, SparseScalerCore):
+        if isinstance(core, compiled.SparseScalerCore):
             state = core.state()
             return sparse_weights(state["feature_ids"], np.sqrt(state["scaler_squares"]), self.n_features_in_)
         deviations = np.sqrt(self.var_)

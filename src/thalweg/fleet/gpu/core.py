@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,9 @@ from thalweg.errors import InvalidInput, MissingExtra
 from thalweg.fleet.gpu.layout import Layout
 from thalweg.fleet.gpu.staging import Staging
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 #: Rows of a batch, and bytes of rows that are copied to the GPU at a time.
 _MOST_ROWS, _COPIED_BYTES = 1 << 25, 1 << 31

@@ -137,5 +137,4 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
   module.attr("largest_value") = kLargestValue;
   module.attr("lanes") = kLanes;
   module.attr("fused") = kFused;
-  module.def("processor_has", &processor_has, "level"_a);
 }

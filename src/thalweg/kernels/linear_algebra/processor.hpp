@@ -1,5 +1,6 @@
 // What differs by processor: the width of its vectors, whether it fuses products and sums, and the sizes from which one way
 // of computing is faster than another. Intrinsics are confined to simd.hpp and lanes.hpp; all else is the same source.
+// Which levels a processor runs is in ../processor.cpp.
 //
 // level   built for              processor              lanes  fused  measured on
 // base    x86-64                 any x86-64 (SSE2)      2      no     x86-64 with AVX-512
@@ -12,7 +13,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #if defined(__AVX2__)
 #include <immintrin.h>
 #elif defined(__ARM_NEON)
@@ -49,19 +49,5 @@ constexpr int next_width(int P) { return P < 4 ? P + 1 : P + (kLanes == 2 ? 2 : 
 // Features from which rows go in blocks (row_block.hpp), where a row makes one pass over the factor and where it makes
 // two: a block waits less for memory, and gains more by wide vectors.
 constexpr int64_t kWide = kLanes == 8 ? 128 : 256, kWideInTwo = kLanes == 2 ? 256 : 128;
-
-// Whether this processor runs a level that was built.
-inline bool processor_has(const std::string &level) {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (level == "v3")
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-  if (level == "v4")
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
-#endif
-  return level == "base";
-}
 
 }  // namespace thalweg::THALWEG_LEVEL

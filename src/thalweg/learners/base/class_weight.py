@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.classifier import WithWeights
 from thalweg.learners.base.labels import Labels
 from thalweg.parameters import NOT_NEGATIVE
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 ClassWeight: TypeAlias = Mapping[Any, float] | Literal["balanced"] | None
 

@@ -8,7 +8,7 @@ model exactly as it was.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,14 +17,16 @@ from sklearn.base import ClassifierMixin
 
 from thalweg.errors import InvalidInput
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels, as_labels
 from thalweg.learners.base.python_core import PythonCore, posteriors
 from thalweg.learners.base.rows import Floats, Row, are_many_rows, as_rows, bad_value, clearer_error, width_for_core
 from thalweg.learners.base.sparse_rows import is_sparse
 
-StreamCore: TypeAlias = Core | PythonCore
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
+
+StreamCore: TypeAlias = "Core | PythonCore"
 
 #: Stands for minus infinity where a finite number is due: the score of a class that was never seen.
 _NEVER = -1e100

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,12 @@ from sklearn.base import clone, is_regressor
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.classifier import StreamClassifier, StreamCore
 from thalweg.learners.base.python_core import PythonCore, posteriors
 from thalweg.learners.base.rows import Floats
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 
 def core_of(model: Any, features: int, owner: str, parameter: str) -> StreamCore:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.kernels._base import RegressionCore
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import Floats, width_for_core
 from thalweg.parameters import at_least
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import RegressionCore
 
 #: By how much a miss moves the reach of an interval, in mean absolute residuals.
 INTERVAL_STEP = 0.05

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Vocabulary
 from thalweg.learners.base.rows import Floats, Row
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Vocabulary
 
 
 def posteriors(scores: Floats, confidence: float) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +14,12 @@ from sklearn.utils.validation import check_array
 from thalweg.errors import Diverging, InvalidInput
 from thalweg.frames.reading import as_array, as_plain, frame_of
 from thalweg.kernels import compiled
-from thalweg.kernels._base import RegressionCore
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.rows import Floats, Row, clearer_error, names_of, rows_for, width_for_core
 from thalweg.learners.base.sparse_rows import sparse_weights
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import RegressionCore
 
 
 def as_targets(y: ArrayLike | None, rows: int, owner: str) -> tuple[Floats, int | None]:

@@ -14,7 +14,6 @@ from thalweg.errors import InvalidInput, NotNumbers
 from thalweg.frames.frame import row_major
 from thalweg.frames.reading import as_plain, frame_of
 from thalweg.kernels import compiled
-from thalweg.kernels._base import SparseRows
 from thalweg.learners.base.sparse_rows import as_sparse_rows, densified, from_dense, is_sparse
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -62,7 +61,7 @@ def rows_for(X: Any, owner: Any, name: str, *, anew: bool = False) -> Any:
 
 def width_for_core(rows: Any) -> int:
     """How many features a core is made for: 0 stands for sparse rows, whose features come on the way."""
-    return 0 if isinstance(rows, SparseRows) or is_sparse(rows) else int(rows.shape[1])
+    return 0 if isinstance(rows, compiled.SparseRows) or is_sparse(rows) else int(rows.shape[1])
 
 
 def are_many_rows(X: object) -> TypeGuard[Floats]:

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, NotNumbers
 from thalweg.kernels import compiled
-from thalweg.kernels._base import SparseRows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from thalweg.kernels._base import SparseRows
 
 #: Cells of a sparse matrix that a model of dense rows still takes, as a dense copy.
 _MOST_CELLS = 1 << 24
@@ -82,7 +83,7 @@ def _rows_of(X: Any) -> SparseRows:
 
 def as_matrix(rows: Any) -> Any:
     """`SparseRows` as a matrix of SciPy's, with arrays of its own; other rows as they are."""
-    if not isinstance(rows, SparseRows):
+    if not isinstance(rows, compiled.SparseRows):
         return rows
     from scipy.sparse import csr_array
 

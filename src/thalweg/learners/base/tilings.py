@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 #: A step size, and the rows over which a cell remembers its squared gradients; None for the same step in every cell.
 StepRule = tuple[float, int | None]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.classifier import WithLogPosteriors, WithWeights
 from thalweg.learners.base.foreign import compiled_core_of
 from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.sample_weight import require_weights_taken
 from thalweg.parameters import Whole
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 #: Rows that a label comes late.
 DELAY = Whole(0, 10**9, text="be an integer >= 0")

@@ -10,19 +10,21 @@ Cost: that of the learner, recalibrated, plus O(classes^2) a row.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.wrapper import DELAY, RECALIBRATION_MEMORY, Wrapper
 from thalweg.parameters import FLAG, NOT_NEGATIVE, Rules
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 #: The names of the two kinds of mistakes, where one label is the positive one.
 _TWO_KINDS = {"fp", "fn"}

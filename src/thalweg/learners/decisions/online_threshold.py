@@ -21,20 +21,22 @@ Cost: that of the learner, plus O(80) a row.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.python_core import posteriors
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.wrapper import DELAY, Wrapper
 from thalweg.parameters import NOT_NEGATIVE, OneOf, Real, Rules
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 _OBJECTIVES = ("f1", "cost", "recall", "alerts")
 _WITH_TARGET = ("recall", "alerts")

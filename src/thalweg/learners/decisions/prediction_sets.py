@@ -28,18 +28,20 @@ Cost: that of the learner, plus O(classes) a row.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.python_core import Codes, posteriors
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.wrapper import DELAY, Wrapper
 from thalweg.parameters import POSITIVE, Real, Rules
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 Flags = NDArray[np.bool_]
 

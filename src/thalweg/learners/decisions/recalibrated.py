@@ -16,13 +16,15 @@ Cost: that of the learner, plus O(classes) a row.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.wrapper import DELAY, RECALIBRATION_MEMORY, Wrapper
 from thalweg.parameters import Real, Rules
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 
 class Recalibrated(Wrapper):

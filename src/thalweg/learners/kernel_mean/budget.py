@@ -37,15 +37,18 @@ it is five times as much. Memory is 8 c D (p + 2 s + 6) bytes. The limit is the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.kernel_mean.rule import OneOrEach
 from thalweg.learners.kernel_mean.tuning import leave_one_out
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 #: Leave-one-out looks at no more rows than these, evenly spaced: its cost grows with their square.
 MOST_TUNED = 2000

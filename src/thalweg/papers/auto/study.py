@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from thalweg.errors import DataUnavailable, MissingExtra
 from thalweg.evaluate import prequential
 from thalweg.kernels import compiled
-from thalweg.kernels._base import Core
 from thalweg.learners.auto import LINEAR_MEMBERS, AutoClassifier
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.rate_bank import BANK_DISCOUNT, BANK_RATES, BANK_RIDGE, BANK_SHARPNESS
@@ -35,6 +34,9 @@ from thalweg.streams import (
     load_weather,
 )
 from thalweg.streams.drifting_gaussians import Scenario
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
 
 #: Prequential error of a model over one pass through a table.
 Error: TypeAlias = Callable[[Table], float]
