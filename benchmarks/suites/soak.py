@@ -25,7 +25,8 @@ WORK, MODEL = "resident memory", "thalweg serve"
 BATCH, REVISED = 200, 20
 #: Requests between two revisions, and between two promotions.
 REVISION, PROMOTION = 100, 500
-KEEP, EXPIRE = "50000rows", "20000rows"
+#: Rows without a label stay until they expire: the last 5,000 of them reach as far back as the rows that are kept.
+KEEP, EXPIRE = "50000rows", "5000rows"
 #: By look, how many times longer than a request the pause after it is.
 PAUSES = (3, 1, 3, 1, 1, 0, 3, 0, 1, 0)
 #: Looks at memory and disk.
@@ -54,7 +55,8 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
             held = (float(_resident(process.pid)),)
             disk = float(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()))
             setting = {"seconds": round(time.monotonic() - began)}
-            also = {"rows": float(rows), "disk": disk}
+            log = float(sum(file.stat().st_size for file in folder.glob("*-wal")))
+            also = {"rows": float(rows), "disk": disk, "of it, log": log}
             yield [Record(WORK, MODEL, setting, "ours", held, "bytes", "process", also=also)]
 
 

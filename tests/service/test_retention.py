@@ -18,6 +18,12 @@ from thalweg.service.options import Retention, ServeOptions, seconds_of
 from thalweg.service.service import Service
 
 
+@pytest.fixture(autouse=True)
+def by_hand(monkeypatch):
+    """The service looks once, at its start; then tests say when."""
+    monkeypatch.setattr(retention, "_LEAST_SECONDS", 3600.0)
+
+
 async def forget(service: Service) -> None:
     """Look for what is not to be kept, and wait until it is erased."""
     service._writer.put(await asyncio.to_thread(service.retention.due))
@@ -68,7 +74,7 @@ def test_a_running_service_cuts_its_journal_and_learns_on(tmp_path, monkeypatch)
 def test_the_journal_is_cut_again_when_it_has_grown_by_a_tenth(tmp_path, monkeypatch):
     monkeypatch.setattr(retention, "_EVERY_SECONDS", 3600.0)
     monkeypatch.setattr(retention, "_LEAST_SECONDS", 0.01)
-    monkeypatch.setattr(retention, "_SPARING", 0.0)
+    monkeypatch.setattr(retention, "_SPARING_GROWN", 0.0)
 
     async def scenario(service: Service) -> None:
         for cut in (0, 20, 40):

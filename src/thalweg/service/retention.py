@@ -17,9 +17,10 @@ from thalweg.service.learning.compaction import cut_points, snapshots_of_version
 from thalweg.service.options import Retention
 
 _LOG = logging.getLogger("thalweg.service")
-#: Seconds between looks at the most and at the least; and how many times longer than a look the pause is, so that large
-#: journals are read rarely.
-_EVERY_SECONDS, _LEAST_SECONDS, _SPARING = 60.0, 1.0, 30.0
+#: Seconds between looks at the most and at the least.
+_EVERY_SECONDS, _LEAST_SECONDS = 60.0, 1.0
+#: How many times longer than a look the pause is, so that large journals are read rarely; and where they have grown.
+_SPARING, _SPARING_GROWN = 30.0, 5.0
 #: Records that came since the last look, as a share of those that were kept then, after which the next one is due.
 _GROWTH = 0.1
 
@@ -64,9 +65,9 @@ class JournalRetention:
                 _LOG.error("the journal is not cut: %s", error)
             except Exception:  # what is not cut now is cut a minute later
                 _LOG.exception("the journal is not cut")
-            pause = _SPARING * (time.monotonic() - began)
-            await asyncio.sleep(max(_LEAST_SECONDS, pause))
-            while time.monotonic() < began + max(_EVERY_SECONDS, pause) and not self._has_grown():
+            taken = time.monotonic() - began
+            await asyncio.sleep(max(_LEAST_SECONDS, _SPARING_GROWN * taken))
+            while time.monotonic() < began + max(_EVERY_SECONDS, _SPARING * taken) and not self._has_grown():
                 await asyncio.sleep(_LEAST_SECONDS)
 
     def _has_grown(self) -> bool:
