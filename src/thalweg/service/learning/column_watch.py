@@ -118,7 +118,7 @@ class ColumnWatch:
     # ------------------------------------------------------------------ what happens
 
     def predicted(self, body: PredictBody) -> None:
-        """Rows were predicted."""
+        """Rows were predicted; `test_blocks` is due after the last of those that come together."""
         for name, new in (body.categories or {}).items():
             self._categories[name] += new
         X, gaps = body.X, body.gaps
@@ -128,6 +128,9 @@ class ColumnWatch:
             gaps = None if gaps is None else gaps[kept]
         self._waiting.append((X, gaps))
         self._count += len(X)
+
+    def test_blocks(self) -> None:
+        """Look for changes in whole blocks of rows: many at a time cost a fraction of one after the other."""
         if self._count >= BLOCK:
             self._settle()
 

@@ -22,7 +22,7 @@ _EVERY_LABELS, _EVERY_SECONDS = 20_000, 30.0
 #: Snapshots take this share of the time at the most: those of a million keys are hundreds of megabytes.
 _MOST_TIME = 0.05
 #: Seconds that rows may wait to be counted, when nobody waits for it.
-_PATIENCE_SECONDS = 0.02
+_PATIENCE_SECONDS = 0.1
 
 _LOG = logging.getLogger("thalweg.service")
 
@@ -106,6 +106,7 @@ class LearningThread(threading.Thread):
 
     def wait(self) -> None:
         """Until all that was put is learned, except for revisions."""
+        self._urgent.set()
         with self._changed:
             self._changed.wait_for(lambda: self._open == 0)
 
