@@ -72,7 +72,7 @@ class LearningThread(threading.Thread):
         self._changed = threading.Condition()
         self._made: float | None = None
         self._taken = 0.0  # seconds, by the last snapshot
-        #: Of the last snapshot, or of the start, how many labels it had learned, and when it was made.
+        #: Of the last snapshot that is true, or of the start, how many labels it had learned, and when one was made.
         self._kept: tuple[int, float] | None = None
         #: In the background now, and the commands that wait for it or for the next one.
         self._revision: Revision | None = None
@@ -230,6 +230,9 @@ class LearningThread(threading.Thread):
         assert self.model is not None
         self.model = model = done.caught_up(self.model.seq)
         self._included = done.through
+        if self._kept is not None:  # later snapshots are no longer true: neither a cut nor a start can use them
+            labels, when = self._kept
+            self._kept = (min(labels, done.labels_kept), when)
         self._calls.published(model, model.publish())
         self._keep_if_due(model)
 
