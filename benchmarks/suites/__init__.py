@@ -26,6 +26,7 @@ NAMES = (
     "memory",
     "serve",
     "soak",
+    "revision",
     "start",
     "installed",
     "spark_keys",

@@ -1,7 +1,8 @@
 """`thalweg serve` for many minutes: rows, late and revised labels, promotions, expiry and cuts of the journal.
 
 One row in ten gets no label and expires. A label in every hundredth request is revised. A challenger comes, is promoted
-and goes every few minutes. The journal keeps 50,000 rows. Memory and disk should stay flat.
+and goes every few minutes. The journal keeps 50,000 rows. The rate varies: in the first half of the time pauses make it
+half or a quarter of the highest, which comes in turn with them in the second half. Memory and disk should stay flat.
 """
 
 from __future__ import annotations
@@ -20,15 +21,20 @@ from benchmarks.suite import Bench, Suite
 from thalweg.client import Client
 
 WORK, MODEL = "resident memory", "thalweg serve"
-#: Looks at memory and disk; rows of a request; requests that a label may be late when it is revised.
-LOOKS, BATCH, REVISED = 10, 200, 20
+#: Rows of a request; requests that a label may be late when it is revised.
+BATCH, REVISED = 200, 20
 #: Requests between two revisions, and between two promotions.
 REVISION, PROMOTION = 100, 500
-KEEP, EXPIRE = "50000rows", "20000rows"
+#: Rows without a label stay until they expire: the last 5,000 of them reach as far back as the rows that are kept.
+KEEP, EXPIRE = "50000rows", "5000rows"
+#: By look, how many times longer than a request the pause after it is.
+PAUSES = (3, 1, 3, 1, 1, 0, 3, 0, 1, 0)
+#: Looks at memory and disk.
+LOOKS = len(PAUSES)
 
 
 def measure(bench: Bench) -> Iterator[list[Record]]:
-    """Send rows and labels without a pause, and look at memory and disk."""
+    """Send rows and labels, and look at memory and disk."""
     port, folder = free_port(), bench.folder / "served"
     command = ["-m", "thalweg", "serve", "--new", "oldc", "--data", str(folder), "--keep", KEEP, "--expire", EXPIRE]
     with (
@@ -37,27 +43,34 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
     ):
         began, requests = time.monotonic(), 0
         last: deque[tuple[str, str]] = deque(maxlen=REVISED)
-        for look in range(1, LOOKS + 1):
+        for look, pause in enumerate(PAUSES, start=1):
             end = began + bench.effort.size * look / LOOKS
-            while time.monotonic() < end:
-                _send(client, requests, last)
+            while (now := time.monotonic()) < end:
+                last.append(_send(client, requests))
+                time.sleep(pause * (time.monotonic() - now))
+                _decide(client, requests, last)
                 requests += 1
                 rows = requests * BATCH
                 bench.progress(f"{time.monotonic() - began:,.0f} of {bench.effort.size:,} s, {rows:,} rows")
             held = (float(_resident(process.pid)),)
             disk = float(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()))
             setting = {"seconds": round(time.monotonic() - began)}
-            also = {"rows": float(rows), "disk": disk}
+            log = float(sum(file.stat().st_size for file in folder.glob("*-wal")))
+            also = {"rows": float(rows), "disk": disk, "of it, log": log}
             yield [Record(WORK, MODEL, setting, "ours", held, "bytes", "process", also=also)]
 
 
-def _send(client: Client, request: int, last: deque[tuple[str, str]]) -> None:
-    """One request of rows, their labels, and what is due."""
+def _send(client: Client, request: int) -> tuple[str, str]:
+    """One request of rows and one of their labels; a row with its label."""
     batch = drifting_rows(BATCH, seed=request * BATCH)
     answers = client.predict([row for row, _ in batch])
     labels = [(answer.id, label) for answer, (_, label) in zip(answers, batch, strict=True)]
     client.label(dict(pair for place, pair in enumerate(labels) if place % 10))  # the others expire
-    last.append(labels[1])
+    return labels[1]
+
+
+def _decide(client: Client, request: int, last: deque[tuple[str, str]]) -> None:
+    """The revision, challenger, promotion or archiving that is due after a request."""
     if request % REVISION == REVISION - 1:
         row, label = last[0]
         client.label({row: "down" if label == "up" else "up"}, revise=True)
@@ -91,7 +104,7 @@ def findings(records: Sequence[Record]) -> Iterable[Finding]:
 
 SUITE = Suite(
     name="soak",
-    asks="Does the memory of `thalweg serve` stay flat?",
+    asks="Do the memory and the disk of `thalweg serve` stay flat?",
     measure=measure,
     plot=lines("soak", "Memory of a service under load", {WORK: Axis("seconds", logarithmic=False)}),
     full=Effort(rounds=1, size=1200),

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from thalweg.service.journal.databases import open_journal
-from thalweg.service.learning.compaction import Compacted, compact
+from thalweg.service.journal.verification import verified
+from thalweg.service.learning.compaction import Compacted, compact, cut_points
 from thalweg.service.learning.rebuild import rebuild
 from thalweg.service.options import Retention, ServeOptions
 from thalweg.service.server import make_first
@@ -44,13 +45,21 @@ def state_of(folder: Path, **more: Any) -> Any:
         journal.close()
 
 
+def records_in(folder: Path) -> int:
+    journal = open_journal(folder, None, read_only=True)
+    try:
+        return verified(journal).records
+    finally:
+        journal.close()
+
+
 def erase(folder: Path, keep: str) -> Compacted:
     """Compact the journal in a folder."""
     journal = open_journal(folder, None)
     journal.claim()
     journal.prepare()
     try:
-        return compact(journal, Retention.of(keep))
+        return compact(journal, cut_points(journal, Retention.of(keep)))
     finally:
         journal.close()
 

@@ -17,8 +17,11 @@ from thalweg.service.server import make_first
 BEGIN = 1_790_000_000_000_000  # microseconds
 
 
-def written(folder: Path, pairs: int, kind: str = "oldc") -> SqlJournal:
-    """An open journal of one model with one column, x, after so many rows and labels, each by itself."""
+def written(folder: Path, pairs: int, kind: str = "oldc", pause: int = 1000) -> SqlJournal:
+    """An open journal of one model with one column, x, after so many rows and labels, each by itself.
+
+    ``pause`` is the time between two rows, in microseconds.
+    """
     journal = open_journal(folder, None)
     journal.prepare()
     make_first(journal, ServeOptions(new=kind))
@@ -27,7 +30,7 @@ def written(folder: Path, pairs: int, kind: str = "oldc") -> SqlJournal:
     links = []
     numbers = np.random.default_rng(0).normal(size=pairs)
     for at, x in enumerate(numbers.tolist()):
-        asked, time = 3 + 2 * at, BEGIN + 1000 * at
+        asked, time = 3 + 2 * at, BEGIN + pause * at
         predicted = PredictedLabels(["high", "low"], np.zeros(1, np.int16))
         body = PredictBody(
             np.array([[x] + [0.0] * (len(encoder.plan.feature_names) - 1)]), {"default": predicted}, "low", asked - 1

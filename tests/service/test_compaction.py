@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.service.in_process import erase, state_of, with_service
+from tests.service.in_process import erase, records_in, state_of, with_service
+from tests.service.journals import written
 from thalweg import cli
 from thalweg.errors import InvalidParameter, JournalDamaged
 from thalweg.service.journal.databases import open_journal
@@ -71,6 +74,73 @@ def test_a_compacted_journal_gives_the_same_model_and_late_labels_still_come(tmp
     with pytest.raises(JournalDamaged, match="no snapshot since record"):
         rebuild(journal, "default")
     journal.close()
+
+
+def test_compact_verifies_what_it_erases_and_passes_over_a_damaged_snapshot(tmp_path, capsys):
+    def said(*options: str) -> str:
+        with pytest.raises(SystemExit):
+            cli.main(["compact", str(tmp_path), *options])
+        return "".join(capsys.readouterr())
+
+    @contextmanager
+    def damaged(seq: int) -> Iterator[None]:
+        [record] = journal.fetch([seq])
+        change = "UPDATE journal SET body = ? WHERE seq = ?"
+        journal.execute(change, [record.body + b" ", seq])
+        yield
+        journal.execute(change, [record.body, seq])
+
+    journal = written(tmp_path, 40)
+    with journal.transaction():
+        for seq in (22, 42):
+            journal.write([], parts=rebuild(journal, "default", seq).model.snapshot())
+    before = state_of(tmp_path)
+    with damaged(60):
+        assert "erased nothing" in said("--keep", "40rows")
+        assert "record 60 of the journal is damaged" in said("--keep", "40rows", "--verify")
+    with damaged(30):
+        assert "record 30 of the journal is damaged" in said("--keep", "10rows")
+    journal.execute("UPDATE snapshots SET body = x'7b' WHERE seq = 42 AND name = 'default'")
+    journal.close()
+    assert "erased 19 records" in said("--keep", "30rows")  # up to the snapshot before
+    assert state_of(tmp_path) == before
+
+
+@pytest.mark.parametrize("keep", ["12rows", "12s"])
+def test_a_journal_without_an_early_snapshot_is_cut_at_one_made_for_it(keep, tmp_path, capsys):
+    def said(keep: str) -> str:
+        with pytest.raises(SystemExit):
+            cli.main(["compact", str(tmp_path), "--keep", keep])
+        return capsys.readouterr().out
+
+    journal = written(tmp_path, 40, pause=1_000_000)
+    with journal.transaction():
+        journal.write([], parts=rebuild(journal, "default").model.snapshot())
+    journal.close()
+    before = state_of(tmp_path)
+    assert "asks for all" in said("41rows")
+    assert "erased 55 records" in said(keep)  # of the first 28 rows and labels, all but the last, at the snapshot
+    assert state_of(tmp_path) == state_of(tmp_path, from_snapshots=False) == before
+    assert records_in(tmp_path) == 27  # the first two, that of the snapshot, 12 rows and their labels
+
+
+def test_a_revision_keeps_the_label_that_it_changes(tmp_path, capsys):
+    async def revise(service: Service) -> None:
+        rows = []
+        for _ in range(20):
+            rows.append(await ask(service, 1))
+            await tell(service, rows[-1])
+        await service.label("default", [(rows[0][0], "c")], revise=True)
+        for _ in range(3):
+            await tell(service, await ask(service, 1))
+
+    with_service(tmp_path, revise)
+    with pytest.raises(SystemExit):
+        cli.main(["compact", str(tmp_path), "--keep", "10rows"])
+    assert "erased nothing: record 43 revises labels of record 4," in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        cli.main(["compact", str(tmp_path), "--keep", "2rows"])
+    assert "erased 4" in capsys.readouterr().out  # the revision is before what is kept
 
 
 @pytest.mark.slow

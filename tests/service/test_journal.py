@@ -11,6 +11,7 @@ from tests.service.in_process import teach, with_service
 from tests.service.journals import written
 from thalweg import cli
 from thalweg.errors import JournalDamaged, JournalError
+from thalweg.service.journal.cutting import FIRST, erase_page
 from thalweg.service.journal.databases import FILE, open_journal
 from thalweg.service.journal.records import Part
 from thalweg.service.journal.sql import SqlJournal
@@ -19,9 +20,13 @@ from thalweg.service.learning.rebuild import rebuild
 
 
 def steps(journal: SqlJournal) -> dict[str, int]:
-    """Hundreds of instructions of SQLite's machine that it takes to list the models, and to read all records."""
+    """Hundreds of instructions of SQLite's machine: to list the models, to read all records, to find some to erase."""
     found = {}
-    for name, read in (("models", journal.models), ("records", lambda: list(journal.records("default")))):
+    for name, read in (
+        ("models", journal.models),
+        ("records", lambda: list(journal.records("default"))),
+        ("page", lambda: erase_page(journal, "default", journal.last()[0], 0, FIRST, 100)),
+    ):
         count = 0
 
         def counted() -> None:
@@ -35,10 +40,11 @@ def steps(journal: SqlJournal) -> dict[str, int]:
     return found
 
 
-def test_replay_reads_each_record_once_and_a_start_does_not_search_for_models(tmp_path: Path):
+def test_replay_reads_each_record_once_and_neither_a_start_nor_a_cut_searches_all_of_them(tmp_path: Path):
     short, long = (steps(written(tmp_path / str(pairs), pairs)) for pairs in (1000, 4000))
     assert 3.5 < long["records"] / short["records"] < 4.5  # 16 where every page costs all that remains
     assert long["models"] <= short["models"] + 1
+    assert long["page"] <= 1.1 * short["page"]
 
 
 def replayed(folder: Path) -> list[Part]:

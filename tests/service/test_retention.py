@@ -7,15 +7,21 @@ import time
 
 import pytest
 
-from tests.service.in_process import erase, state_of, with_service
+from tests.service.in_process import erase, records_in, state_of, with_service
 from tests.service.test_compaction import ask, tell
+from tests.waiting import wait_until
 from thalweg.errors import InvalidParameter
-from thalweg.service import writer
+from thalweg.service import retention, writer
 from thalweg.service.commands import HttpResponse, Key
 from thalweg.service.journal.databases import open_journal
-from thalweg.service.journal.verification import verified
 from thalweg.service.options import Retention, ServeOptions, seconds_of
 from thalweg.service.service import Service
+
+
+@pytest.fixture(autouse=True)
+def by_hand(monkeypatch):
+    """The service looks once, at its start; then tests say when."""
+    monkeypatch.setattr(retention, "_LEAST_SECONDS", 3600.0)
 
 
 async def forget(service: Service) -> None:
@@ -33,14 +39,6 @@ async def written(service: Service) -> int:
     left: asyncio.Future[int] = loop.create_future()
     service._writer.after(lambda: loop.call_soon_threadsafe(left.set_result, len(service._writer)))
     return await left
-
-
-def records_in(folder) -> int:
-    journal = open_journal(folder, None, read_only=True)
-    try:
-        return verified(journal).records
-    finally:
-        journal.close()
 
 
 def test_a_running_service_cuts_its_journal_and_learns_on(tmp_path, monkeypatch):
@@ -71,6 +69,21 @@ def test_a_running_service_cuts_its_journal_and_learns_on(tmp_path, monkeypatch)
     with_service(tmp_path, scenario, ServeOptions(keep=Retention(rows=20)))
     assert before_and_after[0] - before_and_after[1] >= 12  # the rows and labels before the snapshot
     assert state_of(tmp_path) == state_of(tmp_path, from_snapshots=False)
+
+
+def test_the_journal_is_cut_again_when_it_has_grown_by_a_tenth(tmp_path, monkeypatch):
+    monkeypatch.setattr(retention, "_EVERY_SECONDS", 3600.0)
+    monkeypatch.setattr(retention, "_LEAST_SECONDS", 0.01)
+    monkeypatch.setattr(retention, "_SPARING_GROWN", 0.0)
+
+    async def scenario(service: Service) -> None:
+        for cut in (0, 20, 40):
+            for _ in range(10):
+                await tell(service, await ask(service, 5))
+                service._learners.keep("default")
+            await asyncio.to_thread(wait_until, lambda cut=cut: service._writer._cuts.get("default", 0) > cut)
+
+    with_service(tmp_path, scenario, ServeOptions(keep=Retention(rows=20)))
 
 
 def test_a_cut_that_was_interrupted_is_resumed(tmp_path, monkeypatch):

@@ -18,8 +18,8 @@ from thalweg.client.protocol import CreateRequest
 from thalweg.service.commands import Label
 from thalweg.service.journal.databases import open_journal
 from thalweg.service.journal.verification import verified
-from thalweg.service.learning import revision
-from thalweg.service.learning.rebuild import rebuild
+from thalweg.service.learning import learner, revision
+from thalweg.service.learning.rebuild import rebuild, true_snapshots
 from thalweg.service.service import Service
 from thalweg.store import dumps
 
@@ -58,6 +58,24 @@ def replayed(folder: Path) -> Any:
     found = rebuild(journal, "default", from_snapshots=False).model.snapshot()
     journal.close()
     return found
+
+
+def test_a_snapshot_that_is_no_longer_true_is_made_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(learner, "_EVERY_LABELS", 10)
+    monkeypatch.setattr(learner, "_MOST_TIME", 1e9)
+
+    async def scenario(service: Service) -> None:
+        await teach(service, "a")
+        asked = await service.predict("default", [{"x": float(i)} for i in range(12)])
+        await service.label("default", [(f"{asked.seq}-{i}", "ab"[i % 2]) for i in range(12)])
+        revised = await service.label("default", [(f"{asked.seq}-0", "b")], revise=True)
+        await asyncio.to_thread(service._drain)
+        journal = open_journal(tmp_path, None, read_only=True)
+        assert len(journal.snapshots("default")) == 2
+        assert true_snapshots(journal, "default") == [revised.seq]
+        journal.close()
+
+    with_service(tmp_path, scenario)
 
 
 def test_labels_and_predictions_of_all_models_go_on_while_a_label_is_revised(tmp_path, monkeypatch):

@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from thalweg.cli.journals import JournalDatabase, JournalFolder, opened
+
 
 def replay(
-    data: Annotated[Path | None, typer.Argument(metavar="DIR", help="Folder of `thalweg serve`.")] = None,
+    data: JournalFolder = None,
     to: Annotated[
         int | None,
         typer.Option(metavar="N", help="Number of the last record to replay (default: the last of the journal)."),
@@ -18,30 +20,18 @@ def replay(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File for the model (default: none is written).")
     ] = None,
-    database: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="PostgreSQL database of the journal, such as postgresql://host/db."),
-    ] = None,
+    database: JournalDatabase = None,
     whole: Annotated[bool, typer.Option("--whole", help="Replay from the first record and use no snapshot.")] = False,
 ) -> None:
     """Rebuild a served model as it was after a record of the journal, byte for byte."""
-    from thalweg.errors import InvalidParameter, MissingExtra
+    from thalweg.errors import InvalidParameter
     from thalweg.files import write_atomically
 
-    if (data is None) == (database is None):
-        raise InvalidParameter("give the journal either as a folder, DIR, or as --database URL")
-    try:
-        from thalweg.service.journal.databases import open_journal
+    with opened("replay", data, database) as journal:
         from thalweg.service.learning.rebuild import champion_of, rebuild
-    except ImportError as error:
-        raise MissingExtra.of(error.name or "orjson", "serve", "thalweg replay") from error
 
-    journal = open_journal(data, database, read_only=True)
-    try:
         last, _ = journal.last()
         found = rebuild(journal, champion_of(journal, model), to, from_snapshots=not whole)
-    finally:
-        journal.close()
     if model not in found.model.learners:
         raise InvalidParameter(f"the journal has no model {model!r} at record {to}: choose a later record with --to")
     if to is not None and to > last:

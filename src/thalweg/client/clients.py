@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from thalweg.client.requests import Awaits, Blocks, Calls, finished
+from thalweg.client.both_ways import Awaits, Blocks, finished
+from thalweg.client.requests import Calls
 from thalweg.client.transport import Wire
 from thalweg.errors import InvalidParameter, MissingExtra
 

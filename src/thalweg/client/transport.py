@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from thalweg.client.protocol import ErrorBody, Point, prepared
+from thalweg.client.history_responses import Point
+from thalweg.client.protocol import ErrorBody, prepared
 from thalweg.errors import ServiceRefused, ServiceUnreachable
 
 if TYPE_CHECKING:

@@ -33,9 +33,13 @@ class IdempotencyKeys:
         ``request`` is a fingerprint of what is asked: the same key with another request is `Refused`. ``act`` does it,
         and sees to it that the answer is in the journal.
         """
-        while (found := await self._known(key)) is None:
-            if key in self._under_way:
-                continue
+        while True:
+            if key in self._under_way or self.filter.may_have(key):  # most keys are new
+                found = await self._known(key)
+                if found is not None:
+                    break
+                if key in self._under_way:
+                    continue
             mine = self._under_way[key] = asyncio.get_running_loop().create_future()
             try:
                 found = await act()

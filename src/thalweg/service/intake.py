@@ -75,8 +75,10 @@ class Intake:
         place.unpacked = place.bytes
         self.unpacked += place.bytes
 
-    async def read(self, place: RequestSlot, receive: Receive) -> bytes:
-        """A whole body, in time."""
+    async def read(self, place: RequestSlot, receive: Receive, *, has_come: bool = False) -> bytes:
+        """A whole body, in time; most have come with their head, and need no deadline."""
+        if has_come:
+            return await self._pieces(place, receive)
         try:
             async with asyncio.timeout(_LAST_SECONDS if self._closing else _BODY_SECONDS) as deadline:
                 self._reading.add(deadline)

@@ -17,14 +17,20 @@ from thalweg.service.learning.compaction import cut_points, snapshots_of_version
 from thalweg.service.options import Retention
 
 _LOG = logging.getLogger("thalweg.service")
-#: Seconds between looks; and how many times longer than a look the pause is, so that large journals are read rarely.
-_EVERY_SECONDS, _SPARING = 60.0, 30.0
+#: Seconds between looks at the most and at the least.
+_EVERY_SECONDS, _LEAST_SECONDS = 60.0, 1.0
+#: How many times longer than a look the pause is, so that large journals are read rarely; and where they have grown.
+_SPARING, _SPARING_GROWN = 30.0, 5.0
+#: Records that came since the last look, as a share of those that were kept then, after which the next one is due.
+_GROWTH = 0.1
 
 
 class JournalRetention:
     """Looks from time to time for what is not to be kept, and gives the writer commands that erase it.
 
-    ``keep`` is None where all records stay. ``versions`` has the records of a model's named versions.
+    It looks once a minute, and where records are cut also when there are a tenth more, so that a higher rate of
+    requests does not make the journal larger. ``keep`` is None where all records stay. ``versions`` has the records of
+    a model's named versions, and ``last`` is the last record that was written.
     """
 
     def __init__(
@@ -33,10 +39,13 @@ class JournalRetention:
         keep: Retention | None,
         keep_replies: int,
         versions: Callable[[str], Sequence[int]],
+        last: Callable[[], int],
         put: Callable[[Sequence[Command]], None],
     ) -> None:
         self._reader, self._keep, self._keep_replies = reader, keep, keep_replies
-        self._versions, self._put = versions, put
+        self._versions, self._last, self._put = versions, last, put
+        #: Records that were kept when the journal was last looked at, and the last of them.
+        self._kept, self._looked_through = 0, 0
         #: Bytes of the journal when it was last looked at; None before.
         self.size: int | None = None
         #: Bytes that were free on its disk; None where that is not known.
@@ -56,7 +65,13 @@ class JournalRetention:
                 _LOG.error("the journal is not cut: %s", error)
             except Exception:  # what is not cut now is cut a minute later
                 _LOG.exception("the journal is not cut")
-            await asyncio.sleep(max(_EVERY_SECONDS, _SPARING * (time.monotonic() - began)))
+            taken = time.monotonic() - began
+            await asyncio.sleep(max(_LEAST_SECONDS, _SPARING_GROWN * taken))
+            while time.monotonic() < began + max(_EVERY_SECONDS, _SPARING * taken) and not self._has_grown():
+                await asyncio.sleep(_LEAST_SECONDS)
+
+    def _has_grown(self) -> bool:
+        return self._keep is not None and self._last() - self._looked_through > _GROWTH * self._kept
 
     def due(self) -> list[Command]:
         """What is to be erased now; in a thread, since it reads the journal."""
@@ -75,8 +90,9 @@ class JournalRetention:
             journal.close()
 
     def _cuts(self, journal: SqlJournal, keep: Retention) -> list[Command]:
-        before = journal.cuts()
+        before, (self._looked_through, _) = journal.cuts(), journal.last()
         points = cut_points(journal, keep)
+        self._kept = self._looked_through - min({**before, **points}.values(), default=0)
         found: list[Command] = []
         for name in journal.models():
             cut, begun = points.get(name, 0), before.get(name, 0)

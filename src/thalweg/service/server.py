@@ -32,7 +32,7 @@ from thalweg.service.http.tracing import Tracing, provider_for
 from thalweg.service.journal.databases import open_journal
 from thalweg.service.journal.records import Record
 from thalweg.service.journal.sql import SqlJournal
-from thalweg.service.learning.compaction import compact
+from thalweg.service.learning.compaction import compact, cut_points
 from thalweg.service.learning.creation import from_file, new
 from thalweg.service.options import ServeOptions
 from thalweg.service.service import Service
@@ -249,7 +249,7 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
         journal.claim()
         journal.prepare()
         if options.keep is not None:
-            compact(journal, options.keep, shrink=False)
+            compact(journal, cut_points(journal, options.keep), shrink=False)
         if not make_first(journal, options) and any(
             (options.model, options.new, options.schema, options.task, options.key)
         ):

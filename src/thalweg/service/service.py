@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from thalweg.client.protocol import ColumnsRequest, CreateRequest, Version
+from thalweg.client.model_responses import Version
+from thalweg.client.protocol import ColumnsRequest, CreateRequest
 from thalweg.service.alerts import ServiceAlerts, service_rules
 from thalweg.service.auth import Authorizer
 from thalweg.service.batcher import Batcher, PublishedModel, Question, unrecorded
@@ -97,6 +98,7 @@ class Service:
             options.keep,
             options.keep_replies,
             lambda name: list(self.models[name].state.versions.values()) if name in self.models else [],
+            lambda: self._writer.seq,
             lambda commands: self._writer.put(commands),
         )
         self._reserved: set[str] = set()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from thalweg.client.protocol import Version
+from thalweg.client.model_responses import Version
 from thalweg.errors import InvalidParameter, JournalDamaged, ModelFileError
 from thalweg.service.commands import Refused
 from thalweg.service.journal.sql import SqlJournal

@@ -16,7 +16,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from thalweg.client.protocol import JSON, ErrorBody
 from thalweg.service.commands import Refused
-from thalweg.service.http.exchange import encode
+from thalweg.service.http.exchange import BODY_HAS_COME, encode
 from thalweg.service.options import ConnectionLimits, Network, is_among
 
 #: Descriptors for the journal, streams and everything else that is no client.
@@ -136,12 +136,14 @@ class LimitedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._refused:
             return
-        if not self._in_message:
-            self._start_deadline()
         self._incomplete += len(data)
         super().data_received(data)
-        if self._incomplete > len(data) + self._limits.head and not self._refused:
+        if self._refused:
+            return
+        if self._incomplete > len(data) + self._limits.head:
             self._refuse(self._too_large())
+        elif not self._has_head if self._in_message else self._incomplete:
+            self._start_deadline()  # most heads come as a whole, and need none
 
     # ------------------------------------------------------------------ the parser's calls
 
@@ -149,7 +151,6 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_message_begin()
         self._in_message, self._has_head = True, False
         self._head_bytes = self._headers = 0
-        self._start_deadline()
 
     def on_url(self, url: bytes) -> None:
         self._count(len(url))
@@ -183,6 +184,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._incomplete = 0
         self._in_message = False
         self._end_deadline()
+        self.scope[BODY_HAS_COME] = True  # type: ignore[literal-required]
         super().on_message_complete()
 
     def on_response_complete(self) -> None:

@@ -33,6 +33,8 @@ _HEADERS = [
 _LOG = logging.getLogger("thalweg.service")
 _MOST_KEY = 200
 
+#: In the scope of a request whose whole body had come before anybody read it.
+BODY_HAS_COME = "thalweg.body_has_come"
 #: Kinds of requests that only predict.
 PREDICTING = ("predict", "infer", "invocations")
 
@@ -156,7 +158,7 @@ class Endpoint:
                 if scope["method"] in ("POST", "PUT"):
                     if not self._can_be_done():  # now rather than after waiting for it
                         raise Refused(503, "the journal cannot be written at the moment", retry_after=1)
-                    body = await self.intake.read(place, receive)
+                    body = await self.intake.read(place, receive, has_come=BODY_HAS_COME in scope)
                     await self.intake.wait_for_turn(place)
             request = Request(
                 scope.get("path_params", {}),

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from thalweg.client import protocol
+from thalweg.client import history_responses, model_responses, protocol
 from thalweg.client.protocol import ARROW, BYTES, DEFAULT_MODEL, EVENTS, JSON
 from thalweg.service.commands import Decide, Erase, HttpResponse, Key, Label, Predict, Refused, Void
 from thalweg.service.explaining import Explanation
@@ -175,7 +175,7 @@ _LEAST_SECONDS, _HEARTBEAT_SECONDS = 0.25, 15.0
 
 
 async def list_models(service: Service, request: Request) -> HttpResponse:
-    return as_json(protocol.Models([each.summary(name) for each in service.states() for name in each.learners]))
+    return as_json(model_responses.Models([each.summary(name) for each in service.states() for name in each.learners]))
 
 
 async def create(service: Service, request: Request) -> HttpResponse:
@@ -211,7 +211,7 @@ async def compare(service: Service, request: Request) -> HttpResponse:
 
 def _decided(name: str, status: int = 200) -> Callable[[Decide], HttpResponse]:
     """How the answer to a decision about a model is written."""
-    return lambda command: as_json(protocol.Decision(name, command.seq), status)
+    return lambda command: as_json(model_responses.Decision(name, command.seq), status)
 
 
 async def _decide(kind: Kind, service: Service, request: Request) -> HttpResponse:
@@ -262,7 +262,7 @@ async def upload(service: Service, request: Request) -> HttpResponse:
 
 
 async def list_versions(service: Service, request: Request) -> HttpResponse:
-    return as_json(protocol.Versions(await service.versions(request.path["name"])))
+    return as_json(model_responses.Versions(await service.versions(request.path["name"])))
 
 
 async def name_version(service: Service, request: Request) -> HttpResponse:
@@ -340,5 +340,5 @@ async def _points(service: Service, name: str, last: int) -> AsyncIterator[bytes
         await service.listeners.pause(_LEAST_SECONDS - (time.monotonic() - began))
 
 
-def _event(point: protocol.Point) -> bytes:
+def _event(point: history_responses.Point) -> bytes:
     return b"event: point\nid: %d\ndata: %s\n\n" % (point.labels, encode(point))

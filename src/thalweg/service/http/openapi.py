@@ -8,7 +8,7 @@ import msgspec
 
 from thalweg import __version__
 from thalweg.catalogue import MODELS
-from thalweg.client import protocol
+from thalweg.client import column_responses, history_responses, model_responses, protocol
 from thalweg.client.protocol import ARROW, BYTES, EVENTS, JSON, RequestBody
 from thalweg.service.commands import HttpResponse
 from thalweg.service.http import foreign_bodies
@@ -28,7 +28,8 @@ def schemas(most_rows: int) -> Described:
 
     They say what this service sends, so responses have no other fields than these, and all that it never leaves out.
     """
-    named = (vars(protocol) | vars(foreign_bodies)).items()
+    modules = (protocol, model_responses, history_responses, column_responses, foreign_bodies)
+    named = [item for module in modules for item in vars(module).items()]
     kinds = {name: each for name, each in named if isinstance(each, type(RequestBody)) and each.__struct_fields__}
     _, found = msgspec.json.schema_components(kinds.values(), ref_template="#/components/schemas/{name}")
     for name, schema in found.items():
@@ -54,7 +55,7 @@ def schemas(most_rows: int) -> Described:
     found[protocol.Prediction.__name__]["oneOf"] = [{"required": list(each)} for each in of_task]
     # As plain items: schemathesis 4.32 rewrites a tuple's and then finds its own words invalid.
     pair = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
-    found[protocol.Comparison.__name__]["properties"]["interval"]["anyOf"][0] = pair
+    found[model_responses.Comparison.__name__]["properties"]["interval"]["anyOf"][0] = pair
     create["properties"] |= {"parameters": ref(protocol.Parameters), "schema": ref(protocol.ModelSchema)}
     return found
 
@@ -155,7 +156,7 @@ def _paths() -> Described:
     frame = {"dataframe_split": {"columns": ["load", "day"], "data": [[1.5, "mon"], [2.5, None]]}}
     invoke = _posted(foreign_bodies.Invocation, frame, arrow=False, parameters=[_query("model", "Which one is asked.")])
     invoked = _content(foreign_bodies.InvocationResponse)
-    decision, text = _content(protocol.Decision), {"schema": {"type": "string"}}
+    decision, text = _content(model_responses.Decision), {"schema": {"type": "string"}}
     misfit, undecided = (404, 408, 409, 413, 415, 422), (404, 408, 409, 413, 422)
     said = {
         "predict": "Answer rows. Each gets an id, by which its label can be told later.",
@@ -188,18 +189,20 @@ def _paths() -> Described:
         },
         "/v1/label": {"post": _operation("label", said["label"], label, _content(protocol.Receipt), refused=misfit)},
         "/v1/models": {
-            "get": _operation("models", "All models and challengers.", {}, _content(protocol.Models)),
+            "get": _operation("models", "All models and challengers.", {}, _content(model_responses.Models)),
             "post": _operation(
                 "create", "Make a model, or a challenger of one.", create, decision, status=201, refused=misfit
             ),
         },
-        one: {"get": _operation("model", "One model.", _of_one(), _content(protocol.ModelDetails), refused=(404,))},
+        one: {
+            "get": _operation("model", "One model.", _of_one(), _content(model_responses.ModelDetails), refused=(404,))
+        },
         f"{one}/keys/{{key}}": {
             "get": _operation(
                 "key",
                 said["key"],
                 _of_one(_NAMED_KEY),
-                _content(protocol.KeyDetails),
+                _content(model_responses.KeyDetails),
                 refused=(404, 409),
             )
         },
@@ -218,7 +221,7 @@ def _paths() -> Described:
         f"{one}/rollback": {"post": _operation("rollback", said["rollback"], roll_back, decision, refused=misfit)},
         f"{one}/versions": {
             "get": _operation(
-                "versions", "States to return to.", _of_one(), _content(protocol.Versions), refused=(404,)
+                "versions", "States to return to.", _of_one(), _content(model_responses.Versions), refused=(404,)
             ),
             "post": _operation("version", said["version"], name_version, decision, status=201, refused=misfit),
         },
@@ -227,22 +230,26 @@ def _paths() -> Described:
             "put": _operation("upload", said["upload"], upload, decision, status=201, refused=misfit),
         },
         f"{one}/compare": {
-            "get": _operation("compare", said["compare"], _of_one(), _content(protocol.Comparison), refused=(404, 409))
+            "get": _operation(
+                "compare", said["compare"], _of_one(), _content(model_responses.Comparison), refused=(404, 409)
+            )
         },
         f"{one}/course": {
-            "get": _operation("course", "How a model went.", _of_one(), _content(protocol.Course), refused=(404,))
+            "get": _operation(
+                "course", "How a model went.", _of_one(), _content(history_responses.Course), refused=(404,)
+            )
         },
         f"{one}/importance": {
             "get": _operation(
                 "importance",
                 said["importance"],
                 _of_one(),
-                _content(protocol.ImportanceOverTime),
+                _content(column_responses.ImportanceOverTime),
                 refused=(404, 409),
             )
         },
         f"{one}/inputs": {
-            "get": _operation("inputs", said["inputs"], _of_one(), _content(protocol.Inputs), refused=(404,))
+            "get": _operation("inputs", said["inputs"], _of_one(), _content(column_responses.Inputs), refused=(404,))
         },
         f"{one}/events": {
             "get": _operation("events", said["events"], _of_one(last_event), {EVENTS: text}, refused=(404,))

@@ -6,6 +6,8 @@ from thalweg.service.journal.sql import SqlJournal
 
 #: Bytes that a record, a reply or a part of a snapshot takes beside its body: its other columns and its links.
 _BESIDES = 200
+#: Predict records that are read at a time.
+_FETCH = 10_000
 
 
 def rows_after(journal: SqlJournal, model: str, seq: int) -> int:
@@ -13,6 +15,25 @@ def rows_after(journal: SqlJournal, model: str, seq: int) -> int:
     statement = "SELECT COALESCE(SUM(rows), 0) FROM journal WHERE model = ? AND kind = 'predict' AND seq > ?"
     with journal.translated():
         return int(journal.execute(statement, [model, seq]).fetchone()[0])
+
+
+def record_before_rows(journal: SqlJournal, model: str, rows: int) -> int:
+    """The last record after which a model has predicted at least so many rows; 0 where it has not predicted as many."""
+    statement = (
+        "SELECT seq, rows FROM journal WHERE model = ? AND kind = 'predict' AND seq < ? "
+        f"ORDER BY seq DESC LIMIT {_FETCH}"
+    )
+    before, counted = journal.last()[0] + 1, 0
+    while counted < rows:
+        with journal.translated():
+            found = journal.execute(statement, [model, before]).fetchall()
+        if not found:
+            return 0
+        for seq, asked in found:
+            before, counted = seq, counted + asked
+            if counted >= rows:
+                break
+    return before - 1
 
 
 def bytes_after(journal: SqlJournal, seq: int) -> int:

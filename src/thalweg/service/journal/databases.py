@@ -211,6 +211,8 @@ class PostgresJournal(SqlJournal):
 FILE, LOCK, PROBE = "journal.sqlite3", "lock", "probe"
 #: Bytes that must be free on the disk.
 _LEAST_FREE = 64 << 10
+#: Bytes of the log that stay after all of it is in the file: it grows while somebody reads.
+_LOG_BYTES = 4 << 20
 #: Seconds that a call waits for a lock.
 _BUSY_SECONDS = 30
 
@@ -261,6 +263,7 @@ class SqliteJournal(SqlJournal):
             )
             if not self.read_only:
                 self.execute("PRAGMA journal_mode = WAL")
+                self.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
             self.execute("PRAGMA synchronous = FULL")
             self.execute("PRAGMA cache_size = -16384")
 

@@ -52,6 +52,8 @@ _FETCH = 512
 _TOGETHER = 256
 #: Idempotency keys read from the database at a time.
 _MANY_KEYS = 10_000
+#: After every record.
+_LATEST = 2**62
 
 
 class SqlJournal(ABC):
@@ -339,9 +341,10 @@ class SqlJournal(ABC):
             rows = self.execute(statement, [model, kind, after, through]).fetchall()
         return [require_unchanged(_record(row)) for row in rows]
 
-    def in_order(self) -> Iterator[Record]:
-        """Records of all models, whatever their checksums."""
-        return self._pages(f"SELECT {self._read_columns()} FROM journal WHERE seq > ?", lambda after: [after], 0)
+    def in_order(self, through: int = _LATEST) -> Iterator[Record]:
+        """Records of all models up to one, whatever their checksums."""
+        statement = f"SELECT {self._read_columns()} FROM journal WHERE seq > ? AND seq <= ?"
+        return self._pages(statement, lambda after: [after, through], 0)
 
     def _pages(self, statement: str, values: Callable[[int], list[Any]], after: int) -> Iterator[Record]:
         while True:
@@ -362,7 +365,7 @@ class SqlJournal(ABC):
         self, model: str, *, after: int = 0, through: int | None = None, kind: Kind | None = None
     ) -> Iterator[Record]:
         """Records of a model in order, all or those of one kind; all of them must follow one another."""
-        end = 2**62 if through is None else through
+        end = _LATEST if through is None else through
         kinds = get_args(Kind) if kind is None else (kind,)
         found = self._pages(
             self._of_kinds(len(kinds)), lambda after: [v for name in kinds for v in (model, name, after, end)], after
@@ -378,7 +381,7 @@ class SqlJournal(ABC):
     def last_of(self, model: str, *, through: int | None = None, kind: Kind | None = None) -> Record | None:
         """The last record of a model up to one, of all or of one kind."""
         kinds = get_args(Kind) if kind is None else (kind,)
-        end = 2**62 if through is None else through
+        end = _LATEST if through is None else through
         values = [value for name in kinds for value in (model, name, 0, end)]
         with self.translated():
             found = self.execute(f"{self._of_kinds(len(kinds))} ORDER BY seq DESC LIMIT 1", values).fetchone()
@@ -407,10 +410,10 @@ class SqlJournal(ABC):
             rows = self.execute(f"SELECT asked, seq FROM told WHERE {condition} ORDER BY seq", [value]).fetchall()
         return [(row[0], row[1]) for row in rows]
 
-    def all_links(self) -> Iterator[tuple[int, int, int]]:
-        """Predict record, label record, and how many rows got their first label there."""
-        with self.translated():
-            for row in self.execute("SELECT asked, seq, rows FROM told"):
+    def all_links(self, through: int = _LATEST) -> Iterator[tuple[int, int, int]]:
+        """Predict record, label record up to one, and how many rows got their first label there."""
+        with self.translated():  # a label comes after its row: the first condition finds the place in the index
+            for row in self.execute("SELECT asked, seq, rows FROM told WHERE asked <= ? AND seq <= ?", [through] * 2):
                 yield row[0], row[1], row[2]
 
     def cuts(self) -> dict[str, int]:
@@ -469,7 +472,7 @@ class SqlJournal(ABC):
         with self.translated():
             rows = self.execute(
                 "SELECT DISTINCT seq FROM snapshots WHERE model = ? AND seq <= ? ORDER BY seq",
-                [model, 2**62 if through is None else through],
+                [model, _LATEST if through is None else through],
             ).fetchall()
         return [int(row[0]) for row in rows]
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.client import protocol
+from thalweg.client import column_responses
 from thalweg.evaluate.block_scores import BLOCK
 from thalweg.evaluate.input_drift import InputDrift
 from thalweg.run.checkpoint import packed, unpacked
@@ -54,14 +54,16 @@ class WatchView:
     predictions: InputDrift
     labels: InputDrift
 
-    def importance(self, name: str, loss: str, changes: Sequence[Mapping[str, Any]]) -> protocol.ImportanceOverTime:
+    def importance(
+        self, name: str, loss: str, changes: Sequence[Mapping[str, Any]]
+    ) -> column_responses.ImportanceOverTime:
         """For the model of this name, whose error changed at these labels."""
         rows = [{"row": change["labels"]} for change in changes]
         found = self.sampler.metrics(rows, loss)
         if found is None:
-            return protocol.ImportanceOverTime(name, loss, None, self.sampler.distance, [], [], 0, [])
+            return column_responses.ImportanceOverTime(name, loss, None, self.sampler.distance, [], [], 0, [])
         columns = [
-            protocol.ColumnImportance(
+            column_responses.ColumnImportance(
                 each["name"],
                 each["recent"]["increase"],
                 each["recent"]["increase_error"],
@@ -71,9 +73,9 @@ class WatchView:
             )
             for each in found["columns"]
         ]
-        causes = [protocol.ImportanceChange(**_as_change(each)) for each in found["causes"]]
+        causes = [column_responses.ImportanceChange(**_as_change(each)) for each in found["causes"]]
         left_out = found["columns_left_out"]
-        return protocol.ImportanceOverTime(
+        return column_responses.ImportanceOverTime(
             name, loss, found["label"], found["every"], found["rows"], columns, left_out, causes
         )
 
@@ -97,17 +99,19 @@ class WatchView:
         drifts = {"input_drift": self.drift, "prediction_drift": self.predictions, "label_drift": self.labels}
         return changes_of(drifts[metric])
 
-    def inputs(self, name: str, *, with_causes: bool) -> protocol.Inputs:
+    def inputs(self, name: str, *, with_causes: bool) -> column_responses.Inputs:
         watched = set(self.drift.names or watched_columns(self.plan))
         measures = {column.name: MEASURES[column.kind] for column in self.plan.columns if column.kind in MEASURES}
-        return protocol.Inputs(
+        return column_responses.Inputs(
             name,
             self.drift.rows,
             [
-                protocol.InputColumn(each["name"], each["kind"], each["then"], each["now"], measures.get(each["name"]))
+                column_responses.InputColumn(
+                    each["name"], each["kind"], each["then"], each["now"], measures.get(each["name"])
+                )
                 for each in self._summary
             ],
-            [protocol.InputChange(**change) for change in self.drift.changes],
+            [column_responses.InputChange(**change) for change in self.drift.changes],
             self.drift.left_out,
             [column.name for column in self.plan.columns if column.name not in watched],
             [_as_cause(each) for each in self._causes] if with_causes else [],
@@ -126,9 +130,11 @@ def _as_change(cause: Mapping[str, Any]) -> dict[str, Any]:
     return {("labels" if key == "row" else key): value for key, value in cause.items()}
 
 
-def _as_cause(found: Mapping[str, Any]) -> protocol.ErrorCause:
-    alike = protocol.AlikeRows(**found["alike"]) if "alike" in found else None
-    return protocol.ErrorCause(found["row"], found["at"], found["cause"], found["columns"], "short" in found, alike)
+def _as_cause(found: Mapping[str, Any]) -> column_responses.ErrorCause:
+    alike = column_responses.AlikeRows(**found["alike"]) if "alike" in found else None
+    return column_responses.ErrorCause(
+        found["row"], found["at"], found["cause"], found["columns"], "short" in found, alike
+    )
 
 
 @dataclass(frozen=True)
@@ -170,7 +176,10 @@ class ColumnWatch:
     # ------------------------------------------------------------------ what happens
 
     def predicted(self, seq: int, name: str, body: PredictBody) -> None:
-        """Rows were predicted, in this record, by the model of this name and its challengers."""
+        """Rows were predicted, in this record, by the model of this name and its challengers.
+
+        `test_blocks` is due after the last of those that come together.
+        """
         if (given := body.answers.get(name)) is not None:
             self._predictions.add(cells_of_predictions(given, body.erased))
         for name, new in (body.categories or {}).items():
@@ -183,6 +192,9 @@ class ColumnWatch:
         self._numbers_of.add(seq, len(X))
         self._waiting.append((X, gaps))
         self._count += len(X)
+
+    def test_blocks(self) -> None:
+        """Look for changes in whole blocks of rows: many at a time cost a fraction of one after the other."""
         if self._count >= BLOCK:
             self._settle()
 

@@ -6,10 +6,11 @@ Cost: O(snapshots), and O(records) where a number of rows or bytes is to be kept
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from thalweg.errors import ModelFileError
 from thalweg.service.journal.content import bytes_after, rows_after
 from thalweg.service.journal.cutting import FIRST, begin_cut, erase_page
 from thalweg.service.journal.records import Part
@@ -31,24 +32,24 @@ class Compacted:
     replies: int = 0
 
 
-def compact(journal: SqlJournal, keep: Retention, *, shrink: bool = True) -> Compacted:
-    """Cut the journal of each model, all at once; nobody else may write it.
+def compact(journal: SqlJournal, cuts: Mapping[str, int], *, shrink: bool = True) -> Compacted:
+    """Cut the journal of each model at its snapshot, all at once; nobody else may write it.
 
-    Named versions from before the cut stay, as snapshots. Without ``shrink`` the space is given back only where it is
-    much; otherwise later records take it.
+    Earlier cuts that were interrupted are finished. Named versions from before the cut stay, as snapshots. Without
+    ``shrink`` the space is given back only where it is much; otherwise later records take it.
     """
     found = Compacted()
     before = journal.cuts()
-    cuts = cut_points(journal, keep)
-    models = {name: rebuild(journal, name).model for name in journal.models()}
+    cuts = {name: max(cuts.get(name, 0), before.get(name, 0)) for name in {*cuts, *before}}
+    models = {name: rebuild(journal, name).model for name in cuts}
     with journal.transaction():
         for name, model in models.items():
-            cut = max(cuts.get(name, 0), before.get(name, 0))
+            cut = cuts[name]
             if cut > before.get(name, 0):
                 versions = list(model.versions.values())
                 journal.write([], parts=snapshots_of_versions(journal, name, versions, cut))
                 found.snapshots += begin_cut(journal, name, cut, versions)
-            page: tuple[int, int] | None = FIRST if cut else None
+            page: tuple[int, int] | None = FIRST
             while page is not None:
                 done = erase_page(journal, name, cut, model.expired_through, page, PAGE)
                 found.records, page = found.records + done.erased, done.next
@@ -75,6 +76,25 @@ def snapshots_of_versions(journal: SqlJournal, model: str, versions: Collection[
 def cut_points(journal: SqlJournal, keep: Retention) -> dict[str, int]:
     """By model, the snapshot at which its journal may begin; models without one are left out."""
     snapshots = {name: true_snapshots(journal, name) for name in journal.models()}
+    try:
+        found = _among(journal, snapshots, keep)
+        for name, seq in found.items():
+            rows_in(journal.snapshot(name, seq))  # the model could not be built from a damaged one
+    except ModelFileError:
+        whole = {name: [seq for seq in seqs if _is_whole(journal, name, seq)] for name, seqs in snapshots.items()}
+        return _among(journal, whole, keep)
+    return found
+
+
+def _is_whole(journal: SqlJournal, name: str, seq: int) -> bool:
+    try:
+        rows_in(journal.snapshot(name, seq))
+    except ModelFileError:
+        return False
+    return True
+
+
+def _among(journal: SqlJournal, snapshots: dict[str, list[int]], keep: Retention) -> dict[str, int]:
     if keep.bytes is not None:
         return _within(journal, snapshots, keep.bytes)
     found = {}

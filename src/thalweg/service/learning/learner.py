@@ -22,7 +22,7 @@ _EVERY_LABELS, _EVERY_SECONDS = 20_000, 30.0
 #: Snapshots take this share of the time at the most: those of a million keys are hundreds of megabytes.
 _MOST_TIME = 0.05
 #: Seconds that rows may wait to be counted, when nobody waits for it.
-_PATIENCE_SECONDS = 0.02
+_PATIENCE_SECONDS = 0.1
 
 _LOG = logging.getLogger("thalweg.service")
 
@@ -72,7 +72,7 @@ class LearningThread(threading.Thread):
         self._changed = threading.Condition()
         self._made: float | None = None
         self._taken = 0.0  # seconds, by the last snapshot
-        #: Of the last snapshot, or of the start, how many labels it had learned, and when it was made.
+        #: Of the last snapshot that is true, or of the start, how many labels it had learned, and when one was made.
         self._kept: tuple[int, float] | None = None
         #: In the background now, and the commands that wait for it or for the next one.
         self._revision: Revision | None = None
@@ -106,6 +106,7 @@ class LearningThread(threading.Thread):
 
     def wait(self) -> None:
         """Until all that was put is learned, except for revisions."""
+        self._urgent.set()
         with self._changed:
             self._changed.wait_for(lambda: self._open == 0)
 
@@ -229,6 +230,9 @@ class LearningThread(threading.Thread):
         assert self.model is not None
         self.model = model = done.caught_up(self.model.seq)
         self._included = done.through
+        if self._kept is not None:  # later snapshots are no longer true: neither a cut nor a start can use them
+            labels, when = self._kept
+            self._kept = (min(labels, done.labels_kept), when)
         self._calls.published(model, model.publish())
         self._keep_if_due(model)
 

@@ -166,6 +166,8 @@ class LiveModel:
                 self._changed_at = each.seq
             self.seq, self.time = each.seq, each.time
         self._learn(labelled)
+        if self.watch is not None:
+            self.watch.test_blocks()
 
     def _decide(self, decision: Decision) -> None:
         body = decision.body

@@ -6,18 +6,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from thalweg.client import protocol
-from thalweg.client.protocol import (
-    Change,
-    Course,
-    KeyDetails,
-    LivePoint,
-    Model,
-    ModelDetails,
-    Point,
-    Points,
-    RecentPredictions,
-)
+from thalweg.client import column_responses, model_responses
+from thalweg.client.history_responses import Change, Course, LivePoint, Point, Points, RecentPredictions
+from thalweg.client.model_responses import KeyDetails, Model, ModelDetails
 from thalweg.fleet.keyed_classifier import KeyedClassifier
 from thalweg.run.history import MeanWatch, columns_by_label
 from thalweg.run.importance import loss_name
@@ -208,27 +199,27 @@ class ModelState:
             tuple(Change(**promotion) for promotion in each.promotions),
         )
 
-    def importance(self, name: str) -> protocol.ImportanceOverTime:
+    def importance(self, name: str) -> column_responses.ImportanceOverTime:
         """Of the model that answers; `Refused` of a challenger."""
         if name != self.name:
             raise Refused(409, f"{name!r} is a challenger, whose columns are not sampled: ask for {self.name!r}")
         model = self.models.get(name)
         loss = loss_name(model) if model is not None else ""
         if self.watch is None:
-            return protocol.ImportanceOverTime(name, loss, None, 0, [], [], 0, [])
+            return column_responses.ImportanceOverTime(name, loss, None, 0, [], [], 0, [])
         return self.watch.importance(name, loss, self.learners[name].changes)
 
-    def inputs(self, name: str) -> protocol.Inputs:
+    def inputs(self, name: str) -> column_responses.Inputs:
         """Of the rows that came, which are those of challengers, too; rises of their errors are not examined."""
         if self.watch is None:
-            return protocol.Inputs(name, 0, [], [], 0, [])
+            return column_responses.Inputs(name, 0, [], [], 0, [])
         return self.watch.inputs(name, with_causes=name == self.name)
 
-    def comparison(self, name: str) -> protocol.Comparison:
+    def comparison(self, name: str) -> model_responses.Comparison:
         compared = self.learners[name].comparison
         assert compared is not None
         won = {"champion": self.name, "challenger": name, None: None}[compared.winner()]
-        return protocol.Comparison(
+        return model_responses.Comparison(
             self.name, name, compared.labels, compared.difference, compared.interval(), LEVEL, won
         )
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.client.protocol import RecentPredictions
+from thalweg.client.history_responses import RecentPredictions
 from thalweg.evaluate.averages import FadingMean, HistoryPoints
 from thalweg.run.history import MeanWatch, trace_of
 

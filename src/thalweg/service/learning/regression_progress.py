@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.client.protocol import RecentPredictions
+from thalweg.client.history_responses import RecentPredictions
 from thalweg.evaluate.residual_changes import FIRST, ResidualChanges
 from thalweg.service.learning.progress import WINDOW, Floats, Progress, View, family_weights
 

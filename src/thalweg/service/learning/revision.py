@@ -49,6 +49,8 @@ class Revision(threading.Thread):
         self.failure: Exception | None = None
         self._reader, self._done = reader, done
         self._labels = labels
+        #: Labels of the last snapshot that the revisions leave true.
+        self.labels_kept = 0
         self._journal: SqlJournal | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._abandoned = threading.Event()
@@ -69,8 +71,8 @@ class Revision(threading.Thread):
         self._done(self)
 
     def _rebuilt(self, journal: SqlJournal) -> LiveModel:
-        kept = labels_kept(journal, self.model_name, reaches(journal, self.model_name))
-        if self._labels - kept > _MANY and (model := self._by_a_process(journal)) is not None:
+        self.labels_kept = labels_kept(journal, self.model_name, reaches(journal, self.model_name))
+        if self._labels - self.labels_kept > _MANY and (model := self._by_a_process(journal)) is not None:
             catch_up(journal, model)  # what came while it was handed over
             return model
         stopped = self._abandoned.is_set
