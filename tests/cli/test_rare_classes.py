@@ -364,7 +364,7 @@ def test_what_cannot_be_asked_is_said(message: str, rare_table: None, capsys: py
 
 def test_a_label_that_never_comes_is_named(rare_table: None, capsys: pytest.CaptureFixture[str]) -> None:
     plain = ("run", "table.csv", "--target", "fraud", "--model", "oldc", "--quiet", "--out", "out")
-    code, said, complaint = run(capsys, *plain, "--positive", "fruad")
+    code, said, complaint = run(capsys, *plain, "--positive", "fruad", "--checkpoint-seconds", "0")
     assert (code, said) == (2, "")
     assert "--positive must be a label of 'fraud', which has no, yes, got 'fruad'" in complaint
     assert not Path("out").exists()

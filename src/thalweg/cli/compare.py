@@ -198,7 +198,7 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
         window = runs[0].metrics["curve"]["window"]
         yield f"Wilcoxon's test compares the errors in windows of {window:,} rows that do not overlap."
     else:
-        yield f"No test over windows: there are fewer than {LEAST_WINDOWS} that do not overlap."
+        yield f"No test over windows: fewer than {LEAST_WINDOWS} do not overlap and end at the same row in both runs."
     if any(pair.rare for pair in pairs):
         yield (
             "Differences of the scores of a label have 95 % intervals of the jackknife over blocks of consecutive "

@@ -322,7 +322,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
         console.print(f"The error changed at row {shown}.", soft_wrap=True)
     if found := sentences(metrics):
         others = min(len(found), MOST_SENTENCES) - 1
-        more = f" The report has {counted(others, 'more sentence')} about inputs." if others else ""
+        more = f" The report has {counted(others, 'more finding')} about inputs." if others else ""
         console.print(f"{found[0]}{more}", soft_wrap=True)
     if "alerts_fired" in metrics:
         fired = metrics["alerts_fired"]["fired"]

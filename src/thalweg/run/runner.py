@@ -432,7 +432,11 @@ class Run(RunEngine):
         finally:
             if self.predictions is not None:
                 self.predictions.close()
-        self.require_rows()
+        try:
+            self.require_rows()
+        except InvalidParameter:  # more rows would not help, so that there is nothing to resume
+            options.clear(self.folder)
+            raise
 
     def _further_chunks(self) -> Iterator[Chunk]:
         """Those after the last checkpoint; the rows before it must be those that were learned."""
