@@ -61,7 +61,8 @@ def predict(
         typer.Option(
             "--explain",
             help="Also write the base value and the contribution of each column (JSON), which add up to the "
-            "probability of the predicted label, or to the predicted number. Takes about 20 ms a row with the default model.",
+            "probability of the predicted label, or to the predicted number. "
+            "It takes about 20 ms a row with the default model.",
         ),
     ] = False,
     coverage: Annotated[
