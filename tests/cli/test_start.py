@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 LATER = """
 import sys
 from thalweg.cli.terminal import load_scikit_learn
@@ -47,6 +49,18 @@ print("scipy.stats" in sys.modules)
 """
 
 
+ALONE = """
+import atexit
+import gc
+import sys
+from thalweg.cli import main
+
+sys.argv = ["thalweg", "run", "rows.csv", "--target", "label", "--quiet", "--out", "alone"]
+atexit.register(lambda: print("pandas" in sys.modules, gc.isenabled()))
+main()
+"""
+
+
 def output(code, **options):
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, **options).stdout
 
@@ -58,6 +72,16 @@ def test_statistics_come_when_they_are_used():
 def test_a_run_does_without_them(tmp_path):
     (tmp_path / "rows.csv").write_text("x,label\n" + "".join(f"{i % 7},{'ab'[i % 7 > 3]}\n" for i in range(50)))
     assert output(RUN, cwd=tmp_path).splitlines()[-1] == "False"
+
+
+def test_a_command_of_its_own_process_loads_no_pandas_and_finds_the_same(tmp_path):
+    pytest.importorskip("pandas")
+    rows = "".join(f"{i % 7},{'ab'[i % 7 > 3]}\n" for i in range(50))
+    (tmp_path / "rows.csv").write_text("x,label\n" + rows)
+    assert output(ALONE, cwd=tmp_path).splitlines()[-1] == "False True"
+    output(RUN, cwd=tmp_path)
+    for name in ("predictions.csv", "model.thalweg"):
+        assert (tmp_path / "alone" / name).read_bytes() == (tmp_path / "thalweg-run" / name).read_bytes()
 
 
 def test_help_and_a_refused_option_load_no_numerical_library():

@@ -29,6 +29,7 @@ from thalweg.cli.run import HELP as RUN_HELP
 from thalweg.cli.run import run
 from thalweg.cli.serve import HELP as SERVE_HELP
 from thalweg.cli.serve import serve
+from thalweg.cli.terminal import Process
 from thalweg.cli.verify import verify
 
 EXIT_ERROR = 2
@@ -142,6 +143,7 @@ def thalweg(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit with its code."""
+    Process.of_one_command = arguments is None
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
     command = list(with_shell([argument for argument in given if argument != "--debug"]))

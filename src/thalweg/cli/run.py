@@ -136,17 +136,16 @@ def run(
 
     Evaluation is test-then-train (prequential): each row is predicted before its label is learned.
     """
-    from thalweg.cli.terminal import load_scikit_learn
-
-    load_scikit_learn()
-    from thalweg.cli.terminal import writable_file, writable_folder
+    from thalweg.cli.terminal import quick_start, writable_file, writable_folder
     from thalweg.errors import InvalidParameter
-    from thalweg.report.page import require_jinja
-    from thalweg.run import options as folders
-    from thalweg.run.metrics import metrics_of
-    from thalweg.run.options import RunOptions, what_is_in
-    from thalweg.run.runner import Run
-    from thalweg.run.stopping import Stopped, Stopping
+
+    with quick_start(frames=engine is not None):
+        from thalweg.report.page import require_jinja
+        from thalweg.run import options as folders
+        from thalweg.run.metrics import metrics_of
+        from thalweg.run.options import RunOptions, what_is_in
+        from thalweg.run.runner import Run
+        from thalweg.run.stopping import Stopped, Stopping
 
     given = {name: _as_in_a_file(value) for name, value in given.items()}
     if engine is not None:

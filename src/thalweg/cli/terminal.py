@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import TypeAlias
@@ -91,3 +93,52 @@ def load_scikit_learn() -> None:
             import sklearn.base  # noqa: F401
         finally:
             del sys.modules[_LATER]
+
+
+class _NoPandas(MetaPathFinder):
+    def find_spec(self, name: str, path: object, target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name=name)
+
+
+def _load_without_pandas() -> None:
+    """Load pyarrow and scikit-learn as they are where pandas is not installed: it takes longer to load than they do.
+
+    From here on pyarrow neither makes frames of pandas nor reads any.
+    """
+    if "pandas" in sys.modules:
+        return load_scikit_learn()
+    hidden = _NoPandas()
+    sys.meta_path.insert(0, hidden)
+    try:
+        import pyarrow as pa
+
+        pa.scalar(0)  # pyarrow looks for pandas once
+        return load_scikit_learn()
+    finally:
+        sys.meta_path.remove(hidden)
+
+
+class Process:
+    """Whether this process is there for one command alone, as that of `thalweg` is and that of a test is not."""
+
+    of_one_command = False
+
+
+@contextmanager
+def quick_start(*, frames: bool) -> Iterator[None]:
+    """Load scikit-learn, and what is imported inside, without collecting garbage; with ``frames`` pandas as well.
+
+    What is loaded lives as long as the process: later collections do not walk through it.
+    """
+    if not Process.of_one_command:
+        load_scikit_learn()
+        yield
+        return
+    gc.disable()
+    try:
+        load_scikit_learn() if frames else _load_without_pandas()
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()

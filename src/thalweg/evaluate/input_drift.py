@@ -37,8 +37,8 @@ KEPT = BLOCK * REFERENCE
 WIDEST, MOST, LISTED = 256, 200, 20
 #: What changed, where none of the frequent categories did.
 OTHERS = "other categories"
-#: Blocks that are tested in one go.
-_AT_ONCE = 64
+#: Blocks that are tested in one go, at the least; more of few columns, while their scores are so many numbers.
+_AT_ONCE, _NUMBERS_AT_ONCE = 64, 1 << 13
 _NEVER = 2**62
 
 
@@ -194,7 +194,8 @@ class InputDrift:
     def _take(self, blocks: Floats) -> None:
         done = 0
         while done < len(blocks):
-            until = int(min(_AT_ONCE, self._due.min() - self._taken))
+            at_once = max(_AT_ONCE, _NUMBERS_AT_ONCE // len(self._scores.column))
+            until = int(min(at_once, self._due.min() - self._taken))
             piece = blocks[done : done + until]
             found = self._test.add(*self._scores.of_blocks(piece))
             taken = len(piece) if found is None else found.block + 1

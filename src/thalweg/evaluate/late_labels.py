@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.learners.baselines import MajorityClass, NoChange
-from thalweg.tables.encoder import stack_rows
+from thalweg.tables.encoder import rows_between, stack_rows
 
 Places = NDArray[np.int64]
 
@@ -156,7 +156,7 @@ class LateLabels:
     def keep(self, batch: Batch, predicted: dict[str, NDArray[Any]]) -> None:
         rows = batch.waiting
         self.waiting = Waiting(
-            batch.X[rows],
+            batch.X[rows] if len(rows) else rows_between(batch.X, 0, 0),
             batch.labels[rows],
             batch.due[rows],
             batch.number[rows],

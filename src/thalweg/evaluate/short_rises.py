@@ -18,6 +18,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -29,6 +30,8 @@ ALARM, APART = 12.0, 1000
 #: By how much the share of mistakes grows at the least, in a rise that is looked for.
 _LEAST = 0.1
 _QUANTILE = 0.97
+#: Blocks that are tested in one go.
+_AT_ONCE = 256
 
 
 class ShortRises:
@@ -70,38 +73,67 @@ class ShortRises:
         """
         self._open = np.concatenate([self._open, np.asarray(errors, dtype=np.float64)])
         whole = len(self._open) // BLOCK
-        found = [each for each in map(self._test, self._open[: whole * BLOCK].reshape(whole, BLOCK)) if each]
+        blocks = self._open[: whole * BLOCK].reshape(whole, BLOCK)
         self._open = self._open[whole * BLOCK :].copy()
+        return [rise for at in range(0, whole, _AT_ONCE) for rise in self._test(blocks[at : at + _AT_ONCE])]
+
+    def _test(self, blocks: Floats) -> list[dict[str, Any]]:
+        """The rises in some blocks; what needs no sum is computed for all of them together."""
+        together = np.concatenate([self._kept, blocks.ravel()])
+        early = min((REFERENCE + LAG - len(self._kept)) // BLOCK, len(blocks))  # they have no whole reference
+        begin = len(self._kept) + early * BLOCK
+        self._kept = together[-REFERENCE - LAG :]
+        self.rows += early * BLOCK
+        blocks = blocks[early:]
+        if len(blocks) == 0:
+            return []
+        references = sliding_window_view(together, REFERENCE)[begin - REFERENCE - LAG :: BLOCK][: len(blocks)]
+        paths = np.cumsum(self._ratios(blocks, references), axis=1)
+        ends, lows, highs = (each.tolist() for each in (paths[:, -1], paths.min(axis=1), paths.max(axis=1)))
+        found = []
+        zero: tuple[int, Floats] | None = None  # first row and path of the last block in which the sum was 0
+        for at, (end, low, high) in enumerate(zip(ends, lows, highs, strict=True)):
+            first, before, lowest = self.rows + 1, self._sum, min(self._sum + low, 0.0)
+            self.rows += BLOCK
+            if before + high - lowest > ALARM:  # else no sum within the block passes it
+                self._since = _since(zero, self._since)
+                zero = None
+                upto = begin + (at + 1) * BLOCK
+                kept = together[max(upto - REFERENCE - LAG, 0) : upto]
+                found += self._alarm(first, before + paths[at], kept, references[at])
+            else:
+                if before + low <= 0.0:
+                    zero = first, before + paths[at]
+                self._sum = before + end - lowest
+        self._since = _since(zero, self._since)
         return found
 
-    def _test(self, block: Floats) -> dict[str, Any] | None:
-        reference = self._kept[: len(self._kept) - LAG]
-        self._kept = np.concatenate([self._kept, block])[-REFERENCE - LAG :]
-        first = self.rows + 1
-        self.rows += BLOCK
-        if len(reference) < REFERENCE:
-            return None
-        bound = 0.5 if self.whole else float(np.quantile(reference, _QUANTILE))
-        usual: NDArray[np.bool_] = reference > bound
-        share = min((float(usual.sum()) + 0.5) / (len(usual) + 1.0), 0.5)
-        sums = usual.reshape(-1, BLOCK).sum(axis=1)
-        bursts = max(1.0, float(np.square(sums - BLOCK * share).mean()) / (BLOCK * share * (1.0 - share)))
-        risen = share + max(share, _LEAST) * (1.0 - share)
-        wrong, right = math.log(risen / share) / bursts, math.log((1.0 - risen) / (1.0 - share)) / bursts
-        path: Floats = self._sum + np.cumsum(np.where(block > bound, wrong, right))
-        above = path - np.minimum(np.minimum.accumulate(path), 0.0)
-        rows = first + np.arange(BLOCK)
-        # The row after the one at which the sum was last 0.
-        since = np.maximum.accumulate(np.where(above == 0.0, rows + 1, self._since))
-        passed = (above > ALARM) & (rows > self._quiet)
+    def _ratios(self, blocks: Floats, references: Floats) -> Floats:
+        """The log-likelihood ratio of each row, by the reference of its block."""
+        bounds = np.full(len(blocks), 0.5) if self.whole else np.quantile(references, _QUANTILE, axis=1)
+        sums = (references > bounds[:, None]).reshape(len(blocks), -1, BLOCK).sum(axis=2)
+        shares = np.minimum((sums.sum(axis=1) + 0.5) / (REFERENCE + 1.0), 0.5)
+        expected = BLOCK * shares
+        bursts = np.maximum(1.0, np.square(sums - expected[:, None]).mean(axis=1) / (expected * (1.0 - shares)))
+        risen = shares + np.maximum(shares, _LEAST) * (1.0 - shares)
+        wrong, right = (
+            np.array([math.log(ratio) for ratio in ratios.tolist()]) / bursts
+            for ratios in (risen / shares, (1.0 - risen) / (1.0 - shares))
+        )
+        return np.asarray(np.where(blocks > bounds[:, None], wrong[:, None], right[:, None]))
+
+    def _alarm(self, first: int, path: Floats, kept: Floats, reference: Floats) -> list[dict[str, Any]]:
+        """The rise that is found in a block, if any, given its first row, its path, and the last rows up to its end."""
+        above = _above(path)
+        passed = (above > ALARM) & (first + np.arange(BLOCK) > self._quiet)
         if not passed.any():
-            self._sum, self._since = float(above[-1]), int(since[-1])
-            return None
+            self._sum, self._since = float(above[-1]), _since((first, path), self._since)
+            return []
         at = int(passed.argmax())
-        row, found = int(since[at]), first + at
-        after = self._kept[len(self._kept) - BLOCK - (first - row) : len(self._kept) - BLOCK + at + 1]
+        row, found = _since((first, path[: at + 1]), self._since), first + at
+        after = kept[len(kept) - BLOCK - (first - row) : len(kept) - BLOCK + at + 1]
         self._sum, self._since, self._quiet = 0.0, self.rows + 1, found + APART
-        return {"row": row, "found": found, "before": float(reference.mean()), "after": float(after.mean())}
+        return [{"row": row, "found": found, "before": float(reference.mean()), "after": float(after.mean())}]
 
     def state(self) -> dict[str, Any]:
         """All that `restore` needs beside `arrays`, as JSON holds it."""
@@ -115,3 +147,16 @@ class ShortRises:
         self.whole, self.rows, self._sum = bool(state["whole"]), int(state["rows"]), float(state["sum"])
         self._since, self._quiet = int(state["since"]), int(state["quiet"])
         self._open, self._kept = (arrays[name].copy() for name in self.arrays())
+
+
+def _above(path: Floats) -> Floats:
+    """The sums of a path, which restart at 0 wherever they would be negative."""
+    return np.asarray(path - np.minimum(np.minimum.accumulate(path), 0.0))
+
+
+def _since(block: tuple[int, Floats] | None, before: int) -> int:
+    """The row after the one at which the sum was last 0, in a block given by its first row and its path, or before."""
+    if block is None:
+        return before
+    zeros = np.flatnonzero(_above(block[1]) == 0.0)
+    return block[0] + int(zeros[-1]) + 1 if len(zeros) else before

@@ -771,6 +771,16 @@ class FadingAuc:
     def roc_auc(self) -> float: ...
     def average_precision(self) -> float: ...
 
+def windowed_areas(
+    scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    positive: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    window: int,
+    ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """
+    ROC AUC and average precision of the rows of the window before each of these ends.
+    """
+
 class FeatureNames:
     def __init__(self, bits: int, limit: int) -> None: ...
     @overload
@@ -825,6 +835,26 @@ def hash_strings(
     bits: int,
 ) -> tuple[NDArray[numpy.int32], NDArray[numpy.int8]]:
     """Index among 2**bits features and sign (1 or -1) of each string."""
+
+@overload
+def hash_entries(
+    offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    bits: int,
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+@overload
+def hash_entries(
+    offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    bits: int,
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]:
+    """
+    Rows of named values, given by where each starts, as CSR arrays: indptr, indices, values.
+    """
 
 @overload
 def hash_texts(

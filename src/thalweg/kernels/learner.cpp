@@ -34,6 +34,11 @@ int64_t Learner::probable_step(const double *x, int64_t k, double weight, double
   return counted_step(x, k, weight);
 }
 
+int64_t Learner::scored_step(const double *x, int64_t k, double weight, double *out) {
+  scores(x, out);
+  return counted_step(x, k, weight);
+}
+
 void Learner::probabilities(const double *x, double *out) const {
   scores(x, out);
   normalise(out);
@@ -54,9 +59,9 @@ void Learner::run(const double *X, const int64_t *y, int64_t rows, const Outputs
 void Learner::weighted_run(const double *X, const int64_t *y, const double *weights, int64_t rows, const Outputs &out) {
   for (int64_t i = 0; i < rows; i++) {
     const double *x = X + i * features_;
-    if (out.scores) scores(x, out.scores + i * classes_);
     if (out.shares) shares(out.shares + i * members());
-    const int64_t given = counted_step(x, y[i], weights[i]);
+    const int64_t given =
+        out.scores ? scored_step(x, y[i], weights[i], out.scores + i * classes_) : counted_step(x, y[i], weights[i]);
     if (out.answers) out.answers[i] = given;
     if (out.rates) out.rates[i] = rate();
   }

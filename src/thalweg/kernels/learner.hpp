@@ -73,6 +73,8 @@ class Learner {
   virtual void judged_step(const double *x, int64_t k, double weight, double *out);
   // `counted_step`, with what `probabilities` would have given before it.
   virtual int64_t probable_step(const double *x, int64_t k, double weight, double *out);
+  // `counted_step`, with what `scores` would have given before it.
+  virtual int64_t scored_step(const double *x, int64_t k, double weight, double *out);
   // Forget everything and begin from these rows.
   virtual void begin(const double *X, const int64_t *y, int64_t rows) = 0;
   virtual void weighted_begin(const double *X, const int64_t *y, const double *weights, int64_t rows);
@@ -115,9 +117,10 @@ class Learner {
       }
       const bool then_learned = i + 1 < steps && order[i + 1] == -1 - row;  // whose answer comes for nothing
       const double *x = then_learned ? X.to_learn(row) : X.at(row);
-      if (out.scores) scores(x, out.scores + row * classes_);
-      out.answers[row] = then_learned ? step(x, y[row]) : answer(x);
       i += then_learned;
+      double *scored = out.scores ? out.scores + row * classes_ : nullptr;
+      if (scored && !then_learned) scores(x, scored);
+      out.answers[row] = !then_learned ? answer(x) : scored ? scored_step(x, y[row], 1, scored) : step(x, y[row]);
     }
   }
 
@@ -155,9 +158,9 @@ class Learner {
     }
     for (int64_t i = 0; i < rows; i++) {
       fetch_ahead(X + i * p, p);
-      if (out.scores) self.scores(X + i * p, out.scores + i * c);
       if (out.shares) self.shares(out.shares + i * members);
-      const int64_t given = self.step(X + i * p, y[i]);
+      const int64_t given =
+          out.scores ? self.scored_step(X + i * p, y[i], 1, out.scores + i * c) : self.step(X + i * p, y[i]);
       if (out.answers) out.answers[i] = given;
       if (out.rates) out.rates[i] = self.rate();
     }

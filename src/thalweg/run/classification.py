@@ -28,6 +28,7 @@ from thalweg.run.task import Predicted, Scored, Targets, Task
 from thalweg.table_model import TableClassifier
 from thalweg.tables import Chunk, Encoder, Plan, Target
 from thalweg.tables.clock import NEVER, Clock
+from thalweg.tables.encoder import rows_between
 from thalweg.tables.opening import natural_order
 
 #: Labels that an error lists.
@@ -148,15 +149,17 @@ class Classification(Task):
             return None
         asked, sets = steps[steps >= 0], None
         if batch.at_once and self.sets is None:
-            rows = slice(int(asked[0]), int(asked[-1]) + 1)
-            given, proba, *_ = self.model.predict_then_learn(batch.X[rows], words[rows], with_proba=True)
+            begin, end = int(asked[0]), int(asked[-1]) + 1
+            X = rows_between(batch.X, begin, end)
+            given, proba, *_ = self.model.predict_then_learn(X, words[begin:end], with_proba=True)
         else:
             in_hand, places = _rows_of(np.where(steps < 0, ~steps, steps), batch.X.shape[0])
             order, among = np.where(steps < 0, ~places, places), places[steps >= 0]
+            X = rows_between(batch.X, in_hand.start, in_hand.stop) if isinstance(in_hand, slice) else batch.X[in_hand]
             if self.sets is None:
-                given, proba = self.model.follow(batch.X[in_hand], words[in_hand], order, with_proba=True)
+                given, proba = self.model.follow(X, words[in_hand], order, with_proba=True)
             else:
-                given, proba, sets = self.model.follow_sets(batch.X[in_hand], words[in_hand], order)
+                given, proba, sets = self.model.follow_sets(X, words[in_hand], order)
                 sets = sets[among]
             given, proba = given[among], None if proba is None else proba[among]
         return _Piece(asked, given, proba, sets, [str(label) for label in getattr(self.model, "classes_", ())])
@@ -218,7 +221,7 @@ class Classification(Task):
             )
         if self.sets is not None:
             self.sets.add(predicted["held"][rows], predicted["set_size"][rows])
-        self.class_detector.add(plan.without_cells(batch.X[rows]), batch.labels[rows])
+        self.class_detector.add(plan.without_cells(batch.X)[rows], batch.labels[rows])
         answered = predicted["model"][rows] > 0
         terms = self._terms(batch.labels[rows[answered]], predicted["model"][rows[answered]], asked)
         return Scored(answered, mistakes, changes, terms)

@@ -49,11 +49,14 @@ class RareScoreboard:
         self.rows = self.with_proba = 0
         #: After so many rows, the areas, and the shares of true positives, false positives and false negatives.
         self._history = HistoryPoints[list[float | None]](MOST_POINTS)
-        self._recent, self._all = compiled.WindowedAuc(WINDOW), BinnedAuc()
+        #: P(positive) of the last rows, and which of them are positives; the same of all rows, binned.
+        self._scores, self._flags = np.empty(0), np.empty(0, dtype=np.bool_)
+        self._all = BinnedAuc()
         self._outcomes = WindowedMean(WINDOW, 3)
         self._bins = np.zeros((3, BINS))  # rows, sum of P(positive), positives
-        #: By baseline and mistake, how many more the model makes.
-        self._blocks = {name: {mistake: BlockMeans() for mistake in _MISTAKES} for name in (*ANSWERERS[1:], *_CONSTANT)}
+        #: By baseline and mistake, how many more the model makes; only costs ask for it.
+        compared = () if self.costs is None else (*ANSWERERS[1:], *_CONSTANT)
+        self._blocks = {name: {mistake: BlockMeans() for mistake in _MISTAKES} for name in compared}
 
     def settle(self, labels: Codes, known: list[str]) -> None:
         """Choose the rarer of two labels by the first rows, the later one at a tie, where none is named."""
@@ -110,21 +113,30 @@ class RareScoreboard:
             known = ~np.isnan(of_positive)
             scores, flags = np.ascontiguousarray(of_positive[known]), np.ascontiguousarray(is_positive[known])
             due = np.cumsum(known)[at] - 1
-            roc, precision = self._recent.push_and_score(scores, flags, due[due >= 0])
-            areas[due >= 0] = np.stack([roc[due[due >= 0]], precision], axis=1)
+            areas[due >= 0] = self._push_and_score(scores, flags, due[due >= 0])
             self._add_scores(scores, flags)
             if self._alerts is not None and period is not None:
                 timed = known & (period != NEVER)
                 self._alerts.update(period[timed], number[timed], of_positive[timed], is_positive[timed])
         for row, area, share in zip(at.tolist(), areas.tolist(), shares.tolist(), strict=True):
             self._history.add([row + unpredicted + self.rows + 1, *map(_known, area), *share])
-        flagged = {name: answers[name] == positive for name in ANSWERERS[1:]}
-        flagged |= {name: np.full(len(truth), flag) for name, flag in _CONSTANT.items()}
         for name, blocks in self._blocks.items():
+            flagged = np.full(len(truth), _CONSTANT[name]) if name in _CONSTANT else answers[name] == positive
             for mistake, kind in (("fp", ~is_positive), ("fn", is_positive)):
                 more = (kind & (said != is_positive)).astype(np.int64)
-                blocks[mistake].add(more - (kind & (flagged[name] != is_positive)))
+                blocks[mistake].add(more - (kind & (flagged != is_positive)))
         self.rows += len(truth)
+
+    def _push_and_score(self, scores: Floats, flags: NDArray[np.bool_], at: Codes) -> Floats:
+        """Add rows to the window; both areas after those of them that are ``at`` these places."""
+        ends = len(self._scores) + at + 1
+        scores, flags = np.concatenate([self._scores, scores]), np.concatenate([self._flags, flags])
+        self._scores, self._flags = scores[-WINDOW:], flags[-WINDOW:]
+        return np.stack(compiled.windowed_areas(scores, flags, WINDOW, ends), axis=1)
+
+    def _recent_areas(self) -> Floats:
+        end = np.array([len(self._scores)])
+        return np.concatenate(compiled.windowed_areas(self._scores, self._flags, WINDOW, end))
 
     def _add_scores(self, scores: Floats, flags: NDArray[np.bool_]) -> None:
         self.with_proba += len(scores)
@@ -163,11 +175,12 @@ class RareScoreboard:
                 scores[name]["cost"] = _known(each.cost)
         with_areas = bool(self.with_proba) and at is not None
         if with_areas:
+            recent_roc, recent_pr = self._recent_areas().tolist()
             scores["model"] |= {
                 "roc_auc": _known(self._all.roc_auc()),
                 "pr_auc": _known(self._all.average_precision()),
-                "recent_roc_auc": _known(self._recent.roc_auc()),
-                "recent_pr_auc": _known(self._recent.average_precision()),
+                "recent_roc_auc": _known(recent_roc),
+                "recent_pr_auc": _known(recent_pr),
             }
         positives = 0 if at is None else int(counts[0, at].sum())
         return {
@@ -253,9 +266,9 @@ class RareScoreboard:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The windows and the bins, which are many numbers."""
-        scores, flags = self._recent.rows()
         outcomes = np.array(self._outcomes.state(), dtype=np.int64)
-        return {"scores": scores, "flags": flags, "outcomes": outcomes, "counts": self._all.counts}
+        flags = self._flags.astype(np.int64)
+        return {"scores": self._scores, "flags": flags, "outcomes": outcomes, "counts": self._all.counts}
 
     def restore(self, state: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         self.positive, self._second = state["positive"], bool(state["second"])
@@ -268,7 +281,7 @@ class RareScoreboard:
                 blocks[mistake].restore(saved)
         if self._alerts is not None:
             self._alerts.restore(state["alerts"])
-        self._recent.push(arrays["scores"], arrays["flags"].astype(np.bool_))
+        self._scores, self._flags = arrays["scores"].copy(), arrays["flags"].astype(np.bool_)
         self._outcomes.restore(arrays["outcomes"].tolist())
         self._all.counts = arrays["counts"].copy()
 

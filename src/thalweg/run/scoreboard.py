@@ -248,6 +248,8 @@ class Scoreboard:
 
 def add_in_order(total: float, values: NDArray[Any]) -> float:
     """One by one: numpy's own sum adds in pairs, which depends on where the rows are cut. Whole numbers stay whole."""
+    if values.dtype.kind in "iu" and isinstance(total, int):
+        return total + int(values.sum())
     found: float = np.cumsum(np.concatenate([[total], values]))[-1].item()
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -223,6 +224,25 @@ def stack_rows(parts: Sequence[Any]) -> Any:
     from scipy.sparse import vstack
 
     return vstack(parts, format="csr")
+
+
+def rows_between(X: Any, begin: int, end: int) -> Any:
+    """Consecutive rows of an array or of compressed rows; their values are not copied.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> rows_between(csr_array([[0, 1], [2, 0], [0, 3]]), 1, 3).toarray().tolist()
+    [[2, 0], [0, 3]]
+    """
+    if isinstance(X, np.ndarray):
+        return X[begin:end]
+    first, last = X.indptr[begin], X.indptr[end]
+    found = copy.copy(X)  # the constructor would check all arrays again, and a slice of SciPy's copies them
+    found.indptr = X.indptr[begin : end + 1] - first
+    found.indices, found.data = X.indices[first:last], X.data[first:last]
+    found.resize(end - begin, X.shape[1])
+    return found
 
 
 #: The arrays of compressed rows.

@@ -24,11 +24,12 @@ def entry_counts(plan: Plan, X: Any) -> dict[str, NDArray[np.float64]]:
     array([ 2., nan])
     """
     found: dict[str, NDArray[np.float64]] = {}
-    begin, rows = len(plan.feature_names), len(X.indptr) - 1
+    begin = len(plan.feature_names)
     for column in plan.sparse_columns:
-        inside = np.flatnonzero((X.indices >= begin) & (X.indices < begin + column.width))
-        of_row = np.searchsorted(X.indptr, inside, side="right") - 1
-        counts = np.bincount(of_row, minlength=rows).astype(np.float64)
+        counts = np.diff(X.indptr).astype(np.float64)
+        if begin or column.width < plan.width:  # other features than those of this column
+            inside = (X.indices >= begin) & (X.indices < begin + column.width)
+            counts = np.diff(np.append(0, np.cumsum(inside))[X.indptr]).astype(np.float64)
         found[column.name] = np.where(counts > 0.0, counts, np.nan)
         begin += column.width
     return found

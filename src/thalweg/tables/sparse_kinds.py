@@ -84,11 +84,11 @@ class MapColumn(SparseColumn):
             keys, items = array.keys.slice(begin, length), array.items.slice(begin, length)
             offsets = offsets - offsets[0]
         values = _numbers(items, offsets)
-        indices, signs = self._indices(keys, offsets)
-        found = _canonical(offsets, indices, values if signs is None else values * signs, missing, self.width)
         if self.keys == "index":
-            return found
-        return replace(found, names=pa.LargeListArray.from_arrays(pa.array(offsets), keys))
+            return _canonical(offsets, self._indices(keys, offsets), values, missing, self.width)
+        _require_names(keys, offsets)
+        names = pa.LargeListArray.from_arrays(pa.array(offsets), keys)
+        return replace(self._hashed(keys, offsets, values, missing), names=names)
 
     def parse_values(self, values: Sequence[Any]) -> SparseCells | None:
         """The same of dicts; None where `entries` refuses one."""
@@ -97,11 +97,12 @@ class MapColumn(SparseColumn):
         except BadCell:
             return None
         keys = [key for cell in cells for key, _ in cell]
-        indices, signs = self._places(keys) if self.keys == "name" else (np.array(keys, dtype=np.int32), None)
         offsets = np.cumsum([0, *map(len, cells)], dtype=np.int64)
         entries = np.array([value for cell in cells for _, value in cell], dtype=np.float64)
         missing = np.array([value is None for value in values], dtype=np.bool_)
-        return _canonical(offsets, indices, entries if signs is None else entries * signs, missing, self.width)
+        if self.keys == "name":
+            return self._hashed(keys, offsets, entries, missing)
+        return _canonical(offsets, np.array(keys, dtype=np.int32), entries, missing, self.width)
 
     def entries(self, cell: object) -> list[tuple[Any, float]]:
         """The entries of a dict by index or name; `BadCell` says which is none."""
@@ -120,33 +121,27 @@ class MapColumn(SparseColumn):
         """The rows as where each begins, the indices of their entries, and the values."""
         return parsed.indptr, parsed.indices, parsed.values
 
-    def _indices(self, keys: Any, offsets: Places) -> tuple[NDArray[np.int32], NDArray[np.int8] | None]:
+    def _indices(self, keys: Any, offsets: Places) -> NDArray[np.int32]:
         import pyarrow as pa
 
-        if self.keys == "index":
-            try:
-                indices = (keys if pa.types.is_int32(keys.type) else keys.cast(pa.int64())).to_numpy(
-                    zero_copy_only=False
-                )
-            except pa.ArrowInvalid as error:
-                texts = map(str, keys.to_pylist())
-                at, text = next((at, text) for at, text in enumerate(texts) if not _is_index(text))
-                what = (
-                    f"the feature {brief(text)!r} is not an index, and those of this column are, as in svmlight files"
-                )
-                raise BadCell(_row(at, offsets), what) from error
-            if len(indices) and not 0 <= indices.min() <= indices.max() < INDEX_WIDTH:
-                at = int(((indices < 0) | (indices >= INDEX_WIDTH)).argmax())
-                raise BadCell(_row(at, offsets), f"the index {indices[at]} is not between 0 and {INDEX_WIDTH - 1}")
-            return indices.astype(np.int32, copy=False), None
-        if len(keys) and pa.types.is_integer(keys.type):
-            what = f"the feature {keys[0]} is an index, and those of this column are names, as in Vowpal Wabbit files"
-            raise BadCell(_row(0, offsets), what)
-        return self._places(keys)
+        try:
+            indices = (keys if pa.types.is_int32(keys.type) else keys.cast(pa.int64())).to_numpy(zero_copy_only=False)
+        except pa.ArrowInvalid as error:
+            texts = map(str, keys.to_pylist())
+            at, text = next((at, text) for at, text in enumerate(texts) if not _is_index(text))
+            what = f"the feature {brief(text)!r} is not an index, and those of this column are, as in svmlight files"
+            raise BadCell(_row(at, offsets), what) from error
+        if len(indices) and not 0 <= indices.min() <= indices.max() < INDEX_WIDTH:
+            at = int(((indices < 0) | (indices >= INDEX_WIDTH)).argmax())
+            raise BadCell(_row(at, offsets), f"the index {indices[at]} is not between 0 and {INDEX_WIDTH - 1}")
+        return np.asarray(indices.astype(np.int32, copy=False))
 
-    def _places(self, names: Any) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
-        """Where names are hashed to, and their signs."""
-        return compiled.hash_strings(*strings_of(names, self.name), self.hash_bits)
+    def _hashed(self, names: Any, offsets: Places, values: Floats, missing: NDArray[np.bool_]) -> SparseCells:
+        """Entries by their names; those of one feature are added up in their order."""
+        strings = strings_of(names, self.name)
+        indptr, indices, sums = compiled.hash_entries(*strings, offsets, values, self.hash_bits)
+        _require_learnable(sums, indptr)
+        return SparseCells(indptr, indices, sums, missing)
 
 
 def entries_of(cell: object) -> list[tuple[Any, float]]:
@@ -235,11 +230,23 @@ def _canonical(
         rows.sum_duplicates()
         rows.eliminate_zeros()
         indptr, indices, values = rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data
-        _, at = compiled.first_bad(values[None])
-        if at >= 0:
-            what = "the values of one feature add up to a number beyond those that can be learned"
-            raise BadCell(_row(at, indptr), what)
+        _require_learnable(values, indptr)
     return SparseCells(indptr, indices, values, missing)
+
+
+def _require_learnable(sums: Floats, indptr: Places) -> None:
+    _, at = compiled.first_bad(sums[None])
+    if at >= 0:
+        what = "the values of one feature add up to a number beyond those that can be learned"
+        raise BadCell(_row(at, indptr), what)
+
+
+def _require_names(keys: Any, offsets: Places) -> None:
+    import pyarrow as pa
+
+    if len(keys) and pa.types.is_integer(keys.type):
+        what = f"the feature {keys[0]} is an index, and those of this column are names, as in Vowpal Wabbit files"
+        raise BadCell(_row(0, offsets), what)
 
 
 def _row(entry: int, offsets: Places) -> int:

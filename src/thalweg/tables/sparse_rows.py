@@ -116,7 +116,8 @@ def _parse(content: bytes, kind: SparseFormat, name: str, first: int, line: int)
 
     lines = compiled.read_svmlight(content) if kind == "svmlight" else compiled.read_vowpal_wabbit(content)
     labels = _texts(lines.label_offsets, lines.labels, ~lines.has_label)
-    labels = pc.replace_substring_regex(labels, r"^\+([0-9.])", r"\1")  # +1 and 1 are one class
+    if (lines.labels == ord("+")).any():
+        labels = pc.replace_substring_regex(labels, r"^\+([0-9.])", r"\1")  # +1 and 1 are one class
     keys = pa.array(lines.indices) if kind == "svmlight" else _texts(lines.name_offsets, lines.names)
     features = pa.MapArray.from_arrays(lines.offsets.astype("int32"), keys, pa.array(lines.values))
     bad, seen = [], 0

@@ -112,15 +112,19 @@ class Target:
 
     def labels(self, chunk: Chunk) -> tuple[list[str], NDArray[np.int32]]:
         """The different labels in the order of their arrival, and which of them each row has; -1 for none."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
-        encoded = names(chunk.column(self.name)).combine_chunks().dictionary_encode()
+        cells = chunk.column(self.name)
+        # Texts are trimmed once each, not row by row.
+        encoded = (cells if is_text(cells) else names(cells)).combine_chunks().dictionary_encode()
         places: NDArray[np.int32] = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
-        written = [plain_label(label) for label in encoded.dictionary.to_pylist()]
-        different = list(dict.fromkeys(written))
+        texts = names(pa.chunked_array([encoded.dictionary])).to_pylist()
+        written = [None if text is None else plain_label(text) for text in texts]
+        different = [label for label in dict.fromkeys(written) if label is not None]
         if len(different) < len(written):
             at = {label: place for place, label in enumerate(different)}
-            places = np.array([*(at[label] for label in written), -1], dtype=np.int32)[places]
+            places = np.array([*(-1 if label is None else at[label] for label in written), -1], dtype=np.int32)[places]
         return different, places
 
 

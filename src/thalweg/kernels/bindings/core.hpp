@@ -151,9 +151,10 @@ struct Core : Gated {
     const int64_t classes = learner->classes(), members = learner->members();
     for (int64_t i = 0; i < X.rows; i++) {
       const double *x = X.to_learn(i);
-      if (out.scores) learner->scores(x, out.scores + i * classes);
       if (out.shares) learner->shares(out.shares + i * members);
-      const int64_t given = masses ? learner->counted_step(x, y[i], masses[i]) : learner->step(x, y[i]);
+      const double mass = masses ? masses[i] : 1;
+      const int64_t given = out.scores ? learner->scored_step(x, y[i], mass, out.scores + i * classes)
+                                       : learner->counted_step(x, y[i], mass);
       if (out.answers) out.answers[i] = given;
       if (out.rates) out.rates[i] = learner->rate();
     }

@@ -39,6 +39,20 @@ template <class Auc> auto push_and_score(Auc &auc, Vector scores, Flags positive
   return std::make_tuple(owned_array(roc.data(), {roc.size()}), owned_array(precision.data(), {precision.size()}));
 }
 
+auto windowed_areas(Vector scores, Flags positive, int64_t window, Labels ends) {
+  check(scores, positive);
+  std::vector<double> roc, precision;
+  SortedAreas areas;
+  for (std::size_t i = 0; i < ends.size(); i++) {
+    const int64_t end = ends.data()[i], begin = std::max<int64_t>(0, end - window);
+    if (end < 0 || end > int64_t(scores.size())) throw std::invalid_argument("no such row");
+    const Areas found = areas.of(scores.data() + begin, positive.data() + begin, end - begin);
+    roc.push_back(found.roc);
+    precision.push_back(found.precision);
+  }
+  return std::make_tuple(owned_array(roc.data(), {roc.size()}), owned_array(precision.data(), {precision.size()}));
+}
+
 template <class Auc> auto bind_auc(nb::module_ &module, const char *name) {
   return nb::class_<Auc>(module, name)
       .def("push", &push<Auc>, "scores"_a, "positive"_a)
@@ -64,6 +78,8 @@ void bind_evaluate(nb::module_ &module) {
                                owned_array(positive.data(), {positive.size()}));
       });
   bind_auc<FadingAuc>(module, "FadingAuc").def(nb::init<double>(), "factor"_a);
+  module.def("windowed_areas", &windowed_areas, "scores"_a, "positive"_a, "window"_a, "ends"_a,
+             "ROC AUC and average precision of the rows of the window before each of these ends.");
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

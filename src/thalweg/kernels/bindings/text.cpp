@@ -55,6 +55,53 @@ template <class Offset> auto hash_strings(Offsets<Offset> offsets, Bytes bytes, 
   return std::make_tuple(moved_array(indices), moved_array(signs));
 }
 
+// Rows of named values in CSR form: sorted indices without duplicates, whose values are added up in the order of the row,
+// and no zeros.
+template <class Offset>
+auto hash_entries(Offsets<Offset> offsets, Bytes bytes, Offsets<int64_t> starts, Offsets<double> given, int bits) {
+  const HashSpace space(bits);
+  const auto entries = int64_t(given.size());
+  if (offsets.size() != given.size() + 1 || starts.size() < 1) throw std::invalid_argument("shapes do not agree");
+  std::vector<int64_t> indptr{0};
+  std::vector<int32_t> indices;
+  std::vector<double> values;
+  {
+    const nb::gil_scoped_release released;
+    std::vector<uint32_t> hashes;
+    hashes.reserve(given.size());
+    each_string(offsets, bytes, [&](const uint8_t *name, std::size_t size) {
+      const int32_t hash = murmur_hash(name, size);
+      hashes.push_back(space.index(hash) << 1 | HashSpace::negative(hash));
+    });
+    indptr.reserve(starts.size());
+    indices.reserve(given.size());
+    values.reserve(given.size());
+    std::vector<uint64_t> keys;  // index, place in the row, sign
+    for (std::size_t row = 1; row < starts.size(); row++) {
+      const int64_t from = starts.data()[row - 1], to = starts.data()[row];
+      if (from < 0 || to < from || to > entries || to - from >= int64_t(1) << 32)
+        throw std::invalid_argument("starts must rise within the entries");
+      keys.clear();
+      for (int64_t at = from; at < to; at++)
+        keys.push_back(uint64_t(hashes[at] >> 1) << 33 | uint64_t(at - from) << 1 | (hashes[at] & 1));
+      std::sort(keys.begin(), keys.end());
+      for (std::size_t i = 0; i < keys.size();) {
+        const uint64_t index = keys[i] >> 33;
+        double sum = 0;
+        for (; i < keys.size() && keys[i] >> 33 == index; i++) {
+          const double value = given.data()[from + int64_t(keys[i] >> 1 & 0xffffffffu)];
+          sum += keys[i] & 1 ? -value : value;
+        }
+        if (sum == 0) continue;
+        indices.push_back(int32_t(index));
+        values.push_back(sum);
+      }
+      indptr.push_back(int64_t(indices.size()));
+    }
+  }
+  return std::make_tuple(moved_array(indptr), moved_array(indices), moved_array(values));
+}
+
 Tokenizer tokenizer(const std::string &analyzer, int low, int high) {
   if (analyzer != "word" && analyzer != "char_wb") throw std::invalid_argument("analyzer must be word or char_wb");
   return Tokenizer(analyzer == "word" ? Analyzer::word : Analyzer::char_wb, low, high);
@@ -92,6 +139,8 @@ template <class Offset> void add_strings(FeatureNames &names, Offsets<Offset> of
 template <class Offset, class Class> void bind_offsets(nb::module_ &module, Class &names) {
   module.def("hash_strings", &hash_strings<Offset>, "offsets"_a, "data"_a, "bits"_a,
              "Index among 2**bits features and sign (1 or -1) of each string.");
+  module.def("hash_entries", &hash_entries<Offset>, "offsets"_a, "data"_a, "starts"_a, "values"_a, "bits"_a,
+             "Rows of named values, given by where each starts, as CSR arrays: indptr, indices, values.");
   module.def("hash_texts", &hash_texts<Offset>, "offsets"_a, "data"_a, "bits"_a, "analyzer"_a, "low"_a, "high"_a,
              "signed"_a, "norm"_a,
              "Counts of the hashed n-grams of each text, as CSR arrays: indptr, indices, values.");

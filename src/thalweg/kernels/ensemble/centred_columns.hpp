@@ -40,6 +40,11 @@ class CentredColumns final : public RowWrapper {
     learn_values(x, weight);
     return given;
   }
+  int64_t scored_step(const double *x, int64_t k, double weight, double *out) override {
+    const int64_t given = inner->scored_step(Centred(x, *this).row.as_row(), k, weight, out);
+    learn_values(x, weight);
+    return given;
+  }
   void begin(const double *X, const int64_t *y, int64_t) override {
     moments.forget();
     inner->begin(X, y, 0);

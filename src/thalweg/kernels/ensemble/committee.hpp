@@ -52,10 +52,15 @@ class Committee final : public Learner {
   }
   int64_t probable_step(const double *x, int64_t k, double weight, double *out) override {
     if (!awake || weight == 0) return Learner::probable_step(x, k, weight, out);
+    const int64_t given = scored_step(x, k, weight, out);
+    normalise(out);
+    return given;
+  }
+  int64_t scored_step(const double *x, int64_t k, double weight, double *out) override {
+    if (!awake || weight == 0) return Learner::scored_step(x, k, weight, out);
     Scratch opinions(voices_ * classes());
     const int64_t given = mixed_step(x, k, weight, out, opinions.data());
     for (int64_t c = 0; c < classes(); c++) out[c] = std::log(out[c]);
-    normalise(out);
     return given;
   }
 

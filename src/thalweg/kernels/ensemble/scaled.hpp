@@ -47,6 +47,12 @@ class Scaled final : public RowWrapper {
     if (weight > 0) learn_scale(x, k, weight);
     return given;
   }
+  int64_t scored_step(const double *x, int64_t k, double weight, double *out) override {
+    scale(x, z.data());
+    const int64_t given = inner->scored_step(z.data(), k, weight, out);
+    if (weight > 0) learn_scale(x, k, weight);
+    return given;
+  }
 
   void begin(const double *X, const int64_t *y, int64_t count) override {
     moments.forget();

@@ -34,6 +34,9 @@ class SparseScaled final : public RowWrapper {
   int64_t probable_step(const double *x, int64_t k, double weight, double *out) override {
     return inner->probable_step(scaled(x, weight), k, weight, out);
   }
+  int64_t scored_step(const double *x, int64_t k, double weight, double *out) override {
+    return inner->scored_step(scaled(x, weight), k, weight, out);
+  }
 
   void begin(const double *X, const int64_t *y, int64_t) override {
     scale.forget();

@@ -35,6 +35,17 @@ template <class Weights> class Linear : public Learner {
   }
 
   int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
+  void judged_step(const double *x, int64_t k, double weight, double *out) override {
+    if (!(weight > 0)) return Learner::judged_step(x, k, weight, out);
+    step_showing(x, k, weight, [&](const Buffer &score) {
+      std::copy(score.begin(), score.end(), out);
+      normalise(out);
+    });
+  }
+  int64_t scored_step(const double *x, int64_t k, double weight, double *out) override {
+    if (!(weight > 0)) return Learner::scored_step(x, k, weight, out);
+    return step_showing(x, k, weight, [&](const Buffer &score) { std::copy(score.begin(), score.end(), out); });
+  }
 
   void begin(const double *X, const int64_t *y, int64_t rows) override {
     std::fill(arrival.begin(), arrival.end(), -1);
@@ -92,8 +103,14 @@ template <class Weights> class Linear : public Learner {
   }
 
   int64_t weighted_step(const double *x, int64_t k, double weight) override {
+    return step_showing(x, k, weight, [](const Buffer &) {});
+  }
+
+  // A step that shows the scores before it.
+  template <class Show> int64_t step_showing(const double *x, int64_t k, double weight, Show show) {
     Row row = holder.read(weights, x);
     score(row, score_.data());
+    show(score_);
     const int64_t given = highest(score_.data(), classes());
     if (arrival[k] < 0) {
       arrival[k] = awake++;

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -23,23 +22,31 @@ class FeatureNames {
   void add(const uint8_t *bytes, std::size_t size, int64_t count = 1) {
     if (size > kLongest || count < 1) return;
     const int32_t hash = murmur_hash(bytes, size), index = int32_t(space_.index(hash));
-    auto found = names_.find(index);
-    if (found == names_.end()) {
-      while (names_.size() >= limit_) fade();
-      names_.emplace(index, Name{hash, count, std::string(reinterpret_cast<const char *>(bytes), size)});
-    } else if (Name &name = found->second; name.hash == hash) {
-      name.count += count;
-    } else if (name.count > count) {
-      name.count -= count;
+    const auto token = [&] { return std::string(reinterpret_cast<const char *>(bytes), size); };
+    Name *name = &names_[place_of(index)];
+    if (name->count == 0) {
+      if (size_ >= limit_) {
+        while (size_ >= limit_) fade();
+        name = &names_[place_of(index)];
+      }
+      *name = {index, hash, count};
+      tokens_[name - names_.data()] = token();
+      if (2 * ++size_ > names_.size()) rehash(2 * names_.size());
+    } else if (name->hash == hash) {
+      name->count += count;
+    } else if (name->count > count) {
+      name->count -= count;
     } else {
-      name = {hash, count - name.count + 1, std::string(reinterpret_cast<const char *>(bytes), size)};
+      *name = {index, hash, count - name->count + 1};
+      tokens_[name - names_.data()] = token();
     }
   }
 
   // Index, token and votes of each feature that has a name, by index.
   std::vector<std::tuple<int32_t, std::string, int64_t>> names() const {
     std::vector<std::tuple<int32_t, std::string, int64_t>> all;
-    for (const auto &[index, name] : names_) all.emplace_back(index, name.token, name.count);
+    for (std::size_t at = 0; at < names_.size(); at++)
+      if (names_[at].count) all.emplace_back(names_[at].index, tokens_[at], names_[at].count);
     std::sort(all.begin(), all.end());
     return all;
   }
@@ -48,21 +55,43 @@ class FeatureNames {
   static constexpr std::size_t kLongest = 128;  // bytes; longer tokens have no name
 
   struct Name {
-    int32_t hash;
-    int64_t count;
-    std::string token;
+    int32_t index = 0, hash = 0;
+    int64_t count = 0;  // 0: an empty place
   };
+
+  // Where a feature is, or would come.
+  std::size_t place_of(int32_t index) const {
+    std::size_t at = uint32_t(index) * 0x9e3779b9u >> shift_;
+    while (names_[at].count && names_[at].index != index) at = (at + 1) & (names_.size() - 1);
+    return at;
+  }
+  void rehash(std::size_t places) {
+    std::vector<Name> names(places);
+    std::vector<std::string> tokens(places);
+    names.swap(names_);
+    tokens.swap(tokens_);
+    for (shift_ = 32; std::size_t(1) << (32 - shift_) < places;) shift_--;
+    for (std::size_t at = 0; at < names.size(); at++) {
+      if (!names[at].count) continue;
+      const std::size_t to = place_of(names[at].index);
+      names_[to] = names[at];
+      tokens_[to] = std::move(tokens[at]);
+    }
+  }
 
   // Halving makes room for new tokens by the names that are rare or have become so.
   void fade() {
-    for (auto at = names_.begin(); at != names_.end();)
-      if ((at->second.count /= 2) == 0) at = names_.erase(at);
-      else ++at;
+    for (Name &name : names_)
+      if (name.count && (name.count /= 2) == 0) size_--;
+    rehash(names_.size());
   }
 
   HashSpace space_;
-  std::size_t limit_;
-  std::unordered_map<int32_t, Name> names_;
+  std::size_t limit_, size_ = 0;
+  // A table with open addressing, at most half full. The tokens lie beside it: most tokens only count.
+  int shift_ = 28;
+  std::vector<Name> names_ = std::vector<Name>(16);
+  std::vector<std::string> tokens_ = std::vector<std::string>(16);
 };
 
 }  // namespace thalweg::THALWEG_LEVEL
