@@ -25,7 +25,8 @@ PyObject *has(PyObject *, PyObject *level) {
 }
 
 PyMethodDef functions[] = {{"has", has, METH_O, "Whether this processor runs a level."}, {}};
-PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_processor", nullptr, 0, functions, nullptr, nullptr, nullptr, nullptr};
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_processor", nullptr, 0, functions, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace
 

@@ -288,7 +288,7 @@ THALWEG_INLINE Lanes exponential(const Lanes &a) {
   return r;
 }
 template <class V> THALWEG_INLINE V logarithm_of(V a) {
-  auto bits = as_bits(a);
+  auto bits = as_bits(a) & 0x7fffffffffffffffLL;  // without the sign: a lane that nobody reads may be negative
   const auto exponent = (bits - 0x3fe6a09e667f3bcdLL) >> 52;  // mantissa from sqrt(1/2) to sqrt(2)
   bits -= exponent * (int64_t(1) << 52);
   const V m = as_number(bits), s = (m - 1.0) / (m + 1.0), s2 = s * s;
