@@ -12,7 +12,10 @@ import sys
 from thalweg.cli.terminal import load_scikit_learn
 
 load_scikit_learn()
-assert "sklearn.base" in sys.modules and "scipy.stats" not in sys.modules
+assert "sklearn.base" in sys.modules and not {"scipy.stats", "numpy.f2py"} & set(sys.modules)
+import numpy
+
+assert callable(numpy.f2py.get_include)
 import scipy
 from sklearn.utils.fixes import _mode
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -12,12 +13,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jinja2 import Environment
 from tests.examples import examples
 from tests.sample_metrics import sample_metrics
 
 from thalweg.errors import MissingExtra
 from thalweg.report.page import build, require_jinja
-from thalweg.report.page.page import merged_confusion
+from thalweg.report.page.page import _template, merged_confusion
 from thalweg.report.page.verdict import findings, headline, standing, tone
 from thalweg.report.run_figures import figures
 
@@ -142,6 +144,23 @@ def test_no_name_changes_the_page_it_stands_in(texts: list[str], distinct: list[
     lines = {chart["key"]: [line["name"] for line in chart["lines"]] for chart in json.loads(page.scripts[0])["charts"]}
     assert lines["memory"] == lists["labels"]
     assert lines["members"] == lists["members"]
+
+
+def test_the_compiled_template_is_kept_and_a_damaged_one_does_no_harm(tmp_path, monkeypatch) -> None:
+    metrics = sample_metrics(0)
+    page = build(metrics)
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    for damage in (None, 0, 40, 2000):
+        for kept in tmp_path.rglob("*.page"):
+            kept.write_bytes(kept.read_bytes()[:damage])
+        _template.cache_clear()
+        assert build(metrics) == page
+        [kept] = tmp_path.rglob("*.page")
+        assert kept.stat().st_size > 2000
+    monkeypatch.setattr(Environment, "compile", None)  # from here on it is read
+    _template.cache_clear()
+    assert build(metrics) == page
 
 
 def test_what_a_run_has_not_is_left_out() -> None:

@@ -79,20 +79,28 @@ def _unwritable(error: OSError, path: Path) -> OSError:
     return type(error)(error.errno, f"nothing can be written there: {error.strerror}", str(path))
 
 
-_LATER = "scipy.stats"
+#: What scikit-learn and SciPy import but do not use while they are loaded.
+_LATER = ("scipy.stats", "numpy.f2py")
 
 
 def load_scikit_learn() -> None:
-    """Load scikit-learn's base; ``scipy.stats`` comes when somebody uses it.
+    """Load scikit-learn's base; ``scipy.stats`` and ``numpy.f2py`` come when somebody uses them.
 
-    Only for a process that has no other threads yet: one that imported ``scipy.stats`` meanwhile would get nothing.
+    Only for a process that has no other threads yet: one that imported them meanwhile would get nothing.
     """
-    if _LATER not in sys.modules:
-        sys.modules[_LATER] = ModuleType(_LATER)
-        try:
-            import sklearn.base  # noqa: F401
-        finally:
-            del sys.modules[_LATER]
+    import numpy as np
+
+    later = [name for name in _LATER if name not in sys.modules]
+    sys.modules.update({name: ModuleType(name) for name in later})
+    if "numpy.f2py" in later:
+        np.f2py = sys.modules["numpy.f2py"]  # else NumPy imports it when it is asked for its names
+    try:
+        import sklearn.base  # noqa: F401
+    finally:
+        for name in later:
+            del sys.modules[name]
+        if "numpy.f2py" in later:
+            del np.f2py
 
 
 class _NoPandas(MetaPathFinder):

@@ -69,7 +69,7 @@ class MapColumn(SparseColumn):
         if not pa.types.is_map(column.type):
             at, cell = next((at, cell) for at, cell in enumerate(column) if cell.is_valid)
             raise BadCell(at, f"{brief(str(cell))!r} is not an object of numbers")
-        array = column.combine_chunks()
+        array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         missing = array.is_null().to_numpy(zero_copy_only=False)
         offsets = np.asarray(array.offsets).astype(np.int64)
         if missing.any():  # a missing cell may have entries all the same

@@ -18,9 +18,9 @@ _BATCH = 128
 
 
 class Strings(NamedTuple):
-    """String i lies in ``data[offsets[i] : offsets[i + 1]]``."""
+    """String i lies in ``data[offsets[i] : offsets[i + 1]]``; offsets have 32 or 64 bits."""
 
-    offsets: NDArray[np.int64]
+    offsets: NDArray[Any]
     data: NDArray[np.uint8]
 
     def __len__(self) -> int:
@@ -57,13 +57,14 @@ def arrow_strings(column: Any, name: str = "X") -> Strings:
     types = pa.types
     if not any(fits(kind) for fits in (types.is_null, types.is_string, types.is_large_string, types.is_string_view)):
         raise InvalidInput(f"{name} must hold texts, got a column of type {column.type}")
-    cells = column.cast(pa.large_string())
+    cells = column if types.is_string(column.type) and isinstance(column, pa.Array) else column.cast(pa.large_string())
     if isinstance(cells, pa.ChunkedArray):
         cells = cells.combine_chunks()
     if cells.null_count:
         cells = cells.fill_null("")
     _, offsets, data = cells.buffers()
-    places = np.zeros(1, np.int64) if offsets is None else np.frombuffer(offsets, np.int64)
+    width = np.int32 if types.is_string(cells.type) else np.int64
+    places = np.zeros(1, width) if offsets is None else np.frombuffer(offsets, width)
     return Strings(
         places[cells.offset : cells.offset + len(cells) + 1],
         np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8),

@@ -106,8 +106,15 @@ def _template() -> Template:
     require_jinja()
     from jinja2 import DictLoader, Environment, StrictUndefined
 
+    from thalweg.report.page.template_cache import TemplateCache
+
     one_line = "".join(line.strip() for line in _asset("page.html").splitlines())
-    environment = Environment(loader=DictLoader({"page": one_line}), autoescape=True, undefined=StrictUndefined)
+    environment = Environment(
+        loader=DictLoader({"page": one_line}),
+        autoescape=True,
+        undefined=StrictUndefined,
+        bytecode_cache=TemplateCache(),
+    )
     environment.globals |= {"MOST_COLUMNS": _MOST_COLUMNS, "MOST_CLASSES_BESIDE_A_CHART": _BESIDE}
     environment.globals |= {"DEEPEST_SHADE": _DEEPEST, "MOST_LINES": _MOST_LINES, "SPARSE_KINDS": _SPARSE_KINDS}
     environment.globals |= {"FIRST_LINES": _FIRST_LINES, "lateness": lateness}
