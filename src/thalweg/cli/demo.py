@@ -59,6 +59,6 @@ def demo(
     typer.echo(
         "\nOpen the report in a browser. Then try:\n"
         f"  {command} run YOUR_FILE.csv --target YOUR_COLUMN\n"
-        f"  head -n 11 {file} > new.csv; {command} predict {out / MODEL} new.csv --explain\n"
+        f"  {command} predict {out / MODEL} {file} -o predicted.csv\n"
         f"  {command} serve --model {out / MODEL}   # needs pip install 'thalweg[serve]'"
     )
