@@ -191,7 +191,7 @@ def test_numbers_have_a_band_and_charts_of_their_own(opened: Any, service: Repla
 def test_a_challenger_is_shown_with_its_interval(opened: Any) -> None:
     shown = opened()
     challenge = shown.locator("#challenge")
-    challenge.get_by_text("rain-auto errs less.").wait_for()
+    challenge.get_by_text("rain-auto is better.").wait_for()
     assert "2.1 more mistakes" in challenge.inner_text()
     assert "between 0.4 and 3.8" in challenge.inner_text()
     low, high = challenge.locator(".bar").evaluate(
@@ -298,7 +298,7 @@ def test_what_is_not_there_yet_is_explained(opened: Any, service: Replayed) -> N
     service.rows = {"rain": 12}
     shown.evaluate(again)
     shown.get_by_role("heading", name="No labels yet").wait_for()
-    assert "12 of 12 answered rows wait" in shown.locator("#verdict").inner_text()
+    assert "12 of 12 predicted rows wait" in shown.locator("#verdict").inner_text()
     service.rows = {}
     service.courses["rain"].append(point(1) | {"rate": None, "half_life": {}, "family_weights": None})
     shown.evaluate(again)

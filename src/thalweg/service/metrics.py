@@ -224,10 +224,10 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
     ]
     yield _counter("thalweg_model_labels", "Labels that a model has learned.", _each(learners, "labels"))
     of_classes = [each for each in learners if each[1].get("scores") is None]
-    yield _gauge("thalweg_model_error_ratio", "Share of wrong answers, over all labels.", _each(of_classes, "error"))
-    about = "Share of wrong answers, over the last labels."
+    yield _gauge("thalweg_model_error_ratio", "Share of wrong predictions, over all labels.", _each(of_classes, "error"))
+    about = "Share of wrong predictions, over the last labels."
     yield _gauge("thalweg_model_recent_error_ratio", about, _each(of_classes, "recent"))
-    about = "Share of wrong answers that repeating the last label would have given, over the last labels."
+    about = "Share of wrong predictions that repeating the last label would have given, over the last labels."
     yield _gauge("thalweg_model_no_change_error_ratio", about, _each(of_classes, "no_change"))
     for key, (name, about) in _OF_REGRESSION.items():
         for kept, when, over in (("scores", "recent_", "the last"), ("all_scores", "", "all")):

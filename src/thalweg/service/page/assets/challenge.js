@@ -8,8 +8,8 @@ const standing = ({ interval }) => {
 };
 
 const WORDS = {
-  better: ({ challenger }) => `${challenger} errs less.`,
-  behind: ({ champion }) => `${champion} errs less.`,
+  better: ({ challenger }) => `${challenger} is better.`,
+  behind: ({ champion }) => `${champion} is better.`,
   even: () => "Not decided: the difference may be on either side of zero.",
   unknown: () => "Not decided: no label has been compared yet.",
 };
@@ -36,7 +36,7 @@ const hundred = (value) => number(Math.round(10000 * value) / 100);
 
 // Who makes more mistakes is named first, so that the number is never negative; only the interval may be.
 const COMPARED = {
-  classification: { write: hundred, said: (more, less, by) => `In 100 answers, ${more} makes ${by} more mistakes than ${less}` },
+  classification: { write: hundred, said: (more, less, by) => `In 100 predictions, ${more} makes ${by} more mistakes than ${less}` },
   regression: { write: number, said: (more, less, by) => `The mean squared error of ${more} is ${by} above that of ${less}` },
 };
 
@@ -46,7 +46,7 @@ const inWords = ({ champion, challenger, labels, difference, interval, level }, 
   const [low, high] = interval.map((end) => sign * end).sort((a, b) => a - b).map(write);
   return (
     `${COMPARED[task].said(more, less, write(sign * difference))}: between ${low} and ${high}, ` +
-    `with ${share(level)} confidence at all times at once, over ${count(labels)} labels that both had answered.`
+    `with ${share(level)} confidence at all times at once, over ${count(labels)} labels of rows that both had predicted.`
   );
 };
 

@@ -74,7 +74,7 @@ export const mainCharts = (course) => {
     {
       key: "error",
       title: "Error over time",
-      caption: "The share of wrong answers of late, each given before its label was learned; beside it, that of repeating the last label.",
+      caption: "The recent share of wrong predictions, each made before its label was learned. Beside it, that of repeating the last label.",
       unit: "share",
       wide: true,
       lines: [line(course.name, "model", course.error), line("no-change", "no-change", course.no_change, true)],

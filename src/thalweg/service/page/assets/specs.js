@@ -9,7 +9,7 @@ const sharedCharts = (course) => [
   {
     key: "waiting",
     title: "Labels waiting",
-    caption: "Rows that were answered, and whose label has not come.",
+    caption: "Predicted rows whose label has not come.",
     unit: "rows",
     lines: isKnown(course.waiting) ? [line("waiting", "model", course.waiting)] : [],
     empty: "No row waits for its label.",
@@ -17,7 +17,7 @@ const sharedCharts = (course) => [
   {
     key: "delay",
     title: "Delay of labels",
-    caption: "Time from a row to its label, of late.",
+    caption: "Recent time from a row to its label.",
     unit: "seconds",
     lines: isKnown(course.delay) ? [line("delay", "model", course.delay)] : [],
     empty: "No delay is known yet.",
@@ -40,5 +40,5 @@ export const specs = (course, axis) => {
   const families = Object.entries(course.family_weights).map(([name, values], at) => line(name, lookOf(at), values));
   const weights = families.length && { key: "families", unit: "share", stacked: true, lines: families, ...task.families };
   const charts = [...task.mainCharts(course), weights, ...task.charts(course), ...sharedCharts(course)];
-  return [...charts.filter(Boolean).map((chart) => ({ fromZero: true, x, empty: "No answer has been checked yet.", ...chart, lines: drawable(chart) })), ...task.smallCharts(course, x)];
+  return [...charts.filter(Boolean).map((chart) => ({ fromZero: true, x, empty: "No prediction has been checked yet.", ...chart, lines: drawable(chart) })), ...task.smallCharts(course, x)];
 };

@@ -30,10 +30,10 @@ const ofRareLabel = (course) => {
 const ofClasses = (course) => {
   if (course.lastRare("recall") != null) return ofRareLabel(course);
   const [error, still] = [course.last("error"), course.last("no_change")];
-  const said = `Recently wrong in ${share(error)} of its answers`;
+  const said = `Recently wrong in ${share(error)} of its predictions`;
   if (still == null) return said + ".";
   if (Math.abs(still - error) < MORE) return `${said}, as often as repeating the last label.`;
-  return `${said}; repeating the last label errs in ${share(still)}.`;
+  return `${said}; repeating the last label is wrong in ${share(still)}.`;
 };
 
 const ofNumbers = (course) => {
@@ -50,7 +50,7 @@ const TASKS = {
     sentence: ofClasses,
     label: '"yes"',
     tiles: (course) => [
-      tile("Error of late", share(course.last("error")), `no-change ${share(course.last("no_change"))}`, "share of wrong answers"),
+      tile("Recent error", share(course.last("error")), `no-change ${share(course.last("no_change"))}`, "share of wrong predictions"),
       course.lastRare("recall") == null ? null : tile("Recall", share(course.lastRare("recall")), `precision\u00a0${share(course.lastRare("precision"))}`, "rows with the positive label that were found, over the last 10,000 labels"),
       course.lastRare("cost") == null ? null : tile("Cost", number(course.lastRare("cost")), null, "of mistakes a row, over the last 10,000 labels"),
     ],
@@ -59,14 +59,14 @@ const TASKS = {
     sentence: ofNumbers,
     label: "1.5",
     tiles: (course) => [
-      tile("Error of late", number(course.last("error")), `RMSE\u00a0${number(course.lastScore("rmse"))}, R²\u00a0${number(course.lastScore("r2"))}`, "mean absolute error"),
-      tile("Coverage", share(course.lastScore("coverage")), `asked for ${share(course.coverage)}`, "labels within their interval, of late"),
+      tile("Recent error", number(course.last("error")), `RMSE\u00a0${number(course.lastScore("rmse"))}, R²\u00a0${number(course.lastScore("r2"))}`, "mean absolute error"),
+      tile("Coverage", share(course.lastScore("coverage")), `asked for ${share(course.coverage)}`, "recent labels within their interval"),
     ],
   },
 };
 
 const sentence = (course) =>
-  course.last("error") == null ? "Learning: no answer has been checked yet." : TASKS[course.task].sentence(course);
+  course.last("error") == null ? "Learning: no prediction has been checked yet." : TASKS[course.task].sentence(course);
 
 const noLabels = (course) => [
   made("h1", {}, course.rows ? "No labels yet" : "No rows yet"),
@@ -74,8 +74,8 @@ const noLabels = (course) => [
     "p",
     {},
     course.rows
-      ? `${count(course.pending)} of ${count(course.rows)} answered rows wait for theirs. Give one by the id that came with the answer, and the model begins to learn.`
-      : "Ask the model for an answer. It comes with an id, by which you give the label later; with the first labels the charts begin.",
+      ? `${count(course.pending)} of ${count(course.rows)} predicted rows wait for theirs. Give one by the id that came with the prediction, and the model begins to learn.`
+      : "Ask the model for a prediction. It comes with an id, by which you give the label later; with the first labels the charts begin.",
   ),
   example(
     course.rows
@@ -89,10 +89,10 @@ const tiles = (course) =>
     "dl",
     { class: "tiles" },
     ...TASKS[course.task].tiles(course),
-    tile("Labels learned", count(course.learned), null, `of ${count(course.rows)} answered rows`),
+    tile("Labels learned", count(course.learned), null, `of ${count(course.rows)} predicted rows`),
     tile("Waiting", count(course.pending), null, "rows whose label has not come"),
-    tile("Delay", seconds(course.last("delay")), null, "from a row to its label, of late"),
-    tile("Throughput", perSecond(course.throughput), null, "rows answered, of late"),
+    tile("Delay", seconds(course.last("delay")), null, "from a row to its label, recently"),
+    tile("Throughput", perSecond(course.throughput), null, "rows predicted, recently"),
   );
 
 // Elements are remade only where their text changes, so that a reader's selection survives.
@@ -108,7 +108,7 @@ export const showVerdict = (place, course) =>
 export const showNoModels = (place) =>
   replaced(place, [
     made("h1", {}, "No model yet"),
-    made("p", {}, "This service has no model. Make one, ask it for answers, and watch it learn here."),
+    made("p", {}, "This service has no model. Make one, ask it for predictions, and watch it learn here."),
     example(curl("/v1/models", '{"name": "default", "kind": "auto"}')),
   ]);
 
