@@ -224,7 +224,9 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
     ]
     yield _counter("thalweg_model_labels", "Labels that a model has learned.", _each(learners, "labels"))
     of_classes = [each for each in learners if each[1].get("scores") is None]
-    yield _gauge("thalweg_model_error_ratio", "Share of wrong predictions, over all labels.", _each(of_classes, "error"))
+    yield _gauge(
+        "thalweg_model_error_ratio", "Share of wrong predictions, over all labels.", _each(of_classes, "error")
+    )
     about = "Share of wrong predictions, over the last labels."
     yield _gauge("thalweg_model_recent_error_ratio", about, _each(of_classes, "recent"))
     about = "Share of wrong predictions that repeating the last label would have given, over the last labels."
