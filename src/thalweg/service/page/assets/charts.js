@@ -52,6 +52,7 @@ export class Charts {
       if (spec.small && !this.means.isConnected) this.place.append(this.heading, this.about, this.means);
       chart.show(spec);
     }
+    this.charts.forEach((chart) => chart.fit()); // the first of a grid was drawn before its neighbour took half of it
   }
 
   along(axis) {
