@@ -6,12 +6,11 @@ import re
 import shlex
 
 import pytest
-import typer.main
 
 from tests.cli.calls import run
-from thalweg.cli import app
+from thalweg.cli import parser
 
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS = parser().commands  # type: ignore[attr-defined]
 LONG = {name for name, command in COMMANDS.items() if command.layout.further}
 #: Lines of a help text at 100 columns; commands with many options, and lists of papers, have more.
 SCREEN, LONG_SCREEN = 45, 60

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import warnings
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -34,15 +35,17 @@ OPTIONS = {"positive": "yes", "costs": "fp=1,fn=20", "alerts": "5/day", "time": 
 def rare_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One row in 25 is positive; 100 rows a day."""
     monkeypatch.chdir(tmp_path)
+    Path("table.csv").write_text(rare_rows())
+
+
+@cache
+def rare_rows() -> str:
     rng = np.random.default_rng(7)
     truth = rng.random(ROWS) < 0.04
     X = np.round(rng.normal(size=(ROWS, 2)) + 1.5 * truth[:, None], 3)
     times = np.datetime64("2024-01-01T00:00:00") + np.arange(ROWS) * 864
-    with Path("table.csv").open("w") as lines:
-        lines.write("a,b,when,fraud\n")
-        lines.writelines(
-            f"{a},{b},{when},{'yes' if t else 'no'}\n" for (a, b), when, t in zip(X, times, truth, strict=True)
-        )
+    lines = (f"{a},{b},{when},{'yes' if t else 'no'}\n" for (a, b), when, t in zip(X, times, truth, strict=True))
+    return "a,b,when,fraud\n" + "".join(lines)
 
 
 def results(folder: str) -> dict[str, bytes]:

@@ -72,17 +72,12 @@ def test_statistics_come_when_they_are_used():
     assert output(LATER) == ""
 
 
-def test_a_run_does_without_them(tmp_path):
-    (tmp_path / "rows.csv").write_text("x,label\n" + "".join(f"{i % 7},{'ab'[i % 7 > 3]}\n" for i in range(50)))
-    assert output(RUN, cwd=tmp_path).splitlines()[-1] == "False"
-
-
-def test_a_command_of_its_own_process_loads_no_pandas_and_finds_the_same(tmp_path):
+def test_a_run_does_without_them_and_in_a_process_of_its_own_without_pandas(tmp_path):
     pytest.importorskip("pandas")
     rows = "".join(f"{i % 7},{'ab'[i % 7 > 3]}\n" for i in range(50))
     (tmp_path / "rows.csv").write_text("x,label\n" + rows)
     assert output(ALONE, cwd=tmp_path).splitlines()[-1] == "False True"
-    output(RUN, cwd=tmp_path)
+    assert output(RUN, cwd=tmp_path).splitlines()[-1] == "False"
     for name in ("predictions.csv", "model.thalweg"):
         assert (tmp_path / "alone" / name).read_bytes() == (tmp_path / "thalweg-run" / name).read_bytes()
 

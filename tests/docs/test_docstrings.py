@@ -12,9 +12,11 @@ HEADING = re.compile(r"^Examples\n-{8}$", re.MULTILINE)
 
 
 def public_docstrings() -> Iterator[tuple[str, str]]:
-    """The docstrings of the package's modules, classes and functions, with where they stand."""
+    """The docstrings of modules, classes and functions in files with examples, with where they stand."""
     for path in sorted((ROOT / "src" / "thalweg").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if ">>>" not in (source := path.read_text(encoding="utf-8")):
+            continue
+        for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                 name = getattr(node, "name", "the module")
                 if not name.startswith("_") and (told := ast.get_docstring(node)):

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import typer.main
 
-from thalweg.cli import app
+from thalweg.cli import parser
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "thalweg"
@@ -59,7 +58,7 @@ def docstrings() -> Iterator[tuple[str, str]]:
 
 def helps() -> Iterator[tuple[str, str]]:
     """What ``--help`` says of every command and option."""
-    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+    for name, command in parser().commands.items():  # type: ignore[attr-defined]
         for text in (command.help, command.short_help, *(getattr(each, "help", None) for each in command.params)):
             yield f"thalweg {name}", text or ""
 

@@ -105,6 +105,7 @@ def test_frames_are_rows():
     assert many.predict_proba_many(frame).iloc[3].to_dict() == pytest.approx(one.predict_proba_one(synth_rows[3]))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "model",
     [

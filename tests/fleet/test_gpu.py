@@ -34,6 +34,7 @@ def ldc(warmup=10):
     return OnlineLDC(0.05, counts="soft", warmup=warmup)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     ("model", "features", "classes", "lanes"),
     [

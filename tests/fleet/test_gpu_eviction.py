@@ -79,6 +79,7 @@ class CountingCore(GpuFleetCore):
                     self._records.write(slots[row : row + 1], record + np.array([1, keys[row] - record[0, 1], 0, 0]))
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("capacity", [None, 1, 7, 16, 100])
 def test_every_model_is_where_its_rows_are(capacity):
     rng, core, truth = np.random.default_rng(0), CountingCore(capacity), {}

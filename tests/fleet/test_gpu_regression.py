@@ -25,6 +25,7 @@ def rows_of(features, rows, seed=0, keys=1):
     return X, y, rng.integers(0, keys, rows) * 7_919 - 3
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("model", "features", "lanes"),
     [

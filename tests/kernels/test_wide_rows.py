@@ -105,6 +105,7 @@ def test_chunks_give_the_bits_of_single_rows(level, features, rate, soft, old, r
         assert_same_bits(ways[0], other)
 
 
+@pytest.mark.quick(10)
 @LEVELS
 @pytest.mark.parametrize(("features", "weighted"), [(131, True), (300, False)])
 @SETTINGS

@@ -161,6 +161,7 @@ def _spoiled(array):
             yield single
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("name", ["GaussianNB", "LogisticRegression", "SVC", "MLPClassifier", "DecisionTreeClassifier"])
 def test_no_forged_array_breaks_the_process(name):
     """Each array spoiled in each way: refused, or a model that answers. What reads foreign memory would crash here."""

@@ -92,7 +92,7 @@ def test_weights_are_taken_by_those_that_mean_something_by_them_and_no_others():
     assert {name for name, model in estimators().items() if has_fit_parameter(model, "sample_weight")} == TAKE_WEIGHTS
 
 
-@pytest.mark.quick(38)
+@pytest.mark.quick(19)
 @pytest.mark.filterwarnings("ignore::thalweg.errors.Diverging")
 @pytest.mark.parametrize("name", WEIGHED)
 @examples(4)

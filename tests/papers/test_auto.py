@@ -68,6 +68,7 @@ def test_elec2_begins_with_the_default_near_its_best_member() -> None:
     assert abs(errors[PERSISTENT] - errors[AUTO]) < 0.005
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("source", GENERATED[:2], ids=lambda source: source.name)
 def test_on_a_young_stream_the_default_is_near_its_best_member(source: Source) -> None:
     """STAGGER has 120 rows and two sudden changes: little time to find out who is right."""
@@ -122,6 +123,7 @@ def test_the_distance_to_the_best_member_is_said_and_so_is_a_broken_promise(monk
     assert broken.summary[-1].endswith(f"worse on {', '.join(source.name for source in GENERATED[:2])}.")
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("source", [*DATA_SETS, *GENERATED], ids=lambda source: source.name)
 def test_a_stream_is_as_long_and_wide_as_declared(source: Source) -> None:
     try:

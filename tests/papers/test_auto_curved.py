@@ -40,6 +40,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> list[DataSet]:
     return streams
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("stream", CURVED_STREAMS, ids=lambda stream: stream.name)
 def test_a_stream_is_as_long_and_wide_as_declared(stream: DataSet) -> None:
     try:

@@ -16,7 +16,7 @@ from thalweg import cli
 from thalweg.run.options import RunOptions
 from thalweg.run.runner import Run, RunStatus
 
-ROWS = 60_000
+ROWS = 30_000
 
 
 @pytest.fixture

@@ -172,7 +172,8 @@ def as_in_a_run(rows: list[dict[str, Any]], labels: list[str], predicted: list[s
 NUMBERS = {"columns": [{"name": f"x{at}", "kind": "number"} for at in range(3)]}
 
 
-@pytest.mark.parametrize("late", [0, 12])
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("late", [12, 0])
 def test_causes_of_rises_are_those_of_a_run_and_the_same_in_a_replay(late):
     events = events_of(NUMBERS, *rising(), late=late)
     model = created(NUMBERS, "majority")

@@ -10,7 +10,6 @@ import signal
 from pathlib import Path
 
 import pytest
-import typer.main
 
 from tests.waiting import wait_until
 from thalweg import cli
@@ -120,7 +119,7 @@ def test_what_is_deployed_names_options_that_exist(options):
     """The files under deploy/ are read as far as that can be done without their programs."""
     yaml = pytest.importorskip("yaml", reason="manifests are YAML")
     assert options("--config", str(DEPLOY / "thalweg.toml")).log_json
-    command = typer.main.get_command(cli.app).commands["serve"]
+    command = cli.parser().commands["serve"]
     known = {f"THALWEG_SERVE_{name.upper()}" for each in command.params if (name := each.name)}
     dockerfile = (DEPLOY / "Dockerfile").read_text()
     service, stateful = yaml.safe_load_all((DEPLOY / "kubernetes" / "thalweg.yaml").read_text())

@@ -6,8 +6,9 @@ An error is one line on standard error and exit code 2; ``--debug`` shows where 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 
@@ -141,6 +142,12 @@ def thalweg(
         typer.echo(context.get_help())
 
 
+@cache
+def parser() -> Callable[..., Any]:
+    """The parser of all commands, made once: Typer evaluates the annotations of every option for it."""
+    return typer.main.get_command(app)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit with its code."""
     Process.of_one_command = arguments is None
@@ -149,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command = list(with_shell([argument for argument in given if argument != "--debug"]))
     prepare_completion()
     try:
-        code = app(command, prog_name="thalweg", standalone_mode=False)
+        code = parser()(command, prog_name="thalweg", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         code = EXIT_INTERRUPTED
     except Exception as error:

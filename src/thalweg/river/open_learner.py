@@ -299,7 +299,7 @@ class OpenLearner(base.Estimator):
 
     def clone(self, new_params: dict[str, Any] | None = None, include_attributes: bool = False) -> Self:
         """A fresh one with the same parameters; with ``include_attributes`` one that has learned the same."""
-        twin = super().clone(new_params)
+        twin: Self = super().clone(new_params)
         if include_attributes:
             learned = copy.deepcopy(self.__getstate__())
             twin.__setstate__({**learned, "model": twin.model, "missing": twin.missing})
@@ -308,7 +308,8 @@ class OpenLearner(base.Estimator):
     @property
     def _raw_memory_usage(self) -> int:
         core = self._learner.__dict__.get("_core")  # compiled: River's own count cannot look inside
-        return super()._raw_memory_usage + (0 if core is None else sum(a.nbytes for a in core.state().values()))
+        python: int = super()._raw_memory_usage
+        return python + (0 if core is None else sum(a.nbytes for a in core.state().values()))
 
     def __getstate__(self) -> dict[str, Any]:
         known = self._vocabulary
