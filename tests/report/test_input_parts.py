@@ -30,6 +30,28 @@ def test_of_many_rises_the_largest_come_first_and_the_rest_together() -> None:
     assert len(sentences(metrics_with(4))) == 4  # one alone is no group
 
 
+def test_only_columns_that_changed_before_or_with_a_rise_are_named_as_its_cause() -> None:
+    def said(cause: str, *changed: tuple[str, int, str]) -> str:
+        metrics = metrics_with(1)
+        near = [dict(zip(("column", "row", "when"), each, strict=True)) for each in changed]
+        columns = [each["column"] for each in near if each["when"] != "after"]
+        metrics["inputs"]["causes"][0] |= {"cause": cause, "changed": near, "columns": columns}
+        [sentence] = sentences(metrics)
+        return sentence
+
+    relation = "the relation between inputs and label changed"
+    assert said("concept", ("b", 1150, "after")).endswith(
+        f"at row 1,000 before any input was seen to change: probably {relation}. "
+        "Column b (row 1,150) changed after the rise."
+    )
+    told = said("unclear", ("a", 1010, "with"), ("c", 300, "before"), ("b", 1150, "after"))
+    assert "at row 1,000 when column a changed, after column c (row 300) had changed. Too few rows" in told
+    assert told.endswith("too. Column b (row 1,150) changed after the rise.")
+    assert said("unclear", ("b", 1150, "after")).endswith(
+        f"Column b (row 1,150) changed after the rise. Whether {relation} cannot be said."
+    )
+
+
 def test_an_alert_of_an_event_has_no_end_and_one_that_holds_lasts_to_the_end() -> None:
     fired = [
         {"rule": "error_rise", "row": 5, "before": 0.1, "seen": 0.4},

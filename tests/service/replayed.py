@@ -145,7 +145,8 @@ INPUTS = {
     "changes_left_out": 0,
     "not_watched": ["clock"],
     "causes": [
-        {"labels": 4125, "row": 4130, "cause": "concept", "columns": [], "short": True, "alike": None},
+        {"labels": 4125, "row": 4130, "cause": "concept", "columns": [], "short": True, "alike": None}
+        | {"changed": [{"column": "city", "row": 4300, "when": "after"}]},
         {
             "labels": 6003,
             "row": 6010,
@@ -153,6 +154,7 @@ INPUTS = {
             "columns": ["level"],
             "short": False,
             "alike": {"rows": 57, "before": 0.08, "after": 0.09},
+            "changed": [{"column": "level", "row": 6001, "when": "with"}],
         },
     ],
 }

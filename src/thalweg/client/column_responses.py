@@ -160,6 +160,20 @@ class AlikeRows(ResponseBody, frozen=True):
     after: float
 
 
+class NearChange(ResponseBody, frozen=True):
+    """A column that changed near a rise of the error, and whether before, with or after it.
+
+    Examples
+    --------
+    >>> NearChange("rain", 6151, "after").when
+    'after'
+    """
+
+    column: str
+    row: Count
+    when: Annotated[str, json_schema(enum=["before", "with", "after"])]
+
+
 class ErrorCause(ResponseBody, frozen=True):
     """Why the error of a model rose.
 
@@ -171,11 +185,13 @@ class ErrorCause(ResponseBody, frozen=True):
         "concept" if the relation between inputs and label changed, "inputs" if the changed inputs account for the rise,
         "unclear" if too few rows are like those before.
     columns : list of str
-        Columns that changed near it, the nearest first.
+        Columns that changed before or with it, the nearest first.
     short : bool
         Whether the rise was too short for the history of the error.
     alike : AlikeRows or None
         The rows by which the cause was found, where columns changed.
+    changed : list of NearChange
+        Columns that changed near it, with those that changed after it, which are no cause.
 
     Examples
     --------
@@ -189,6 +205,7 @@ class ErrorCause(ResponseBody, frozen=True):
     columns: list[str]
     short: bool
     alike: AlikeRows | None = None
+    changed: list[NearChange] = field(default_factory=list)
 
 
 class Inputs(ResponseBody, frozen=True):

@@ -74,7 +74,7 @@ def sentences(metrics: Mapping[str, Any]) -> list[str]:
         return []
     extra = _extra_errors(metrics["changes"])
     causes = sorted(inputs["causes"], key=lambda cause: -_size(cause, extra))
-    alone = [cause for cause in causes if not cause["columns"]]
+    alone = [cause for cause in causes if not _changed(cause)]
     together = alone[_MOST_ALONE:] if len(alone) > _MOST_ALONE + 1 else []
     found = [_rise(cause, metrics) for cause in causes if cause not in together]
     if together:
@@ -101,7 +101,7 @@ def _rise(cause: Mapping[str, Any], metrics: Mapping[str, Any]) -> str:
     ends = _ends(cause, rises.get(cause["row"]))
     size = "" if ends is None else f" from {written(ends[0])} to {written(ends[1])}"
     when = f"at row {count(cause['row'])}{' for a short time' if 'short' in cause else ''}"
-    return f"The error rose{size} {when} {_why(cause, target, written, _none_of(metrics['inputs']))}"
+    return f"The error rose{size} {when}{_why(cause, target, written, _none_of(metrics['inputs']))}"
 
 
 def _none_of(inputs: Mapping[str, Any]) -> str:
@@ -142,18 +142,46 @@ def _first(found: list[str]) -> list[str]:
 
 
 def _why(cause: Mapping[str, Any], target: str, written: Any, none: str) -> str:
-    columns = _named(cause["columns"])
+    """The rest of the sentence about a rise, and one about the columns that changed after it."""
     relation = f"the relation between inputs and {target} changed"
-    if not cause["columns"]:
-        return f"while {none} was seen to change: probably {relation}."
+    changed = _changed(cause)
+    later = [each for each in changed if each["when"] == "after"]
+    after = "" if not later else f" {_capital(_named_with_rows(later))} changed after the rise."
     alike = cause.get("alike")
+    if not cause["columns"] and cause["cause"] == "unclear":
+        return f" before any input was seen to change.{after} Whether {relation} cannot be said."
+    if not cause["columns"]:
+        before = f" before any input was seen to change: probably {relation}.{after}"
+        return before if later else f" while {none} was seen to change: probably {relation}."
+    when = _when(changed)
     if alike is None:
-        return f"when {columns} changed. Too few rows are like those before to say whether {relation}, too."
+        return f" {when}. Too few rows are like those before to say whether {relation}, too.{after}"
     like = f"{count(alike['rows'])} rows like those before"
     ends = f"(error {written(alike['before'])} before, {written(alike['after'])} after)"
     if cause["cause"] == "concept":
-        return f"when {columns} changed, but {like} were predicted worse, too {ends}: {relation}."
-    return f"when {columns} changed. {like} were predicted no worse {ends}: the new inputs account for the rise."
+        return f" {when}, but {like} were predicted worse, too {ends}: {relation}.{after}"
+    return f" {when}. {like} were predicted no worse {ends}: the new inputs account for the rise.{after}"
+
+
+def _changed(cause: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The columns that changed near a rise; an earlier version did not record when."""
+    return list(cause.get("changed", [{"column": name, "when": "with"} for name in cause["columns"]]))
+
+
+def _when(changed: Sequence[Mapping[str, Any]]) -> str:
+    """Which columns changed with a rise, and which before it."""
+    together = [each["column"] for each in changed if each["when"] == "with"]
+    before = [each for each in changed if each["when"] == "before"]
+    parts = [f"when {_named(together)} changed"] if together else []
+    return ", ".join([*parts, f"after {_named_with_rows(before)} had changed"] if before else parts)
+
+
+def _named_with_rows(changed: Sequence[Mapping[str, Any]]) -> str:
+    return _named([f"{each['column']} (row {count(each['row'])})" for each in changed])
+
+
+def _capital(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}"
 
 
 def _named(columns: Sequence[str]) -> str:
@@ -165,8 +193,7 @@ def _moved(changes: Sequence[Mapping[str, Any]]) -> str:
     """What happened to the columns that changed at one row."""
     row = count(changes[0]["row"])
     if len(changes) > 1:
-        columns = _named([change["column"] for change in changes])
-        return f"{columns[0].upper()}{columns[1:]} changed at row {row}"
+        return f"{_capital(_named([change['column'] for change in changes]))} changed at row {row}"
     when = f"at row {row}" if changes[0]["what"] in ("mean", "spread") else f"from row {row} on"
     return f"Column {changes[0]['column']} {change_words(changes[0])} {when}"
 

@@ -132,8 +132,9 @@ def _as_change(cause: Mapping[str, Any]) -> dict[str, Any]:
 
 def _as_cause(found: Mapping[str, Any]) -> column_responses.ErrorCause:
     alike = column_responses.AlikeRows(**found["alike"]) if "alike" in found else None
+    changed = [column_responses.NearChange(**each) for each in found["changed"]]
     return column_responses.ErrorCause(
-        found["row"], found["at"], found["cause"], found["columns"], "short" in found, alike
+        found["row"], found["at"], found["cause"], found["columns"], "short" in found, alike, changed
     )
 
 

@@ -66,14 +66,24 @@ const named = (columns) => {
   return `column${columns.length === 1 ? "" : "s"} ${columns.slice(0, NAMED).join(", ")}${more}`;
 };
 
-const why = ({ cause, columns, alike }, write) => {
+const withRows = (changed) => named(changed.map(({ column, row }) => `${column} (row ${count(row)})`));
+const capital = (words) => words[0].toUpperCase() + words.slice(1);
+
+const why = ({ cause, columns, alike, changed }, write) => {
   const relation = "the relation between columns and label changed";
-  if (!columns.length) return `while no watched column was seen to change: probably ${relation}.`;
-  if (!alike) return `when ${named(columns)} changed. Too few rows are like those before to say whether ${relation}, too.`;
+  const [before, together, later] = ["before", "with", "after"].map((when) => changed.filter((each) => each.when === when));
+  const after = later.length ? ` ${capital(withRows(later))} changed after the rise.` : "";
+  if (!columns.length && cause === "unclear") return `before any watched column was seen to change.${after} Whether ${relation} cannot be said.`;
+  if (!columns.length) return `${later.length ? "before any" : "while no"} watched column was seen to change: probably ${relation}.${after}`;
+  const when = [
+    together.length ? `when ${named(together.map(({ column }) => column))} changed` : "",
+    before.length ? `after ${withRows(before)} had changed` : "",
+  ].filter((part) => part).join(", ");
+  if (!alike) return `${when}. Too few rows are like those before to say whether ${relation}, too.${after}`;
   const like = `${count(alike.rows)} rows like those before`;
   const ends = `(error ${write(alike.before)} before, ${write(alike.after)} after)`;
-  if (cause === "concept") return `when ${named(columns)} changed, but ${like} were predicted worse, too ${ends}: ${relation}.`;
-  return `when ${named(columns)} changed. ${like} were predicted no worse ${ends}: the new values account for the rise.`;
+  if (cause === "concept") return `${when}, but ${like} were predicted worse, too ${ends}: ${relation}.${after}`;
+  return `${when}. ${like} were predicted no worse ${ends}: the new values account for the rise.${after}`;
 };
 
 const ofCauses = (causes, write) => [
