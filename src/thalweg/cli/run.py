@@ -285,7 +285,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     from thalweg.report.page.against import against_findings
     from thalweg.report.page.formats import count, counted
     from thalweg.report.page.importance import top_columns
-    from thalweg.report.page.input_parts import MOST_SENTENCES, sentences
+    from thalweg.report.page.input_parts import MOST_FINDINGS, findings
     from thalweg.report.page.number_content import is_regression
     from thalweg.report.score_table import verdict_of
     from thalweg.run.alert_log import alert_words
@@ -319,10 +319,10 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     if changes:
         shown = ", ".join(f"{row:,}" for row in changes[:8]) + (" …" if len(changes) > 8 else "")
         console.print(f"The error changed at row {shown}.", soft_wrap=True)
-    if found := sentences(metrics):
-        others = min(len(found), MOST_SENTENCES) - 1
+    if found := findings(metrics):
+        others = min(len(found), MOST_FINDINGS) - 1
         more = f" The report has {counted(others, 'more finding')} about inputs." if others else ""
-        console.print(f"{found[0]}{more}", soft_wrap=True)
+        console.print(f"{found[0].sentence}{more}", soft_wrap=True)
     if "alerts_fired" in metrics:
         fired = metrics["alerts_fired"]["fired"]
         for alert in fired[-_MOST_COMPLAINTS:]:

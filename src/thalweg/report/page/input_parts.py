@@ -6,15 +6,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from thalweg.evaluate.error_causes import is_near
+from thalweg.report.page.change_lines import extra_errors
 from thalweg.report.page.formats import count, counted, percent, short
 from thalweg.report.page.number_content import is_regression
 
-#: Columns that are listed, changes of a column that are, and sentences.
-_MOST_COLUMNS, _MOST_CHANGES, MOST_SENTENCES = 40, 4, 12
+#: Columns that are listed, changes of a column that are, findings, and those of them that need no unfolding.
+_MOST_COLUMNS, _MOST_CHANGES, MOST_FINDINGS, _SHOWN = 40, 4, 60, 6
 _MOST_ALERTS = 50
 #: Names of columns in a sentence; rises without a change of an input that have a sentence of their own, and rows in the
 #: sentence of all others.
 _MOST_NAMES, _MOST_ALONE, _MOST_ROWS = 4, 3, 8
+
+
+class Finding(NamedTuple):
+    """A sentence about the inputs, and its row; None where it is about several."""
+
+    row: int | None
+    sentence: str
 
 
 class Box(NamedTuple):
@@ -47,18 +55,20 @@ def input_parts(metrics: Mapping[str, Any]) -> dict[str, Any]:
         "alert_rest": alerts["left_out"] + max(0, len(alerts["fired"]) - _MOST_ALERTS),
     }
     if inputs is None:
-        return found | {"input_sentences": [], "input_lines": [], "input_rest": 0}
+        return found | {"input_findings": [], "input_folded": [], "input_lines": [], "input_rest": 0}
     lines = [*inputs["columns"], *inputs["predictions"], *inputs["targets"]]
     # Columns that changed come first, the latest change before all others.
     lines.sort(key=lambda line: -max((change["row"] for change in line["changes"]), default=0))
+    told = findings(metrics)
     return found | {
-        "input_sentences": _first(sentences(metrics)),
+        "input_findings": _by_row(told[:_SHOWN]),
+        "input_folded": _by_row(told[_SHOWN:MOST_FINDINGS], len(told) - MOST_FINDINGS),
         "input_lines": [_line(line) for line in lines[:_MOST_COLUMNS]],
         "input_rest": max(0, len(lines) - _MOST_COLUMNS),
     }
 
 
-def sentences(metrics: Mapping[str, Any]) -> list[str]:
+def findings(metrics: Mapping[str, Any]) -> list[Finding]:
     """Each rise of the error with its cause, the longest and largest first; then changes of columns without one.
 
     Of many rises at which no input changed, the largest get a sentence each, and the rest one together.
@@ -66,31 +76,41 @@ def sentences(metrics: Mapping[str, Any]) -> list[str]:
     Examples
     --------
     >>> change = {"column": "temperature", "row": 20_000, "what": "mean", "before": 12.1, "after": 19.7}
-    >>> print(*sentences({"changes": [], "inputs": {"changes": [change], "causes": []}}))
-    Column temperature moved from 12.1 to 19.7 at row 20,000; no rise of the error was found.
+    >>> findings({"changes": [], "inputs": {"changes": [change], "causes": []}})[0].sentence
+    'Column temperature moved from 12.1 to 19.7 at row 20,000; no rise of the error was found.'
     """
     inputs = metrics.get("inputs")
     if inputs is None:
         return []
-    extra = _extra_errors(metrics["changes"])
+    extra = extra_errors(metrics["changes"])
     causes = sorted(inputs["causes"], key=lambda cause: -_size(cause, extra))
     alone = [cause for cause in causes if not _changed(cause)]
     together = alone[_MOST_ALONE:] if len(alone) > _MOST_ALONE + 1 else []
-    found = [_rise(cause, metrics) for cause in causes if cause not in together]
+    found = [Finding(cause["at"], _rise(cause, metrics)) for cause in causes if cause not in together]
     if together:
         rows = ", ".join(count(row) for row in sorted(cause["row"] for cause in together)[:_MOST_ROWS])
-        more = " …" if len(together) > _MOST_ROWS else ""
-        found.append(
+        more = " …" if len(together) > _MOST_ROWS else "."
+        told = (
             f"The error rose {count(len(together))} more times, by less or for a shorter time, while "
             f"{_none_of(inputs)} was seen to change: at rows {rows}{more}"
         )
+        found.append(Finding(None, told))
     measures = {line["name"]: _with_measure(line) for line in inputs.get("columns", ())}
-    by_row: dict[int, list[Any]] = {}
+    moved: dict[int, list[Any]] = {}
     for change in inputs["changes"]:
         if not any(is_near(change, cause["at"], cause["found_at"]) for cause in inputs["causes"]):
             name = measures.get(change["column"], change["column"])
-            by_row.setdefault(change["row"], []).append({**change, "column": name})
-    return found + [f"{_moved(changes)}; no rise of the error was found." for _, changes in sorted(by_row.items())]
+            moved.setdefault(change["row"], []).append({**change, "column": name})
+    return found + [
+        Finding(row, f"{_moved(changes)}; no rise of the error was found.") for row, changes in sorted(moved.items())
+    ]
+
+
+def _by_row(found: Sequence[Finding], more: int = 0) -> list[str]:
+    """The sentences in the order of rows; then those about several rows, and how many are left out."""
+    ordered = sorted(found, key=lambda each: (each.row is None, each.row))
+    rest = f"{counted(more, 'more change')} of the error or of an input can be had from metrics.json."
+    return [*(each.sentence for each in ordered), *([rest] if more > 0 else [])]
 
 
 def _rise(cause: Mapping[str, Any], metrics: Mapping[str, Any]) -> str:
@@ -108,18 +128,6 @@ def _none_of(inputs: Mapping[str, Any]) -> str:
     return "no watched input" if inputs.get("not_watched") else "no input"
 
 
-def _extra_errors(changes: Sequence[Mapping[str, Any]]) -> dict[int, float]:
-    """By the row of a change, the errors beyond those before: until it was seen, or until the next change."""
-    found: dict[int, float] = {}
-    for at, change in enumerate(changes):
-        end = changes[at + 1]["row"] if at + 1 < len(changes) else change["found"] + 1
-        found[change["row"]] = max(
-            (change["seen"] - change["before"]) * (change["found"] - change["row"] + 1),
-            (change["after"] - change["before"]) * (end - change["row"]),
-        )
-    return found
-
-
 def _size(cause: Mapping[str, Any], extra: Mapping[int, float]) -> float:
     if "short" in cause:
         return float((cause["after"] - cause["before"]) * (cause["found_at"] - cause["at"] + 1))
@@ -132,13 +140,6 @@ def _ends(cause: Mapping[str, Any], rise: Mapping[str, Any] | None) -> tuple[flo
         return cause["before"], cause["after"]
     # Before is the mean since the change before, which may have begun higher.
     return (rise["before"], rise["seen"]) if rise is not None and rise["seen"] > rise["before"] else None
-
-
-def _first(found: list[str]) -> list[str]:
-    """The first sentences, and how many there are beside them."""
-    more = len(found) - MOST_SENTENCES
-    rest = f"{counted(more, 'more change')} of the error or of an input can be had from metrics.json."
-    return [*found[:MOST_SENTENCES], *([rest] if more > 0 else [])]
 
 
 def _why(cause: Mapping[str, Any], target: str, written: Any, none: str) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from thalweg.errors import MissingExtra
 from thalweg.report.page.against import against_findings, with_references
+from thalweg.report.page.change_lines import by_row, change_lines, errors_of
 from thalweg.report.page.charts import Chart, charts, mean_charts
 from thalweg.report.page.content import Known, Metrics, as_metrics
 from thalweg.report.page.formats import UNKNOWN, count, counted, in_words, lateness, percent, rounded
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
 
 #: Columns that are shown without being asked for.
 _MOST_COLUMNS = 40
-#: Changes that are listed.
-_MOST_CHANGES = 50
-#: Changes and alerts that are shown without being asked for.
+#: Alerts that are shown without being asked for.
 _FIRST_LINES = 8
 #: Classes of the confusion matrix that leave room for a chart beside it, and that have a line of their own.
 _BESIDE = 4
@@ -86,7 +85,7 @@ def _parts(content: Metrics) -> dict[str, Any]:
         "mean_charts": mean_charts(content),
         "left_out": content.get("changes_left_out", 0),
         "class_changes": content.get("class_changes", []),
-        "change_lines": _change_lines(content),
+        "change_lines": change_lines(content["changes"], percent),
         "merged_confusion": merged_confusion(content),
         "calibration_lines": _calibration_lines(content),
         "reliability_lines": _reliability_lines(content),
@@ -133,18 +132,6 @@ def _whole_percent(number: int, total: int) -> str:
     share = 100.0 * number / total
     written = "< 1" if 0.0 < share < 1.0 else "> 99" if 99.0 < share < 100.0 else f"{share:.0f}"
     return f"{written}\N{NO-BREAK SPACE}%"
-
-
-def _change_lines(metrics: Metrics) -> list[tuple[str, ...]]:
-    return [
-        (
-            str(at),
-            count(change["row"]),
-            count(change["found"]),
-            *(percent(change[when]) for when in ("before", "seen", "after")),
-        )
-        for at, change in enumerate(metrics["changes"][:_MOST_CHANGES], start=1)
-    ]
 
 
 def merged_confusion(metrics: Metrics) -> tuple[list[str], list[list[int]]]:
@@ -235,11 +222,8 @@ def _chart_data(metrics: Metrics, drawn: list[Chart]) -> dict[str, Any]:
         ]
     return {
         "changes": [
-            {
-                "row": change["row"],
-                "text": f"error {' → '.join(percent(change[when]) for when in ('before', 'seen', 'after'))}",
-            }
-            for change in metrics["changes"]
+            {"row": change["row"], "text": f"error {' → '.join(errors_of(change, percent))}"}
+            for change in by_row(metrics["changes"])
         ]
         + [
             {"row": change["row"], "text": f"class {change['label']}: {', '.join(change['features'][:3])}"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from thalweg.report.page import rare_verdict
+from thalweg.report.page.calibration import calibration_finding
 from thalweg.report.page.content import Difference, Known, Metrics, Score
 from thalweg.report.page.formats import count, counted, lateness, lowest_coverage, per_hundred, percent, plain
 from thalweg.report.page.rare_verdict import question
@@ -77,7 +78,7 @@ def findings(metrics: Metrics) -> list[str]:
             f"{metrics['run']['source']}; no label came for any of them."
         ]
     if asked := question(metrics):
-        told = [*rare_verdict.findings(metrics, asked), *_coverage(metrics)]
+        told = [*rare_verdict.findings(metrics, asked), *_coverage(metrics), *calibration_finding(metrics)]
         return [*told, _skipped(metrics)] if metrics["rows"]["skipped"] else told
     happened = (
         f"{metrics['model']['title']} predicted each row before it learned that row’s label, and got "
@@ -93,7 +94,7 @@ def findings(metrics: Metrics) -> list[str]:
         f"and {_gap(verdict['majority'], '', 'majority')}."
     )
     advice = _advice(standing(verdict["no_change"]), standing(verdict["majority"]))
-    return [happened, compared, *advice, *_coverage(metrics)]
+    return [happened, compared, *advice, *_coverage(metrics), *calibration_finding(metrics)]
 
 
 def _coverage(metrics: Metrics) -> list[str]:
