@@ -15,6 +15,7 @@ from thalweg.evaluate.class_drift import ClassChangeDetector
 from thalweg.evaluate.drift import ChangeDetector
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting, follow_baselines, new_baselines
+from thalweg.option_names import option
 from thalweg.pipeline.over_columns import over_columns
 from thalweg.run.alert_log import Terms
 from thalweg.run.alert_rules import OF_COLUMNS, OF_LABELS
@@ -79,8 +80,8 @@ class Classification(Task):
             name = str(self.options.time)
             if clocks[name].counts:
                 raise InvalidInput(
-                    f"column {name!r} holds whole numbers, not times, so that --alerts {self.options.alerts} means "
-                    "nothing: count rows, as in 100/10000rows"
+                    f"column {name!r} holds whole numbers, not times, so that "
+                    f"{option('alerts', self.options.alerts)} means nothing: count rows, as in 100/10000rows"
                 )
         self.model = over_columns(self.model, plan)
         return plan

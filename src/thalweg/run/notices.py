@@ -6,7 +6,6 @@ codes of missing values that come after the first rows, and times that go back.
 
 from __future__ import annotations
 
-import shlex
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.option_names import option, options
 from thalweg.run.options import RunOptions
 from thalweg.tables import Chunk
 from thalweg.tables.clock import NEVER
@@ -63,7 +63,7 @@ class Notices:
         named = ", ".join(map(repr, known[:_MOST_TOLD])) or "none"
         self.odd(
             [
-                f"none of the first {rows:,} rows has the label {positive!r} of --positive: "
+                f"none of the first {rows:,} rows has the label {positive!r} of {option('positive')}: "
                 f"their labels are {named}{' …' if len(known) > _MOST_TOLD else ''}"
             ]
         )
@@ -73,7 +73,7 @@ class Notices:
         for key, file, row in chunk.ignored():
             if key in self._ignored:
                 continue
-            advice = f"--head {row + self._head} makes it a column"
+            advice = f"{option('head', row + self._head)} makes it a column"
             if files and file != str(files[0]):
                 advice = "write it, with null for a value, into the first file"
             first = f"in none of the first {self._head:,} rows"
@@ -88,7 +88,7 @@ class Notices:
             row = before + 1 + int(np.argmax(labels == known.index(label) + 1))
             self._late_labels[label] = (
                 f"row {row:,}: the label {label!r} is in none of the first {self._head:,} rows and has no column of "
-                f"probabilities in predictions.csv: --head {row} makes one"
+                f"probabilities in predictions.csv: {option('head', row)} makes one"
             )
             self._tell_if_few(self._late_labels[label], len(self._late_labels))
 
@@ -98,8 +98,8 @@ class Notices:
             code = column.as_written(found.value)
             told = (
                 f"{code} for the third time, far from the other values ({found.low:g} to {found.high:g}): it counts "
-                f"as missing from here on; --na={code} makes it so from the first row, --keep-sentinels keeps it as a "
-                "number"
+                f"as missing from here on; {option('na', code)} makes it so from the first row, "
+                f"{option('keep_sentinels', True)} keeps it as a number"
             )
             self._late_sentinels.append(str(chunk.complaint(at, column.name, told)))
             self._tell_if_few(self._late_sentinels[-1], len(self._late_sentinels))
@@ -130,7 +130,7 @@ class Notices:
         if steps and all(steps.values()):  # else the rows are in the order of one of the columns
             name, back = next(iter(steps.items()))
             times = "once" if back == 1 else f"{back:,} times"
-            sort = "--sort" if self._options.time is not None else f"--time {shlex.quote(name)} --sort"
+            sort = options(sort=True) if self._options.time is not None else options(time=name, sort=True)
             told.append(f"column {name!r} goes back {times}: if the rows are not in time order, {sort} sorts them")
         return told
 
