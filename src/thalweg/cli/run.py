@@ -283,7 +283,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     from thalweg.explain.causes import sentence
     from thalweg.report import tables
     from thalweg.report.page.against import against_findings
-    from thalweg.report.page.formats import count, counted
+    from thalweg.report.page.formats import count, counted, percent
     from thalweg.report.page.importance import top_columns
     from thalweg.report.page.input_parts import MOST_FINDINGS, findings
     from thalweg.report.page.number_content import is_regression
@@ -349,7 +349,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     if len(lines) > _MOST_COLUMNS:
         console.print(f"and {counted(len(lines) - _MOST_COLUMNS, 'line')} more: the report lists them all")
     share = timing["checkpoint_seconds"] / timing["seconds"]
-    console.print(f"\n{timing['seconds']:,.1f} s, {share:.1%} of them for checkpoints.")
+    console.print(f"\n{timing['seconds']:,.1f} s, {percent(share)} of them for checkpoints.")
     if "against" in metrics:
         spent = ", ".join(f"{name} {seconds:,.1f} s" for name, seconds in timing["processor_seconds"].items())
         console.print(f"Processor time{' since the last checkpoint' if resumed else ''}: {spent}.", soft_wrap=True)
@@ -409,7 +409,7 @@ class _View:
         text = f"{status.rows:,} rows, {speed:,.0f} a second"
         if status.share and speed:
             left = status.rows * (1 / status.share - 1) / speed
-            text += f", {status.share:.0%}, {left:,.0f} s left"
+            text += f", {100 * status.share:.0f} %, {left:,.0f} s left"
         if told := status.task.progress():
             text += f"  {told}"
         if (rate := rate_of(status.task.model)) is not None:

@@ -23,6 +23,7 @@ from thalweg.report.page.importance import importance_part
 from thalweg.report.page.input_parts import input_parts
 from thalweg.report.page.number_content import as_number_metrics, is_regression
 from thalweg.report.page.number_parts import number_parts
+from thalweg.report.page.parameters import parameter_lines
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.verdict import findings, fine_print, headline, intervals, tiles, tone, unit
 
@@ -116,7 +117,7 @@ def _template() -> Template:
     )
     environment.globals |= {"MOST_COLUMNS": _MOST_COLUMNS, "MOST_CLASSES_BESIDE_A_CHART": _BESIDE}
     environment.globals |= {"DEEPEST_SHADE": _DEEPEST, "MOST_LINES": _MOST_LINES, "SPARSE_KINDS": _SPARSE_KINDS}
-    environment.globals |= {"FIRST_LINES": _FIRST_LINES, "lateness": lateness}
+    environment.globals |= {"FIRST_LINES": _FIRST_LINES, "lateness": lateness, "parameter_lines": parameter_lines}
     environment.filters |= {"number": count, "counted": counted, "whole_percent": _whole_percent, "settings": _settings}
     return environment.get_template("page")
 
@@ -155,7 +156,12 @@ def _calibration_lines(metrics: Metrics) -> list[tuple[str, ...]]:
         return []
     edges = calibration["edges"]
     return [
-        (f"{edges[at]:.0%} – {edges[at + 1]:.0%}", percent(confidence), percent(accuracy), count(rows))
+        (
+            f"{100 * edges[at]:g} – {100 * edges[at + 1]:g}\N{NO-BREAK SPACE}%",
+            percent(confidence),
+            percent(accuracy),
+            count(rows),
+        )
         for at, (rows, confidence, accuracy) in enumerate(
             zip(calibration["rows"], calibration["confidence"], calibration["accuracy"], strict=True)
         )
@@ -170,7 +176,12 @@ def _reliability_lines(metrics: Metrics) -> list[tuple[str, ...]]:
     bins = rare["reliability"]
     edges = bins["edges"]
     return [
-        (f"{100 * edges[at]:g} – {100 * edges[at + 1]:g} %", percent(probability), percent(observed), count(rows))
+        (
+            f"{100 * edges[at]:g} – {100 * edges[at + 1]:g}\N{NO-BREAK SPACE}%",
+            percent(probability),
+            percent(observed),
+            count(rows),
+        )
         for at, (rows, probability, observed) in enumerate(
             zip(bins["rows"], bins["probability"], bins["observed"], strict=True)
         )
