@@ -144,6 +144,16 @@ INPUTS = {
     ],
     "changes_left_out": 0,
     "not_watched": ["clock"],
+    "outcomes": [
+        {"name": "prediction", "kind": "category", "rows": 14_000, "then": {}, "now": {}, "changes_left_out": 0}
+        | {"changes": []},
+        {"name": "label", "kind": "category", "rows": 13_900, "then": {}, "now": {}, "changes_left_out": 0}
+        | {
+            "changes": [
+                {"column": "label", "row": 7001, "found": 7232, "what": "category wet"} | {"before": 0.2, "after": 0.4}
+            ]
+        },
+    ],
     "causes": [
         {"labels": 4125, "row": 4130, "cause": "concept", "columns": [], "short": True, "alike": None}
         | {"changed": [{"column": "city", "row": 4300, "when": "after"}]},

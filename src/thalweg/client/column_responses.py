@@ -146,6 +146,38 @@ class InputChange(ResponseBody, frozen=True):
     after: float | None
 
 
+class WatchedOutcome(ResponseBody, frozen=True):
+    """The predictions of a model or the labels that it learned: then, now, and where they changed.
+
+    Parameters
+    ----------
+    name, kind : str
+        "prediction" or "label", and whether it is a "number" or a "category".
+    rows : int
+        Predictions, or labels, that were looked at. Rows of changes count them.
+    then, now : mapping
+        Of 1,024 of them, as in `InputColumn`.
+    changes : list of InputChange
+        In the order in which they were found, the last 200.
+    changes_left_out : int
+        Older changes.
+
+    Examples
+    --------
+    >>> shares = {"missing": 0.0, "shares": {"wet": 0.2, "dry": 0.8}}
+    >>> WatchedOutcome("label", "category", 5000, shares, shares, [], 0).name
+    'label'
+    """
+
+    name: Annotated[str, json_schema(enum=["prediction", "label"])]
+    kind: Annotated[str, json_schema(enum=["number", "category"])]
+    rows: Count
+    then: Mapping[str, Any]
+    now: Mapping[str, Any]
+    changes: list[InputChange]
+    changes_left_out: Count
+
+
 class AlikeRows(ResponseBody, frozen=True):
     """Rows after a rise of the error that are like those before: how many, and the error of both.
 
@@ -227,6 +259,8 @@ class Inputs(ResponseBody, frozen=True):
         Columns that are not watched.
     causes : list of ErrorCause
         Why the error rose, the last 200 times; of a challenger none.
+    outcomes : list of WatchedOutcome
+        The predictions and the labels; of a challenger the labels alone.
 
     Examples
     --------
@@ -241,3 +275,4 @@ class Inputs(ResponseBody, frozen=True):
     changes_left_out: Count
     not_watched: list[str]
     causes: list[ErrorCause] = field(default_factory=list)
+    outcomes: list[WatchedOutcome] = field(default_factory=list)
