@@ -140,7 +140,7 @@ const ofOutcomes = (outcomes) => {
     changes.map((change) => changed(change, {}, name === "label" ? "label" : "row")).reverse());
   if (!lines.length) return [...parts, made("p", { class: "note" }, `None, in ${looked}. The first 1,024 are the reference.`)];
   const older = outcomes.reduce((sum, { changes_left_out: left }) => sum + left, 0);
-  const about = `The newest first, in ${looked}${older ? `; ${count(older)} older ones are left out` : ""}. The first 1,024 are the reference.`;
+  const about = `The newest of each first, in ${looked}${older ? `; ${count(older)} older ones are left out` : ""}. The first 1,024 are the reference.`;
   const list = (some) => scrolled(table(some, ""));
   return [...parts, made("p", { class: "note" }, about), ...folded(lines, FEW, list, (more) => `${count(more)} more changes`)];
 };
