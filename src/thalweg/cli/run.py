@@ -219,7 +219,7 @@ def run(
             raise
         begun.forget_checkpoint()
     for warning in metrics.get("warnings", ()):
-        if warning not in begun.notices.told:
+        if warning not in begun.notices.said:
             typer.echo(f"thalweg: {warning}", err=True)
     timing: dict[str, Any] = {
         "seconds": time.monotonic() - began,
@@ -259,10 +259,10 @@ def _tell_stopped(begun: Run, view: _View | None) -> None:
     if view is not None:
         view.close()
     if (begun.folder / CHECKPOINT).exists():
-        told = f"stopped after {counted(begun.answered, 'row')}; the same command with --resume continues from there"
+        said = f"stopped after {counted(begun.answered, 'row')}; the same command with --resume continues from there"
     else:
-        told = "stopped before the first row"
-    typer.echo(f"thalweg: {told}", err=True)
+        said = "stopped before the first row"
+    typer.echo(f"thalweg: {said}", err=True)
 
 
 def _write_report(metrics: dict[str, Any], folder: Path, with_figures: bool) -> None:
@@ -394,7 +394,7 @@ class _View:
         self.begin(0)
 
     def begin(self, rows: int) -> None:
-        """The clock starts; so many rows were answered before."""
+        """The clock starts; so many rows were predicted before."""
         self._began = self._told = time.monotonic()
         self._before = rows
 
@@ -410,8 +410,8 @@ class _View:
         if status.share and speed:
             left = status.rows * (1 / status.share - 1) / speed
             text += f", {100 * status.share:.0f} %, {left:,.0f} s left"
-        if told := status.task.progress():
-            text += f"  {told}"
+        if said := status.task.progress():
+            text += f"  {said}"
         if (rate := rate_of(status.task.model)) is not None:
             text += f"  rate {rate:.4g}"
         if self._terminal:

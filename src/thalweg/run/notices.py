@@ -1,4 +1,4 @@
-"""What a run tells its user of the table: at once where it can, and in the report.
+"""What a run says of the table: at once where it can, and in the report.
 
 Kept word by word: rows that cannot be read, what the first rows show, keys and labels that come too late for a column,
 codes of missing values that come after the first rows, and times that go back.
@@ -21,7 +21,7 @@ from thalweg.tables.encoder import Encoded
 
 #: Complaints about rows that are kept.
 _MOST_COMPLAINTS = 100
-#: Notices of one kind that are told one by one.
+#: Notices of one kind that are said one by one.
 _MOST_TOLD = 5
 
 
@@ -33,8 +33,8 @@ class Notices:
         self._head = head
         #: About rows that were skipped.
         self.complaints: list[str] = []
-        #: Sentences that were told as soon as they arose.
-        self.told: set[str] = set()
+        #: Sentences that were said as soon as they arose.
+        self.said: set[str] = set()
         self._oddities: list[str] = []
         #: By key of JSON that is no column, and by label without a column of probabilities.
         self._ignored: dict[str, str] = {}
@@ -44,8 +44,8 @@ class Notices:
         self._times: dict[str, list[int]] = {}
 
     def tell(self, sentence: str) -> None:
-        """Tell the user at once."""
-        self.told.add(sentence)
+        """Warn at once."""
+        self.said.add(sentence)
         warnings.warn(sentence, stacklevel=3)
 
     def complain(self, bad: Sequence[Any]) -> None:
@@ -96,12 +96,12 @@ class Notices:
         """Codes of missing values that the first rows did not have."""
         for at, column, found in encoded.sentinels:
             code = column.as_written(found.value)
-            told = (
+            said = (
                 f"{code} for the third time, far from the other values ({found.low:g} to {found.high:g}): it counts "
                 f"as missing from here on; {option('na', code)} makes it so from the first row, "
                 f"{option('keep_sentinels', True)} keeps it as a number"
             )
-            self._late_sentinels.append(str(chunk.complaint(at, column.name, told)))
+            self._late_sentinels.append(str(chunk.complaint(at, column.name, said)))
             self._tell_if_few(self._late_sentinels[-1], len(self._late_sentinels))
 
     def _tell_if_few(self, sentence: str, so_far: int) -> None:
@@ -116,23 +116,23 @@ class Notices:
 
     def sentences(self, left_out: Mapping[str, str]) -> list[str]:
         """What the user should know of the table, columns that are left out and why among it."""
-        told = list(self._oddities)
+        said = list(self._oddities)
         for found, of_the_rest in (
             (list(self._ignored.values()), "keys come too late to be columns and are ignored"),
             (self._late_sentinels, "values count as missing from some row on"),
             (list(self._late_labels.values()), "labels come too late to have a column of probabilities"),
         ):
-            told += found[:_MOST_TOLD]
+            said += found[:_MOST_TOLD]
             if len(found) > _MOST_TOLD:
-                told.append(f"{len(found) - _MOST_TOLD:,} further {of_the_rest}")
-        told += [f"column {name!r} is {why}" for name, why in left_out.items() if "cannot be learned" in why]
+                said.append(f"{len(found) - _MOST_TOLD:,} further {of_the_rest}")
+        said += [f"column {name!r} is {why}" for name, why in left_out.items() if "cannot be learned" in why]
         steps = {name: back for name, (_, back) in self._times.items()}
         if steps and all(steps.values()):  # else the rows are in the order of one of the columns
             name, back = next(iter(steps.items()))
             times = "once" if back == 1 else f"{back:,} times"
             sort = options(sort=True) if self._options.time is not None else options(time=name, sort=True)
-            told.append(f"column {name!r} goes back {times}: if the rows are not in time order, {sort} sorts them")
-        return told
+            said.append(f"column {name!r} goes back {times}: if the rows are not in time order, {sort} sorts them")
+        return said
 
     def state(self) -> dict[str, Any]:
         """Without ignored keys: a run that continues reads the rows before once more."""

@@ -14,7 +14,7 @@ from thalweg.report.page.rare_verdict import question
 
 Unit = Literal["share", "rows", "number"]
 
-#: More lines than this cannot be told apart.
+#: More lines than this cannot be distinguished.
 MOST_CLASSES = 8
 MOST_MEMBERS = 15
 #: The members of `AutoClassifier`, by the first word of their names.

@@ -59,10 +59,10 @@ def input_parts(metrics: Mapping[str, Any]) -> dict[str, Any]:
     lines = [*inputs["columns"], *inputs["predictions"], *inputs["targets"]]
     # Columns that changed come first, the latest change before all others.
     lines.sort(key=lambda line: -max((change["row"] for change in line["changes"]), default=0))
-    told = findings(metrics)
+    said = findings(metrics)
     return found | {
-        "input_findings": _by_row(told[:_SHOWN]),
-        "input_folded": _by_row(told[_SHOWN:MOST_FINDINGS], len(told) - MOST_FINDINGS),
+        "input_findings": _by_row(said[:_SHOWN]),
+        "input_folded": _by_row(said[_SHOWN:MOST_FINDINGS], len(said) - MOST_FINDINGS),
         "input_lines": [_line(line) for line in lines[:_MOST_COLUMNS]],
         "input_rest": max(0, len(lines) - _MOST_COLUMNS),
     }
@@ -90,11 +90,11 @@ def findings(metrics: Mapping[str, Any]) -> list[Finding]:
     if together:
         rows = ", ".join(count(row) for row in sorted(cause["row"] for cause in together)[:_MOST_ROWS])
         more = " …" if len(together) > _MOST_ROWS else "."
-        told = (
+        said = (
             f"The error rose {count(len(together))} more times, by less or for a shorter time, while "
             f"{_none_of(inputs)} was seen to change: at rows {rows}{more}"
         )
-        found.append(Finding(None, told))
+        found.append(Finding(None, said))
     measures = {line["name"]: _with_measure(line) for line in inputs.get("columns", ())}
     moved: dict[int, list[Any]] = {}
     for change in inputs["changes"]:
@@ -221,9 +221,9 @@ def change_words(change: Mapping[str, Any]) -> str:
 
 def _alert(alert: Mapping[str, Any]) -> tuple[str, str, str, str]:
     """A rule that fired, the row, its value or what happened, and the row at which it ceased to hold."""
-    told = ", ".join(str(alert[key]) for key in ("column", "what") if key in alert)
+    said = ", ".join(str(alert[key]) for key in ("column", "what") if key in alert)
     if "value" not in alert:  # something that happened, and has no end
-        return alert["rule"], count(alert["row"]), told, ""
+        return alert["rule"], count(alert["row"]), said, ""
     ended = alert.get("ended")
     return alert["rule"], count(alert["row"]), short(alert["value"]), "the end" if ended is None else count(ended)
 

@@ -51,7 +51,7 @@ class Record:
     kind: Kind
     #: In microseconds since 1970; never before that of the record before.
     time: int
-    #: How many rows were answered, or labels learned for the first time.
+    #: How many rows were predicted, or labels learned for the first time.
     rows: int
     body: bytes
     #: As it is in the journal; None in records of versions without checksums.
@@ -100,9 +100,9 @@ WATCHED_COLUMNS = ".columns"
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-#: Text of a model that tells classes apart, a number of a regression model.
+#: Text of a model of classes, a number of a regression model.
 LabelValue = str | float
-#: An answer before any label was known.
+#: A prediction before any label was known.
 NO_ANSWER = -1
 
 
