@@ -232,9 +232,7 @@ def members(course: History, by_kind: Callable[[str], str | None] = family_of) -
         rest = [sum(value or 0.0 for value in point) for point in zip(*others, strict=True)]
         lines.append(Line(f"{len(others)} others", list(rest), "majority"))
     kinds = _by_family(weights, by_kind)
-    caption = " ".join(
-        ["The weight of each member in the committee’s prediction.", *_member_words([line.name for line in lines])]
-    )
+    caption = " ".join(["The weight of each member in the committee’s prediction.", *_member_words(list(weights))])
     rows = course["rows"]
     reach = round(len(rows) * _SMOOTHED)
     views = {"as they were": lines}
