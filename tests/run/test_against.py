@@ -134,5 +134,5 @@ def test_text_is_refused() -> None:
     import pandas as pd
 
     texts, labels = DriftingTopics(seed=0).take(100)
-    with pytest.raises(InvalidParameter, match="--against must be left out for sparse rows and text, such as column"):
+    with pytest.raises(InvalidParameter, match="'against' parameter of run must be left out for sparse rows"):
         evaluate.run("auto", pd.DataFrame({"text": np.ravel(texts)}), labels, text="text", against="frozen")

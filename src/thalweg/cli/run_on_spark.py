@@ -140,5 +140,5 @@ def _scores(found: Mapping[str, Any]) -> str:
     errors = f"with a mean absolute error of {found['absolute_error']:.4g} (RMSE {found['rmse']:.4g})"
     if found["coverage"] is None:
         return errors
-    held = f"{found['coverage']:.1%} of the targets, with a mean width of {found['mean_width']:.4g}"
+    held = f"{100 * found['coverage']:.1f} % of the targets, with a mean width of {found['mean_width']:.4g}"
     return f"{errors}; intervals hold {held}"

@@ -52,7 +52,7 @@ def _plain_lines() -> Iterator[Tell]:
         nonlocal told_share, told_label
         if label != told_label or share - told_share >= _PLAIN_STEP or round(share, 9) == 1:
             told_share, told_label = share, label
-            print(f"{share:4.0%}  {label}", file=sys.stderr, flush=True)
+            print(f"{100 * share:3.0f} %  {label}", file=sys.stderr, flush=True)
 
     yield tell
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from thalweg.client.column_responses import InputChange as InputChange
     from thalweg.client.column_responses import InputColumn as InputColumn
     from thalweg.client.column_responses import Inputs as Inputs
+    from thalweg.client.column_responses import NearChange as NearChange
+    from thalweg.client.column_responses import WatchedOutcome as WatchedOutcome
     from thalweg.client.history_responses import Change as Change
     from thalweg.client.history_responses import Course as Course
     from thalweg.client.history_responses import Point as Point
@@ -45,6 +47,8 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "InputChange",
             "InputColumn",
             "Inputs",
+            "NearChange",
+            "WatchedOutcome",
         ],
         "history_responses": ["Change", "Course", "Point", "Points", "RecentPredictions"],
         "model_responses": ["Comparison", "Decision", "Model", "Version"],

@@ -15,6 +15,7 @@ from thalweg.evaluate.class_drift import ClassChangeDetector
 from thalweg.evaluate.drift import ChangeDetector
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting, follow_baselines, new_baselines
+from thalweg.option_names import option
 from thalweg.pipeline.over_columns import over_columns
 from thalweg.run.alert_log import Terms
 from thalweg.run.alert_rules import OF_COLUMNS, OF_LABELS
@@ -79,8 +80,8 @@ class Classification(Task):
             name = str(self.options.time)
             if clocks[name].counts:
                 raise InvalidInput(
-                    f"column {name!r} holds whole numbers, not times, so that --alerts {self.options.alerts} means "
-                    "nothing: count rows, as in 100/10000rows"
+                    f"column {name!r} holds whole numbers, not times, so that "
+                    f"{option('alerts', self.options.alerts)} means nothing: count rows, as in 100/10000rows"
                 )
         self.model = over_columns(self.model, plan)
         return plan
@@ -272,7 +273,7 @@ class Classification(Task):
         )
         return int((predicted["model"][fresh] == 0).sum())
 
-    # ------------------------------------------------------------------ what is kept and told
+    # ------------------------------------------------------------------ what is kept and shown
 
     def models(self) -> dict[str, Any]:
         return {"model": self.model, **self.baselines}
@@ -303,7 +304,7 @@ class Classification(Task):
             self.sets = None
         self.probability_labels = list(plain.get("probability_labels", ()))
         self.detector.restore(plain["detector"])
-        if "class_detector" in plain:  # runs that began without it go on without what it would have seen
+        if "class_detector" in plain:  # runs that began without it continue without what it would have seen
             self.class_detector.restore(plain["class_detector"])
         self.model = models["model"]
         self.baselines = {name: models[name] for name in self.baselines}

@@ -51,7 +51,7 @@ class Record:
     kind: Kind
     #: In microseconds since 1970; never before that of the record before.
     time: int
-    #: How many rows were answered, or labels learned for the first time.
+    #: How many rows were predicted, or labels learned for the first time.
     rows: int
     body: bytes
     #: As it is in the journal; None in records of versions without checksums.
@@ -100,9 +100,9 @@ WATCHED_COLUMNS = ".columns"
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-#: Text of a model that tells classes apart, a number of a regression model.
+#: Text of a model of classes, a number of a regression model.
 LabelValue = str | float
-#: An answer before any label was known.
+#: A prediction before any label was known.
 NO_ANSWER = -1
 
 
@@ -286,6 +286,8 @@ class LabelBody:
     #: asked, row, label, seq of its first label record: labels that take the place of others. Of a "void" record the
     #: label means nothing but whether it was erased, and the seq is 0 of rows without a label.
     revised: list[tuple[int, int, LabelValue | None, int]]
+    #: Whether rows were erased with it. Records of earlier versions do not say so.
+    erases: bool = False
 
     def without(self, rows: Collection[tuple[int, int]]) -> LabelBody:
         """The same without the labels of some rows, each by its predict record and its place."""
@@ -295,6 +297,7 @@ class LabelBody:
                 (asked, row, None if first and (asked, row) in rows else label, first)
                 for asked, row, label, first in self.revised
             ],
+            self.erases,
         )
 
     def to_bytes(self) -> bytes:
@@ -303,6 +306,7 @@ class LabelBody:
         learned = np.array([(asked, row, code[label]) for asked, row, label in self.learned], dtype=np.int64)
         revised = np.array([(asked, row, code[label], at) for asked, row, label, at in self.revised], dtype=np.int64)
         header = {"labels": labels, "learned": len(self.learned), "revised": len(self.revised)}
+        header |= {"erases": True} if self.erases else {}
         return _with_header(header, [learned.tobytes(), revised.tobytes()])
 
     @classmethod
@@ -314,6 +318,7 @@ class LabelBody:
         return cls(
             [(asked, row, labels[code]) for asked, row, code in learned.tolist()],
             [(asked, row, labels[code], first) for asked, row, code, first in revised.tolist()],
+            header.get("erases", False),
         )
 
 

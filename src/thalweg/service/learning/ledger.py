@@ -75,6 +75,7 @@ class LabelOutcome:
                 *((each.rows.seq, each.row, each.label, first) for each, first in self.revised),
                 *((rows.seq, row, "", first) for rows, row, first in self.voided),
             ],
+            bool(self.erased),
         )
 
     @property

@@ -213,7 +213,7 @@ class ModelState:
         """Of the rows that came, which are those of challengers, too; rises of their errors are not examined."""
         if self.watch is None:
             return column_responses.Inputs(name, 0, [], [], 0, [])
-        return self.watch.inputs(name, with_causes=name == self.name)
+        return self.watch.inputs(name, is_champion=name == self.name)
 
     def comparison(self, name: str) -> model_responses.Comparison:
         compared = self.learners[name].comparison
