@@ -265,7 +265,7 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
 #: What a replica leaves to the service that it follows.
 _NOT_FOLLOWING = ("database", "model", "new", "schema", "task", "coverage", "positive", "costs", "promote")
 #: Further ones, by which a service that writes a journal is told how to.
-_OF_WRITERS = ("keep", "answer_when_full", "new_journal")
+_OF_WRITERS = ("keep", "predict_when_full", "new_journal")
 
 
 def _following(options: ServeOptions, journal: str) -> Service:

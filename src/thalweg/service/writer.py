@@ -177,7 +177,7 @@ class Writer(threading.Thread):
             self._committed(done, events)
 
     def _fail(self, together: Sequence[Command], refusal: Refused) -> None:
-        """Nothing of it was committed; what was answered by what it changed must be asked again."""
+        """Nothing of it was committed; what was predicted by what it changed must be asked again."""
         self.epoch += not self.broken
         self.broken = True
         self._ledger.forget()

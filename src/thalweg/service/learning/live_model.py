@@ -52,7 +52,7 @@ _HEAD = 64
 
 @dataclass
 class Learner:
-    """A model that learns under a name: the one that answers, or a challenger in its shadow."""
+    """A model that learns under a name: the champion, or a challenger in its shadow."""
 
     name: str
     kind: str
@@ -62,7 +62,7 @@ class Learner:
     created: int
     #: Predictions by what was known up to this record may be those of another model under this name.
     since: int
-    #: Against the one that answers; None for that one itself.
+    #: Against the champion; None for the champion itself.
     comparison: Comparison | None = None
 
 
