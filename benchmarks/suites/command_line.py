@@ -67,7 +67,7 @@ def _ours(table: Path, *rate: str) -> Command:
 
     def share_wrong() -> float:
         with (out / "predictions.csv").open() as answers:
-            return _share_wrong((row["label"], row["answer"]) for row in csv.DictReader(answers))
+            return _share_wrong((row["label"], row["prediction"]) for row in csv.DictReader(answers))
 
     return Command(["-m", "thalweg", "run", str(table), *options], share_wrong)
 

@@ -44,7 +44,7 @@ def test_a_delay_means_the_same_to_the_model_and_to_both_baselines(
         for name, field in (("model", "answers"), ("no_change", "no_change"), ("majority", "majority"))
     }
     with Path("out", PREDICTIONS).open() as file:
-        written = [row["answer"] for row in csv.DictReader(file)]
+        written = [row["prediction"] for row in csv.DictReader(file)]
     assert written == [["down", "up", ""][code] for code in found["model"]]
     scored = slice(delay + 1, max(delay + 1, ROWS - delay))  # rows before the first label have no prediction
     assert run.learned == ROWS - delay

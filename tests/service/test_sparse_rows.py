@@ -84,7 +84,7 @@ def test_late_labels_give_the_predictions_of_a_run(
             server.kill()
             server = start()
             client = server.client()
-    expected = [each["answer"] or None for each in predictions()]
+    expected = [each["prediction"] or None for each in predictions()]
     assert [each["prediction"] for each in answers] == expected
     client.label([(each["id"], label) for each, label in zip(answers, labels, strict=True)][-8:-7])
     server.stop()
@@ -131,7 +131,7 @@ def test_a_service_continues_a_run_with_kills_and_corrected_labels(
             server = start()
             client = server.client()
     for each, predicted in zip(answers, predictions("whole")[100:], strict=True):
-        assert round(each[predicted["answer"]], 6) == float(predicted["probability"])
+        assert round(each[predicted["prediction"]], 6) == float(predicted["probability"])
     server.stop()
     continued, whole = replayed(capsys, tmp_path / "data"), load("whole/model.thalweg")
     assert dumps(continued) == dumps(whole.learner)

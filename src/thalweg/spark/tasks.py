@@ -22,7 +22,7 @@ from thalweg.evaluate.late_targets import (
     nothing_given,
 )
 from thalweg.frames.frame import Floats, NamedRows
-from thalweg.learners.base.labels import probability_of_answers
+from thalweg.learners.base.labels import probability_of_predictions
 from thalweg.spark.late_labels import LabelJoin
 from thalweg.spark.packing import CONFIDENCE, LOWER, UPPER
 
@@ -180,4 +180,4 @@ class IntervalRegression:
 
 
 def _of_answers(model: Any, proba: Floats | None, answers: NDArray[Any]) -> Floats | None:
-    return None if proba is None else probability_of_answers(proba, model.classes_, answers)
+    return None if proba is None else probability_of_predictions(proba, model.classes_, answers)

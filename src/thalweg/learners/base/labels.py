@@ -197,14 +197,16 @@ class Labels:
             raise InvalidInput(f"y must hold {_KIND_NAMES[self.kind]} like the labels learned so far, got {shown!r}")
 
 
-def probability_of_answers(proba: NDArray[np.float64], classes: NDArray[Any], answers: NDArray[Any]) -> NDArray[Any]:
+def probability_of_predictions(
+    proba: NDArray[np.float64], classes: NDArray[Any], predictions: NDArray[Any]
+) -> NDArray[Any]:
     """The probability of each prediction, which need not be the highest: some learners decide by costs or a threshold.
 
     NaN for a row that was predicted before there was a class.
     """
-    places = np.minimum(np.searchsorted(classes, answers), len(classes) - 1)
-    of_answers = proba[np.arange(len(answers)), places]
-    return np.where(classes[places] == answers, of_answers, np.nan)
+    places = np.minimum(np.searchsorted(classes, predictions), len(classes) - 1)
+    likely = proba[np.arange(len(predictions)), places]
+    return np.where(classes[places] == predictions, likely, np.nan)
 
 
 def code_points(words: NDArray[np.str_]) -> NDArray[np.uint32]:

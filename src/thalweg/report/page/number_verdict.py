@@ -79,7 +79,7 @@ def findings(metrics: NumberMetrics) -> list[str]:
     model = scores["model"]
     if model["absolute_error"] is None:
         return [
-            f"{metrics['model']['title']} predicted {counted(rows['answered'], 'row')} of {metrics['run']['source']}; "
+            f"{metrics['model']['title']} predicted {counted(rows['predicted'], 'row')} of {metrics['run']['source']}; "
             "no target came for any of them."
         ]
     others = "; ".join(f"{name} {short(scores[key]['absolute_error'])}" for key, name in names.items())
