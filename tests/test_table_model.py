@@ -249,10 +249,10 @@ def test_prequential_goes_on_as_the_run_did(folder: Path, chunk: int) -> None:
     records = list(prequential(model, stream, chunk=chunk))
     with (folder / "rows" / "predictions.csv").open(newline="") as lines:
         told = [row["prediction"] for row in csv.DictReader(lines)][1050:]
-    assert [str(label) for record in records for label in record.classes[record.answers]] == told
+    assert [str(label) for record in records for label in record.classes[record.predictions]] == told
     assert dumps(model.learner) == dumps(whole.learner)
     assert model.encoder.to_json() == whole.encoder.to_json()
-    late = [record.answers for record in prequential(load(folder / "first" / "model.thalweg"), stream, delay=50)]
+    late = [record.predictions for record in prequential(load(folder / "first" / "model.thalweg"), stream, delay=50)]
     assert (np.concatenate(late) >= 0).all()
     before = dumps(model)
     with pytest.raises(InvalidInput, match="label"):

@@ -268,7 +268,7 @@ def test_predictions_hold_the_probabilities_asked_for_and_the_sets(table, capsys
     given = PredictionSets(AutoClassifier(), delay=40).follow_sets(X, y, order)
     expected = given.sets[np.arange(ROWS), np.searchsorted(np.unique(y), y)]
     told = predictions()
-    assert [line["prediction"] for line in told] == given.answers.tolist()
+    assert [line["prediction"] for line in told] == given.predictions.tolist()
     assert [line["prediction_set"] for line in told] == ["|".join(np.unique(y)[row]) for row in given.sets]
     sets = metrics()["sets"]
     assert (sets["rows"], sets["coverage"]) == (ROWS - 81, expected[41 : ROWS - 40].mean())

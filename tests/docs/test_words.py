@@ -39,8 +39,8 @@ TERMS = {
 }
 #: Code in prose, names of parameters and fields, names that the reference lists (:::).
 NAMES = re.compile(
-    r"^::: .*$|``.*?``|`.*?`|\"\w+\"|^\s*[\w, *]+ : .*$|^\s*(?:>>>|\.\.\.) (?:.*\n?)(?:.+\n?)*|\b[A-Z]\w*Answers?\b"
-    r"|\bdid not answer\b|\bndarray or Answers\b",
+    r"^::: .*$|``.*?``|`.*?`|\"\w+\"|^\s*[\w, *]+ : .*$|^\s*(?:>>>|\.\.\.) (?:.*\n?)(?:.+\n?)*"
+    r"|\bdid not answer\b",
     re.MULTILINE,
 )
 

@@ -39,7 +39,7 @@ def test_rivers_score_is_ours(model):
     (record,) = prequential(model, river_stream(stream, limit=ROWS), chunk=ROWS)
     # The first row has no answer: River leaves it out; here it is a mistake.
     right = score(stream, to_river(model), metrics.Accuracy()) * (ROWS - 1)
-    assert right == pytest.approx((record.answers == record.y).sum())
+    assert right == pytest.approx((record.predictions == record.y).sum())
     asked = to_river(model)
     for (x, y), ours in zip(stream.take(ROWS), record.proba, strict=True):
         given = asked.predict_proba_one(x)

@@ -176,11 +176,11 @@ def test_a_regressor_learns_numbers_at_once_and_late(model, late):
             said[0, i] = twin.predict(named[i])[0]
             if ends:
                 said[1:, i : i + 1] = twin.predict_interval(named[i])
-                members[i] = twin.member_answers(named[i])
+                members[i] = twin.member_predictions(named[i])
         due = i - lag if late else i
         if late and ends and due >= 0:
             then, delay = members.get(due, np.full((1, task.members), np.nan)), min(i, 39) - due
-            twin.learn_late(named[due], y[[due]], tuple(said[1:, [due]]), delay=delay, member_answers=then)
+            twin.learn_late(named[due], y[[due]], tuple(said[1:, [due]]), delay=delay, member_predictions=then)
         elif 0 <= due < 40:
             twin.partial_fit(named[due], y[[due]])
     said[1:, ~(said[1] < said[2])] = np.nan

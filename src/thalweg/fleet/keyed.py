@@ -201,18 +201,18 @@ class Fleet(LabelledEstimator):
             return cast("NDArray[Any]", self._run_on_gpu(X, y, keys))
         if self._is_copied_to_gpu(X, keys, y):
             return cast("NDArray[Any]", self._core.to_host(self._run_on_gpu(*self._core.to_device(X, y, keys))))
-        return self._decoded(self._run(X, y, keys, answering=True))
+        return self._decoded(self._run(X, y, keys, predicting=True))
 
     def _run(
-        self, X: Any, y: ArrayLike, keys: Any, classes: ArrayLike | None = None, answering: bool = False
+        self, X: Any, y: ArrayLike, keys: Any, classes: ArrayLike | None = None, predicting: bool = False
     ) -> NDArray[np.int64]:
         X, keys = self._apart(X, keys)
         rows, labels = self._take(X, y)
         owners = self._keys(keys, len(rows))
         core, codes = self._ready(rows, labels, X, announced=classes)
-        answers = np.empty(len(rows) if answering else 0, dtype=np.int64)
-        core.run(rows, codes, *owners, answers if answering else None)
-        return answers
+        predictions = np.empty(len(rows) if predicting else 0, dtype=np.int64)
+        core.run(rows, codes, *owners, predictions if predicting else None)
+        return predictions
 
     def learn_one(self, x: Row, y: Any, key: int | str | None = None) -> Self:
         """Learn one row by the model of its key, by default the row's own entry that ``key`` names."""
@@ -225,7 +225,7 @@ class Fleet(LabelledEstimator):
         self._core.learn_one(x, labels.codes[y], key)
         return self
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
 
     def predict(self, X: ArrayLike, keys: ArrayLike | None = None) -> NDArray[Any]:
         """The prediction for each row by the model of its key; the zero of the labels' type for a key never learned."""
@@ -234,13 +234,13 @@ class Fleet(LabelledEstimator):
         if self._is_copied_to_gpu(X, keys):
             return cast("NDArray[Any]", self._core.to_host(self._predict_on_gpu(*self._core.to_device(X, keys))))
         X, keys = self._apart(X, keys)
-        rows: Floats = self._rows_to_answer(X)
-        answers = np.empty(len(rows), dtype=np.int64)
-        self._core.answers(rows, *self._keys(keys, len(rows)), answers)
-        return self._decoded(answers)
+        rows: Floats = self._rows_to_predict(X)
+        predictions = np.empty(len(rows), dtype=np.int64)
+        self._core.answers(rows, *self._keys(keys, len(rows)), predictions)
+        return self._decoded(predictions)
 
-    def _decoded(self, answers: NDArray[np.int64]) -> NDArray[Any]:
-        return self._labels.decode(answers)
+    def _decoded(self, predictions: NDArray[np.int64]) -> NDArray[Any]:
+        return self._labels.decode(predictions)
 
     def predict_one(self, x: Row, key: int | str | None = None) -> Any:
         """The prediction for one row by the model of its key; None for a key never learned."""
@@ -249,8 +249,8 @@ class Fleet(LabelledEstimator):
         labels: Labels | None = self.__dict__.get("_labels")
         if labels is None:
             return None
-        answer = self._core.answer_one(x, key)
-        return None if answer < 0 else labels.ordinary[answer]
+        code = self._core.answer_one(x, key)
+        return None if code < 0 else labels.ordinary[code]
 
     # ------------------------------------------------------------------ arrays in the GPU's memory
 
@@ -409,8 +409,8 @@ class RegressorFleet(Fleet):
         core.announce(0)  # the one target, in the place of a class
         self._begin_with(core, names)
 
-    def _decoded(self, answers: NDArray[np.int64]) -> Floats:
-        return answers.view(np.float64)
+    def _decoded(self, predictions: NDArray[np.int64]) -> Floats:
+        return predictions.view(np.float64)
 
     def learn_one(self, x: Row, y: Any, key: int | str | None = None) -> Self:
         """Learn one row by the model of its key, by default the row's own entry that ``key`` names."""

@@ -76,7 +76,7 @@ class PredictionIntervals(WithIntervals):
     >>> X = rng.normal(size=(4000, 2))
     >>> y = X @ [1.0, 2.0] + rng.normal(size=4000) * np.repeat([1.0, 3.0], 2000)  # the noise grows half-way
     >>> model = PredictionIntervals(OnlineLinearRegression(solver="rls"), coverage=0.9)
-    >>> answers, lower, upper = model.predict_interval_then_learn(X, y)
+    >>> predicted, lower, upper = model.predict_interval_then_learn(X, y)
     >>> bool(abs(np.mean((lower <= y) & (y <= upper)) - 0.9) < 0.01)
     True
     """

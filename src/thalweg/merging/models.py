@@ -103,7 +103,7 @@ class LastLabelMerging(Merging):
     """`NoChange`: which class was last."""
 
     ordered, uses_features = True, False
-    why_not_fitted = "its answer is the label of the last row, so that their order counts"
+    why_not_fitted = "its prediction is the label of the last row, so that their order counts"
     why_not_subtracted = "what it has forgotten cannot be told from what it never knew"
 
     def moments_of(self, state: State) -> ModelMoments:

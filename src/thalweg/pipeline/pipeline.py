@@ -18,7 +18,7 @@ from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.foreign import core_of
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels
-from thalweg.learners.base.regressor import LinearAnswers, LinearRegressor, StreamRegressor
+from thalweg.learners.base.regressor import LinearPredictions, LinearRegressor, StreamRegressor
 from thalweg.learners.base.rows import Floats, Row
 from thalweg.learners.base.sample_weight import require_weights_taken
 from thalweg.learners.base.sparse_rows import as_matrix, is_sparse
@@ -334,7 +334,7 @@ class ClassifierPipeline(StreamPipeline, WithWeights):
         """The discriminants of the last step; what it decides by, where that need not be the likeliest class."""
         if not (self.__sklearn_is_fitted__() and self._core.decides):
             return super().decision_function(X)
-        rows = self._rows_to_answer(X)
+        rows = self._rows_to_predict(X)
         Z = stack_rows([as_matrix(block) for _, block in self._core.chain.known(rows)])
         return np.asarray(self._learned_steps()[-1].decision_function(Z))
 
@@ -403,7 +403,7 @@ class RegressorPipeline(StreamPipeline, LinearRegressor):
         *,
         sample_weight: ArrayLike | None = None,
         with_coef: bool = False,
-    ) -> Floats | LinearAnswers:
+    ) -> Floats | LinearPredictions:
         """As the last step does; the linear model on the way can be had of thalweg's regressors alone."""
         if with_coef and not self._has_coefficients:
             rule = f"be False behind {type(self._last).__name__}, which does not show its weights row by row"

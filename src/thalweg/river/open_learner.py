@@ -262,7 +262,7 @@ class OpenLearner(base.Estimator):
         learner._core.name_features(wider)
         self._takes_rows_as_they_are = True
 
-    def _rows_to_answer(self, X: Any) -> Any:
+    def _rows_to_predict(self, X: Any) -> Any:
         names, rows = tuple(X.columns), self._numbers(X)
         return _sparse_columns(names, rows, self.feature_names_) if self._is_sparse else self._columns(names, rows)
 

@@ -148,7 +148,7 @@ class Regression(Task):
         An interval is of no width, and is not given, until the target of a row that was predicted has come.
         """
         model, lower, upper = (predicted[name] for name in _GIVEN)
-        given = {"answers": model, "lower": lower, "upper": upper, "members": predicted["members"]}
+        given = {"predictions": model, "lower": lower, "upper": upper, "members": predicted["members"]}
         self._now = follow_numbers(
             self.model,
             batch.X,

@@ -130,7 +130,7 @@ class Regression:
         given = nothing_given(model, join.rows, join.truth)
         number = np.zeros(len(join.rows), dtype=np.int64)
         follow_numbers(model, join.rows, join.truth, join.order, number, given, names=names)
-        return Predictions(given["answers"])
+        return Predictions(given["predictions"])
 
     def beside_then(self, remembered: Floats) -> tuple[Floats, ...]:
         return ()
@@ -173,7 +173,7 @@ class IntervalRegression:
             names=names,
         )
         remembered = np.column_stack([given["lower"], given["upper"], number, given["members"]])
-        return Predictions(given["answers"], ends_with_width(given["lower"], given["upper"]), remembered)
+        return Predictions(given["predictions"], ends_with_width(given["lower"], given["upper"]), remembered)
 
     def beside_then(self, remembered: Floats) -> tuple[Floats, ...]:
         return ends_with_width(*remembered[:, _ENDS].T)

@@ -50,7 +50,7 @@ class AffineForm(NamedTuple):
 def affine_form(model: Any, frame: Frame) -> AffineForm | None:
     """The form of a fitted classifier of the classes 0, 1, …; None for one that has no such form."""
     if isinstance(model, StreamClassifier):
-        return _probed(model, frame) if model._answers_linearly else None
+        return _probed(model, frame) if model._scores_linearly else None
     kind = f"{type(model).__module__}.{type(model).__qualname__}"  # a subclass might answer in another way
     if kind == "sklearn.naive_bayes.GaussianNB":
         return _gaussian(model, frame)

@@ -144,9 +144,9 @@ class SituationStudy(Study):
             return ""
         efforts = [each.effort for each in measured.values()]
         share = sum(effort.drawing for effort in efforts) / sum(effort.whole for effort in efforts)
-        answers = len(CANDIDATES) * sum(self._trials[name].work for name in measured)
+        predictions = len(CANDIDATES) * sum(self._trials[name].work for name in measured)
         return (
-            f"{answers:.2g} test answers in {self._seconds:.0f} s on {self.workers} "
+            f"{predictions:.2g} test predictions in {self._seconds:.0f} s on {self.workers} "
             f"thread{'s' if self.workers > 1 else ''}; {share:.0%} of the processors' time went into random numbers."
         )
 

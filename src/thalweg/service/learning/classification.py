@@ -202,7 +202,7 @@ class Classification(Task):
             if not labels:
                 found[name] = unknown
                 continue
-            codes, likely = model._answers(rows)
+            codes, likely = model._codes_and_proba(rows)
             of_positive = None
             if self.positive is not None and likely is not None:
                 known = self.positive in labels

@@ -108,7 +108,7 @@ class Regression(Task):
         if not model.__sklearn_is_fitted__():
             return _unknown(X.shape[0])
         lower, upper = model.predict_interval(X, self.coverage)
-        return PredictedNumbers(model.predict(X), lower, upper, model.member_answers(X))
+        return PredictedNumbers(model.predict(X), lower, upper, model.member_predictions(X))
 
     def targets(self, labels: Sequence[LabelValue]) -> Floats:
         return np.array(labels, dtype=np.float64)
@@ -130,7 +130,7 @@ class Regression(Task):
                 (given.lower[place], given.upper[place]),
                 self.coverage,
                 delay=max(0, labels + at - body.known),
-                member_answers=given.members[place],
+                member_predictions=given.members[place],
             )
 
     def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> float | None:
