@@ -376,7 +376,7 @@ def test_a_coverage_that_is_not_tracked_is_refused_and_nothing_learned():
 
 @pytest.mark.parametrize("inside", [StreamPipeline([StandardScaler(), OnlineLinearRegression()]), "line", None])
 def test_intervals_want_a_regressor_of_ours(inside):
-    with pytest.raises(InvalidParameter, match="be a regressor of thalweg that is no pipeline"):
+    with pytest.raises(InvalidParameter, match="be a regressor of thalweg and no pipeline"):
         PredictionIntervals(inside).partial_fit([[0.0], [1.0]], [0.0, 1.0])
 
 

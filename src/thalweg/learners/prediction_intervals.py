@@ -112,9 +112,8 @@ class PredictionIntervals(WithIntervals):
         self._rules.check(self)
         core = self.learner._make_core(features) if isinstance(self.learner, StreamRegressor) else None
         if not isinstance(core, compiled.RegressionCore):
-            raise InvalidParameter.of(
-                "PredictionIntervals", "learner", "be a regressor of thalweg that is no pipeline", self.learner
-            )
+            rule = "be a regressor of thalweg and no pipeline: make PredictionIntervals the last step of the pipeline"
+            raise InvalidParameter.of("PredictionIntervals", "learner", rule, self.learner)
         core.track_intervals([float(self.coverage)], float(self.step), bool(self.local_widths))
         return core
 

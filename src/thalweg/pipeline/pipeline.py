@@ -16,6 +16,7 @@ from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithWeights
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.foreign import core_of
+from thalweg.learners.base.intervals import WithIntervals
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.regressor import LinearPredictions, LinearRegressor, StreamRegressor
@@ -429,6 +430,24 @@ class RegressorPipeline(StreamPipeline, LinearRegressor):
     @property
     def _has_coefficients(self) -> bool:  # type: ignore[override]
         return bool(getattr(self._last, "_has_coefficients", False))
+
+    predict_interval = available_if(_last_has("predict_interval"))(WithIntervals.predict_interval)
+    predict_interval_then_learn = available_if(_last_has("predict_interval"))(WithIntervals.predict_interval_then_learn)
+    member_predictions = available_if(_last_has("predict_interval"))(WithIntervals.member_predictions)
+    learn_late = available_if(_last_has("predict_interval"))(WithIntervals.learn_late)
+    _as_opinions = WithIntervals._as_opinions
+
+    @property
+    def _usual_coverage(self) -> float:
+        coverage: float = self._last._usual_coverage
+        return coverage
+
+    def _require_tracked(self, coverage: float | None) -> None:
+        self._last._require_tracked(coverage)
+
+    def _place_of(self, core: RegressorCore, coverage: float | None) -> int:
+        place: int = self._last._place_of(core, coverage)
+        return place
 
 
 class TransformerPipeline(StreamPipeline, WithRowWeights):
