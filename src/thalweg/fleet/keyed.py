@@ -185,7 +185,7 @@ class Fleet(LabelledEstimator):
             Labels to come; never needed.
         """
         if self._is_on_gpu(X):
-            self._run_on_gpu(X, y, keys)
+            self._run_on_gpu(X, y, keys, classes)
         elif classes is None and self._is_copied_to_gpu(X, keys, y):
             self._run_on_gpu(*self._core.to_device(X, y, keys))
         else:
@@ -277,17 +277,17 @@ class Fleet(LabelledEstimator):
         """The kinds of NumPy's arrays that may be targets on the GPU; none where predictions could not be."""
         return "iu" if self.classes_.dtype.kind == "i" else ""
 
-    def _run_on_gpu(self, X: Any, y: Any, keys: Any) -> Any:
+    def _run_on_gpu(self, X: Any, y: Any, keys: Any, classes: Any = None) -> Any:
         from thalweg.fleet.gpu import arrays
 
         begun = self.__sklearn_is_fitted__()
         width, known = (self.n_features_in_, self.classes_) if begun else (None, np.empty(0, dtype=np.int64))
         rows, labels, codes = arrays.as_labelled_rows(X, y, width, known)
         owners = arrays.as_integers(keys, len(rows), "keys")
-        if codes is None:  # new labels are announced as if they came with rows of zeros
+        if codes is None or classes is not None:  # labels are announced as if they came with rows of zeros
             distinct = np.unique(labels.get())
             blank = np.zeros((len(distinct), rows.shape[1]))
-            self._ready(blank, distinct, blank)
+            self._ready(blank, distinct, blank, announced=None if classes is None else arrays.as_host(classes))
             rows, labels, codes = arrays.as_labelled_rows(X, y, rows.shape[1], self.classes_)
         else:
             self._require_same_parameters()
@@ -396,8 +396,7 @@ class RegressorFleet(Fleet):
     def _ready(  # type: ignore[override]
         self, rows: Floats, targets: Floats, X: ArrayLike, announced: ArrayLike | None = None
     ) -> tuple[FleetCore, NDArray[np.int64]]:
-        if announced is not None:
-            raise InvalidParameter.of("Fleet", "classes", "be left out: its models are regressors", announced)
+        _require_no_classes(announced)
         if not self.__sklearn_is_fitted__():
             self._start(self._make_core(rows.shape[1]), self._remember_columns(X))
         else:
@@ -438,9 +437,10 @@ class RegressorFleet(Fleet):
     def _kinds_on_gpu(self) -> str:
         return "iuf"
 
-    def _run_on_gpu(self, X: Any, y: Any, keys: Any) -> Any:
+    def _run_on_gpu(self, X: Any, y: Any, keys: Any, classes: Any = None) -> Any:
         from thalweg.fleet.gpu import arrays
 
+        _require_no_classes(classes)
         begun = self.__sklearn_is_fitted__()
         rows, targets = arrays.as_rows_with_targets(X, y, self.n_features_in_ if begun else None)
         owners = arrays.as_integers(keys, len(rows), "keys")
@@ -464,3 +464,8 @@ class RegressorFleet(Fleet):
         if header["targets"]["columns"] is not None or arrays["n_classes"].tolist() != [1]:
             raise ValueError("a fleet of regressors has one target")
         return {}
+
+
+def _require_no_classes(announced: Any) -> None:
+    if announced is not None:
+        raise InvalidParameter.of("Fleet", "classes", "be left out: its models are regressors", announced)
