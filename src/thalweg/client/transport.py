@@ -219,7 +219,7 @@ class EventReader:
     """
 
     def __init__(self) -> None:
-        #: Of the last event, for the service to go on from.
+        #: Of the last event, for the service to continue from.
         self.last_id = ""
         self._data: list[str] = []
         self._kind = "message"

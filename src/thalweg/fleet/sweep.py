@@ -231,7 +231,7 @@ def _learned(
 ) -> _Runs:
     """The runs, over rows and labels as they came; looked at before only where they must be, or turned out bad."""
     cube = rows.reshape(-1, shape[-1], rows.shape[1])
-    known = Labels.none().with_labels(labels[: shape[-1]])  # the first stream tells most of them
+    known = Labels.none().with_labels(labels[: shape[-1]])  # the first stream has most of them
     if known.are_places and labels.flags.c_contiguous:
         runs = _Runs(models, known, cube.shape)
         if runs.runner and runs.all_done(cube, labels.reshape(cube.shape[:2]), threads):

@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 #: Last rows that a later fit sees, as a multiple of the rows between fits.
 _WINDOW_FITS = 5
-#: Categories of a wide column that a fit tells apart, and how many the trees can hold.
+#: Categories of a wide column that a fit distinguishes, and how many the trees can hold.
 _MOST_CATEGORIES = 254
 
 

@@ -150,7 +150,7 @@ def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
     if "importance" in plain:  # a run that was begun by an earlier version has none
         run.importance = ImportanceSampler(plan, run.options.seed)
         run.importance.restore(plain["importance"], arrays, loaded)
-    if "inputs" not in plain:  # runs that began without it go on without what it would have seen
+    if "inputs" not in plain:  # runs that began without it continue without what it would have seen
         run.watch = None
     elif run.watch is not None:
         run.watch.restore(plain["inputs"], arrays)

@@ -274,7 +274,7 @@ class Classification(Task):
         )
         return int((predicted["model"][fresh] == 0).sum())
 
-    # ------------------------------------------------------------------ what is kept and told
+    # ------------------------------------------------------------------ what is kept and reported
 
     def models(self) -> dict[str, Any]:
         return {"model": self.model, **self.baselines}
@@ -305,7 +305,7 @@ class Classification(Task):
             self.sets = None
         self.probability_labels = list(plain.get("probability_labels", ()))
         self.detector.restore(plain["detector"])
-        if "class_detector" in plain:  # runs that began without it go on without what it would have seen
+        if "class_detector" in plain:  # runs that began without it continue without what it would have seen
             self.class_detector.restore(plain["class_detector"])
         self.model = models["model"]
         self.baselines = {name: models[name] for name in self.baselines}

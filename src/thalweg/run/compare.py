@@ -101,7 +101,7 @@ class RecordedRun:
 
 @dataclass(frozen=True)
 class DataSet:
-    """Runs over the same rows, by names that tell them apart."""
+    """Runs over the same rows, by different names."""
 
     source: str
     target: str
@@ -204,7 +204,7 @@ def _differing(members: Sequence[RecordedRun]) -> set[str]:
 
 def _data_set(source: str, members: Sequence[RecordedRun], shown: set[str]) -> DataSet:
     first = members[0].metrics
-    # The same model with the same options: only where a run lies tells it from the other, by its folder or by its path.
+    # The same model with the same options: only its place distinguishes it, the folder or the path.
     folders = [run.path.resolve().parent.name if run.path.name == METRICS else run.path.stem for run in members]
     paths = [str(run.path.parent if run.path.name == METRICS else run.path) for run in members]
     models = [_name(run, shown) for run in members]
@@ -463,5 +463,5 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
 
 
 def _known(values: dict[str, Any]) -> dict[str, Any]:
-    """With null for what a test could not tell; strict JSON has no NaN."""
+    """With null for what a test could not compute; strict JSON has no NaN."""
     return {name: value if math.isfinite(value) else None for name, value in values.items()}

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 _BINS_PER_SPREAD = 20.0
-#: Distances from the centre that are told apart, in spreads: beyond it a number would overflow.
+#: Distances from the centre that are distinguished, in spreads: beyond it a number would overflow.
 _FARTHEST = 1e200
-#: Groups that are told, at the most.
+#: Groups that are reported, at the most.
 _MOST_GROUPS = 10
 
 

@@ -212,7 +212,7 @@ class Regression(Task):
         file.write(batch.number[fresh], targets, *(predicted[name][fresh] for name in _GIVEN))
         return int(np.isnan(predicted["model"][fresh]).sum())
 
-    # ------------------------------------------------------------------ what is kept and told
+    # ------------------------------------------------------------------ what is kept and reported
 
     def models(self) -> dict[str, Any]:
         return {"model": self.model}

@@ -87,7 +87,7 @@ class RunStatus:
 
     rows: int
     task: Task
-    #: Share of the source's rows that are done, where it can be told.
+    #: Share of the source's rows that are done, where it is known.
     share: float | None
 
 
@@ -326,7 +326,7 @@ class RunEngine:
     def _times(
         self, chunk: Chunk
     ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None, list[tuple[int, str, str]]]:
-        """When rows and labels come, where the table tells; and the rows of which it does not."""
+        """When rows and labels come, where the table says so; and the rows of which it does not."""
         time_column, label_column = self.options.time, self.options.label_time
         if time_column is None:
             return None, None, []

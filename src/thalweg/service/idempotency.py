@@ -20,7 +20,7 @@ class IdempotencyKeys:
 
     def __init__(self, reader: SqlJournal) -> None:
         self._reader = reader
-        #: To be told of each key before it is committed.
+        #: Called with each key before it is committed.
         self.filter = KeyFilter()
         #: Keys to be looked up together, once the look-up before them is done.
         self._asked: dict[str, asyncio.Future[StoredResponse | None]] = {}

@@ -27,7 +27,7 @@ Values = list[tuple[dict[str, str], float | None]]
 
 #: Upper ends of the classes of durations, in seconds.
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-#: Seconds over which the throughput is told.
+#: Seconds over which the throughput is reported.
 _RECENT = 10
 
 
@@ -238,7 +238,7 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
     about = "When the error of a model last changed, since 1970."
     changed: Values = [(labels, learner.get("changed")) for labels, learner in learners]
     yield _gauge("thalweg_model_error_change_time_seconds", about, changed)
-    about = "Time from a row to its label, of late."
+    about = "Time from a row to its label, over recent labels."
     yield _gauge("thalweg_model_label_delay_seconds", about, _each(learners, "delay"))
     for key, about in _OF_POSITIVE.items():
         rare: Values = [(labels, (learner.get("rare") or {}).get(key)) for labels, learner in learners]

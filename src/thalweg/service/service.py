@@ -420,7 +420,7 @@ class Service:
     # ------------------------------------------------------------------ what is counted
 
     def counters(self) -> dict[str, Any]:
-        """All that `/metrics` tells, as plain numbers."""
+        """All that `/metrics` reports, as plain numbers."""
         return self.counts.as_numbers() | {
             "commits": self._writer.commits,
             "in_work": self.in_work,

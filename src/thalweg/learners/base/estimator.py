@@ -243,7 +243,7 @@ class StreamEstimator(WithColumns, abstract=True):
 
     def _begin_with(self, core: Any, names: tuple[str, ...] | None) -> None:
         """From here on this core is the state."""
-        sparse = getattr(core, "is_sparse", False)  # whose width was told by the rows
+        sparse = getattr(core, "is_sparse", False)  # whose width comes from the rows
         if names is not None and not sparse:
             core.name_features(names)
             self.feature_names_in_ = np.asarray(names, dtype=object)

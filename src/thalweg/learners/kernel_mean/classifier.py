@@ -146,7 +146,7 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
     >>> from thalweg import KernelMeanClassifier
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(400, 2))
-    >>> y = np.hypot(*X.T) > 1.2  # a disc: no line tells it from what surrounds it
+    >>> y = np.hypot(*X.T) > 1.2  # a disc: no line separates it from what surrounds it
     >>> model = KernelMeanClassifier().fit(X[:200], y[:200])
     >>> bool(model.score(X[200:], y[200:]) > 0.9)
     True

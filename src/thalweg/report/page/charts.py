@@ -14,7 +14,7 @@ from thalweg.report.page.rare_verdict import question
 
 Unit = Literal["share", "rows", "number"]
 
-#: More lines than this cannot be told apart.
+#: More lines than this cannot be distinguished.
 MOST_CLASSES = 8
 MOST_MEMBERS = 15
 #: Points that a committee's shares are averaged over, as a part of all.
@@ -184,7 +184,7 @@ def _memory(metrics: Metrics) -> Chart | None:
 
 
 def remembered(metrics: Metrics) -> tuple[bool, dict[str, Series]]:
-    """The memory of the most frequent classes; or, of a model that does not tell it by class, of all rows."""
+    """The memory of the most frequent classes; or, of a model that does not give it by class, of all rows."""
     memory = metrics["course"]["effective_rows"] or {}
     shown = frequent_classes(metrics, MOST_CLASSES)
     of_classes = {label: values for label, values in memory.items() if label in shown}

@@ -7,7 +7,7 @@ from thalweg.report.page.formats import count, counted, lateness, lowest_coverag
 from thalweg.report.page.number_content import NumberMetrics, NumberScore, Skill
 from thalweg.report.page.standing import Bar, Standing, Tile, bars, standing
 
-#: From this share of skipped rows on, the headline tells it.
+#: From this share of skipped rows on, the headline says so.
 _MANY_SKIPPED = 0.05
 
 

@@ -8,7 +8,7 @@ from thalweg.report.page.formats import count, counted, lateness, lowest_coverag
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.standing import Bar, Standing, Tile, bars, interval, standing
 
-#: From this share of skipped rows on, the headline tells it.
+#: From this share of skipped rows on, the headline says so.
 _MANY_SKIPPED = 0.05
 _BASELINES = {"no_change": "no-change", "majority": "majority"}
 

@@ -62,7 +62,7 @@ class Request:
         return len(self.body) > LARGE
 
     async def apart(self, call: Callable[..., V], *arguments: Any) -> V:
-        """Call something that looks at all of the body; where that is large in a thread, so that others can go on."""
+        """Call something that reads all of the body; a large one in a thread, so that others need not wait."""
         return await asyncio.to_thread(call, *arguments) if self.is_large else call(*arguments)
 
     def decoded(self, kind: type[B], limits: Limits) -> B:

@@ -100,7 +100,7 @@ WATCHED_COLUMNS = ".columns"
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-#: Text of a model that tells classes apart, a number of a regression model.
+#: Text of a classifier, a number of a regression model.
 LabelValue = str | float
 #: A prediction before any label was known.
 NO_PREDICTION = -1

@@ -1,4 +1,4 @@
-"""Models that tell classes apart: labels are text, and a prediction is right or wrong."""
+"""Classification: labels are text, and a prediction is right or wrong."""
 
 from __future__ import annotations
 

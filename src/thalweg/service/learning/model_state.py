@@ -242,5 +242,5 @@ class ModelState:
         return found or None
 
     def _watched(self) -> list[str]:
-        """The features whose class means are told: the same of all learners."""
+        """The features whose class means are shown: the same of all learners."""
         return [self.features[at] for at in self.learners[self.name].watch["features"]]
