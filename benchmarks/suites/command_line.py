@@ -21,7 +21,7 @@ from benchmarks.plots.dots import dots
 from benchmarks.records import Record
 from benchmarks.suite import Bench, Suite
 
-WORK = "from a file to answers in a file, start included"
+WORK = "from a file to predictions in a file, start included"
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def test_answers_are_those_of_the_model(spark, tmp_path):
         with pytest.raises(InvalidParameter, match="be a fitted model of thalweg that predicts"):
             predict(df, other)
     with pytest.raises(InvalidInput, match="already has a column 'prediction'"):
-        predict(df.withColumn("Answer", df["heat"]), model)
+        predict(df.withColumn("Prediction", df["heat"]), model)
     dotted = OnlineLDC(0.1).fit(table.select(NAMES).rename_columns(["a.level", "flow", "heat"]), table.column("state"))
     got = predict(df.withColumnRenamed("level", "a.level"), dotted).orderBy("row").toPandas()
     assert got["prediction"].tolist() == model.predict(table.select(NAMES)).tolist()
