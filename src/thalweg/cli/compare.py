@@ -230,7 +230,7 @@ def _ranked(console: Console, sets: Sequence[DataSet], ranks: Ranking) -> None:
         ),
         "",
     )
-    verdict = "differ" if ranks.test.p_value < 0.05 else "cannot be told apart"
+    verdict = "differ" if ranks.test.p_value < 0.05 else "do not differ significantly"
     console.print(
         f"Over {len(sets)} data sets the models {verdict}, p = {_p(ranks.test.p_value)} by Friedman's test. "
         f"Two of them differ where their mean ranks are at least {ranks.difference:.2f} apart (Nemenyi, 0.05)."

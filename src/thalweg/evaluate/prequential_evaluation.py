@@ -114,7 +114,7 @@ def _classes_of(stream: Walkable, classes: ArrayLike | None) -> Labels:
         listed = list(as_array(classes))
         return KnownLabels.none().with_labels(as_labels(listed, len(listed), "prequential")).values
     if iter(stream) is stream:
-        rule = "tell the labels that may occur where chunks can be gone through only once"
+        rule = "list the labels that may occur where chunks can be gone through only once"
         raise InvalidParameter.of("prequential", "classes", rule, classes)
     known = KnownLabels.none()
     for _, y in _pairs(stream):

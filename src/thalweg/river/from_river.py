@@ -162,7 +162,7 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
         wider = known.with_labels(labels).with_labels(announced).values
         told_from_the_start = len(wider) == 2 and len(known) in (0, 2)
         if not (self.model._multiclass or told_from_the_start or set(wider.tolist()) <= {0, 1}):
-            rule = "tells two classes apart, and must know both from the start: give them as 'classes'"
+            rule = "distinguishes two classes, and must know both from the start: give them as 'classes'"
             raise InvalidInput(f"{self.model} {rule}, got {wider.tolist()}")
         model = self._ready(X, rows)
         self.classes_ = wider

@@ -286,9 +286,9 @@ def _deviations(cells: Sequence[Finding]) -> list[str]:
         listed = "; ".join(
             f"{deviation:+.4f} ± {by_chance:.4f} ({_where(cell)})" for cell, deviation, by_chance in uncertain
         )
-        said.append(f"Runs differ too much to tell within {TOLERANCE}: {listed}.")
+        said.append(f"Runs differ too much to decide within {TOLERANCE}: {listed}.")
     elif uncertain:
-        said.append(f"In {len(uncertain)} cells these runs are too few to tell within {TOLERANCE}.")
+        said.append(f"In {len(uncertain)} cells these runs are too few to decide within {TOLERANCE}.")
     return said
 
 

@@ -58,7 +58,7 @@ def _compared(metrics: NumberMetrics) -> str:
         case "worse":
             return f"Worse than {name}{best_of}: {error}, {_share(against['skill'])} more."
         case "even":
-            return f"No better and no worse than {name}{best_of}, as far as can be told: {error}."
+            return f"No significant difference from {name}{best_of}: {error}."
         case _:
             return f"Too few rows to distinguish it from {name}{best_of}: {error}."
 
@@ -131,7 +131,7 @@ def _by_squares(metrics: NumberMetrics) -> list[str]:
 
 
 def _verdict(found: Standing) -> str:
-    return {"better": "better than", "worse": "worse than"}.get(found, "not to be told from")
+    return {"better": "better than", "worse": "worse than"}.get(found, "not significantly different from")
 
 
 def _coverage(metrics: NumberMetrics) -> list[str]:

@@ -116,9 +116,9 @@ def headline(metrics: Metrics, asked: Question) -> str:
             case "worse":
                 return f"Dearer than {name}: {found}."
             case "even":
-                return f"No cheaper and no dearer than {name}, as far as can be told."
+                return f"No significant difference in cost from {name}."
             case _:
-                return f"Too few rows to tell its cost from that of {name}."
+                return f"Too few rows to compare its cost with that of {name}."
     if asked == "alerts":
         alerts = rare["alerts"]
         assert alerts is not None

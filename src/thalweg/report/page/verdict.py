@@ -63,7 +63,7 @@ def _compared(metrics: Metrics) -> str:
         case "worse":
             return f"Worse than {against}: {error}, {per_hundred(gap)} more mistakes in 100 rows."
         case "even":
-            return f"No better and no worse than {against}, as far as can be told: {error}."
+            return f"No significant difference from {against}: {error}."
         case _:
             return f"Too few rows to distinguish it from {against}: {error}."
 
