@@ -225,7 +225,7 @@ def test_a_second_paper_without_an_item_means_all_of_it(
     assert code == 0
     assert sum(line.startswith(".1  .4979 ") for line in out.splitlines()) == 1
     assert out.count("Bayes error 0.0") == 4
-    assert "test answers in" in out
+    assert "test predictions in" in out
     assert "random numbers" in " ".join(out.split())
     assert "100 %  Sudden" in err
     assert sorted(path.name for path in tmp_path.glob("*.png")) == [

@@ -42,7 +42,7 @@ def test_a_slow_loop_finds_the_same_losses(task: str, delay: int) -> None:
     encoded = np.column_stack([X, np.zeros(ROWS)])
     shown = result.to_frame("arrow").to_pydict()
     scored = slice(delay + 1, ROWS - delay)
-    own = [np.nan if each is None else float(each) for each in shown["prediction" if numbers else "answer"]]
+    own = [np.nan if each is None else float(each) for each in shown["prediction"]]
     for name, found in result.metrics["against"]["references"].items():
         make = HistGradientBoostingRegressor if numbers else HistGradientBoostingClassifier
         given = oracle(encoded, y, delay, name, make)[scored]

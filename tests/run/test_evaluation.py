@@ -151,7 +151,7 @@ def test_a_comparison_goes_over_the_rows_once_and_counts_as_numpy_does() -> None
         assert both.results[name].predictions == alone.predictions
         assert both.results[name].metrics["scores"] == alone.metrics["scores"]
     frames = [each.to_frame() for each in both.results.values()]
-    wrong = [(frame["answer"] != frame["label"])[8:-7].to_numpy() for frame in frames]
+    wrong = [(frame["prediction"] != frame["label"])[8:-7].to_numpy() for frame in frames]
     (pair,) = both.pairs
     assert pair.errors is not None
     assert pair.errors["error"].mean == pytest.approx(wrong[0].mean() - wrong[1].mean())

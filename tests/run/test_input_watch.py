@@ -125,14 +125,14 @@ def test_a_run_of_an_earlier_version_resumes_without_what_it_would_have_seen(tmp
     plain, arrays, models = checkpoint.state_of(begun)
     begun.predictions.close()
     del plain["inputs"]
-    old = {name: array for name, array in arrays.items() if not name.startswith(("inputs ", "answered inputs"))}
+    old = {name: array for name, array in arrays.items() if not name.startswith(("inputs ", "predicted inputs"))}
     checkpoint.write(begun.folder / "checkpoint", plain, old, models)
     resumed = Run(given)
     assert resumed.resume()
     resumed.go()
     metrics = metrics_of(resumed)
     assert "inputs" not in metrics
-    assert metrics["rows"]["answered"] + metrics["rows"]["unpredicted"] == 3000
+    assert metrics["rows"]["predicted"] + metrics["rows"]["unpredicted"] == 3000
 
 
 def test_the_exit_code_says_whether_an_alert_fired(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

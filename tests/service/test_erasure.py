@@ -213,8 +213,8 @@ def test_what_is_left_of_a_record_has_no_values(sparse):
     assert left.erased == (1, 2)
     dense = left.X.matrix().toarray() if isinstance(left.X, CompressedRows) else left.X
     assert dense.tolist() == [[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
-    assert left.answers["m"].codes.tolist() == [0, -1, -1]
-    assert np.isnan(left.answers["n"].members[1:]).all()
+    assert left.predictions["m"].codes.tolist() == [0, -1, -1]
+    assert np.isnan(left.predictions["n"].members[1:]).all()
     assert left.gaps.tolist() == [[False, True], [False, False], [False, False]]
     labelled = LabelBody([(3, 0, "a"), (3, 1, "secret")], [(3, 2, "secret", 2), (3, 1, "", 0)])
     kept = labelled.without([(3, 1), (3, 2)])

@@ -198,7 +198,7 @@ def run(
             writable_file(model_file)
             resumed = resume and begun.resume()
             if view is not None:
-                view.begin(begun.answered)
+                view.begin(begun.processed)
             begun.go(view or _say_nothing, checkpoint_seconds, stopping)
         except (Exception, Stopped) as error:
             begun.leave_nothing_half_done(existed)
@@ -259,7 +259,7 @@ def _tell_stopped(begun: Run, view: _View | None) -> None:
     if view is not None:
         view.close()
     if (begun.folder / CHECKPOINT).exists():
-        said = f"stopped after {counted(begun.answered, 'row')}; the same command with --resume continues from there"
+        said = f"stopped after {counted(begun.processed, 'row')}; the same command with --resume continues from there"
     else:
         said = "stopped before the first row"
     typer.echo(f"thalweg: {said}", err=True)
@@ -303,7 +303,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     console.print()
     console.print(_scores(metrics))
     console.print(
-        f"\n{counted(rows['answered'], 'row')} predicted, {rows['learned']:,} learned, "
+        f"\n{counted(rows['predicted'], 'row')} predicted, {rows['learned']:,} learned, "
         f"{rows['unlabelled']:,} without a {thing}, {rows['pending']:,} still waiting for one, "
         f"{rows['skipped']:,} skipped.",
         soft_wrap=True,

@@ -22,7 +22,7 @@ _PLAIN_STEP = 0.1
 
 @contextmanager
 def progress() -> Iterator[Tell]:
-    """A function to tell the share done and what is being done."""
+    """A function that shows the share done and what is being done."""
     with _bar() if sys.stderr.isatty() else _plain_lines() as tell:
         yield tell
 

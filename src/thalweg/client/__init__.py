@@ -6,8 +6,6 @@ import lazy_loader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from thalweg.client.answers import Answer as Answer
-    from thalweg.client.answers import Answers as Answers
     from thalweg.client.clients import AsyncClient as AsyncClient
     from thalweg.client.clients import Client as Client
     from thalweg.client.column_responses import AlikeRows as AlikeRows
@@ -29,6 +27,8 @@ if TYPE_CHECKING:
     from thalweg.client.model_responses import Decision as Decision
     from thalweg.client.model_responses import Model as Model
     from thalweg.client.model_responses import Version as Version
+    from thalweg.client.predictions import Prediction as Prediction
+    from thalweg.client.predictions import Predictions as Predictions
     from thalweg.client.protocol import EraseReceipt as EraseReceipt
     from thalweg.client.protocol import Receipt as Receipt
     from thalweg.client.protocol import VoidReceipt as VoidReceipt
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "answers": ["Answer", "Answers"],
         "clients": ["AsyncClient", "Client"],
         "column_responses": [
             "AlikeRows",
@@ -52,6 +51,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         ],
         "history_responses": ["Change", "Course", "Point", "Points", "RecentPredictions"],
         "model_responses": ["Comparison", "Decision", "Model", "Version"],
+        "predictions": ["Prediction", "Predictions"],
         "protocol": ["EraseReceipt", "Receipt", "VoidReceipt"],
     },
 )

@@ -1,4 +1,4 @@
-"""What a run says of the table: at once where it can, and in the report.
+"""What a run reports about its table: at once where it can, and in the report.
 
 Kept word by word: rows that cannot be read, what the first rows show, keys and labels that come too late for a column,
 codes of missing values that come after the first rows, and times that go back.
@@ -21,7 +21,7 @@ from thalweg.tables.encoder import Encoded
 
 #: Complaints about rows that are kept.
 _MOST_COMPLAINTS = 100
-#: Notices of one kind that are said one by one.
+#: Notices of one kind that are reported one by one.
 _MOST_TOLD = 5
 
 
@@ -33,7 +33,7 @@ class Notices:
         self._head = head
         #: About rows that were skipped.
         self.complaints: list[str] = []
-        #: Sentences that were said as soon as they arose.
+        #: Sentences that were reported as soon as they arose.
         self.said: set[str] = set()
         self._oddities: list[str] = []
         #: By key of JSON that is no column, and by label without a column of probabilities.

@@ -288,7 +288,7 @@ def plan_columns(
         elif name == key:
             columns.append(KeyColumn(name))
         elif name in reserved:
-            left_out[name] = "tells when the label comes"
+            left_out[name] = "says when the label comes"
         elif name in drop:
             left_out[name] = "left out, as asked"
         else:

@@ -203,7 +203,7 @@ def _memory(metrics: Metrics) -> Chart | None:
 
 
 def remembered(metrics: Metrics) -> tuple[bool, dict[str, Series]]:
-    """The memory of the most frequent classes; or, of a model that does not tell it by class, of all rows."""
+    """The memory of the most frequent classes; or, of a model that does not give it by class, of all rows."""
     memory = metrics["course"]["effective_rows"] or {}
     shown = frequent_classes(metrics, MOST_CLASSES)
     of_classes = {label: values for label, values in memory.items() if label in shown}

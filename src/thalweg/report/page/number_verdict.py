@@ -7,7 +7,7 @@ from thalweg.report.page.formats import count, counted, lateness, lowest_coverag
 from thalweg.report.page.number_content import NumberMetrics, NumberScore, Skill
 from thalweg.report.page.standing import Bar, Standing, Tile, bars, standing
 
-#: From this share of skipped rows on, the headline tells it.
+#: From this share of skipped rows on, the headline says so.
 _MANY_SKIPPED = 0.05
 
 
@@ -79,7 +79,7 @@ def findings(metrics: NumberMetrics) -> list[str]:
     model = scores["model"]
     if model["absolute_error"] is None:
         return [
-            f"{metrics['model']['title']} predicted {counted(rows['answered'], 'row')} of {metrics['run']['source']}; "
+            f"{metrics['model']['title']} predicted {counted(rows['predicted'], 'row')} of {metrics['run']['source']}; "
             "no target came for any of them."
         ]
     others = "; ".join(f"{name} {short(scores[key]['absolute_error'])}" for key, name in names.items())

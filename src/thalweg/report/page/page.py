@@ -145,8 +145,8 @@ def merged_confusion(metrics: Metrics) -> tuple[list[str], list[list[int]]]:
     place = dict.fromkeys(range(len(classes)), len(kept)) | {at: place for place, at in enumerate(kept)}
     merged = [[0] * (len(kept) + 1) for _ in range(len(kept) + 1)]
     for truth, line in enumerate(counts):
-        for answer, number in enumerate(line):
-            merged[place[truth]][place[answer]] += number
+        for predicted, number in enumerate(line):
+            merged[place[truth]][place[predicted]] += number
     return [*(names[at] for at in kept), f"{len(classes) - len(kept)} others"], merged
 
 

@@ -118,7 +118,7 @@ def headline(metrics: Metrics, asked: Question) -> str:
             case "even":
                 return f"No significant difference in cost from {name}: {found}."
             case _:
-                return f"Too few rows to tell its cost from that of {name}."
+                return f"Too few rows to compare its cost with that of {name}."
     if asked == "alerts":
         alerts = rare["alerts"]
         assert alerts is not None

@@ -74,7 +74,7 @@ def findings(metrics: Metrics) -> list[str]:
     scores, verdict = metrics["scores"], metrics["verdict"]
     if scores["model"]["error"] is None:
         return [
-            f"{metrics['model']['title']} predicted {counted(metrics['rows']['answered'], 'row')} of "
+            f"{metrics['model']['title']} predicted {counted(metrics['rows']['predicted'], 'row')} of "
             f"{metrics['run']['source']}; no label came for any of them."
         ]
     if asked := question(metrics):

@@ -170,7 +170,7 @@ class _Labelled:
 
 
 class ColumnWatch:
-    """Of the model that answers; its challengers are not sampled. A change of the columns begins it anew."""
+    """Of the champion; its challengers are not sampled. A change of the columns begins it anew."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._plan = encoder.plan
@@ -202,7 +202,7 @@ class ColumnWatch:
 
         `test_blocks` is due after the last of those that come together.
         """
-        if (given := body.answers.get(name)) is not None:
+        if (given := body.predictions.get(name)) is not None:
             self._predictions.add(cells_of_predictions(given, body.erased))
         for name, new in (body.categories or {}).items():
             self._categories[name] += new
