@@ -132,7 +132,7 @@ def test_a_failure_is_told_and_is_the_exit_code(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(conformance, "SUITES", (_suite(()), ABSENT))
     page = tmp_path / "page.md"
     code, out, err = run(capsys, "NoChange", "OnlineLDC", "--markdown", str(page))
-    assert (code, err.splitlines()[0]) == (0, "  0%  Strict: NoChange")
+    assert (code, err.splitlines()[0]) == (0, "  0 %  Strict: NoChange")
     assert out.splitlines()[3:5] == [
         "NoChange     3       3       0         0        1",
         "OnlineLDC    3       3       0         0        1",
