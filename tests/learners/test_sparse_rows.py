@@ -162,10 +162,7 @@ def test_what_cannot_be_learned_is_refused_and_changes_nothing():
             model.partial_fit(broken, y)
     with pytest.raises(InvalidInput, match=r"must be two-dimensional, got one row of 3: X.reshape\(1, -1\)"):
         model.predict(coo_array(np.array([1.0, 0.0, 2.0])))
-    for default, target in (
-        (AutoClassifier(dense_features=41), y),
-        (AutoRegressor(dense_features=41), np.zeros(len(y))),
-    ):
+    for kind, target in ((AutoClassifier, y), (AutoRegressor, np.zeros(len(y)))):
         with pytest.raises(InvalidInput, match="X must have at least the 41 columns of dense_features, got 40"):
             kind(dense_features=41).partial_fit(X, target)
     np.testing.assert_array_equal(model.decision_function(X), before)
