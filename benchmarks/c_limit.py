@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.contest import Contestant, Run, Unavailable
-from benchmarks.operations import ANSWER_THEN_LEARN
+from benchmarks.operations import PREDICT_THEN_LEARN
 from benchmarks.ours import Started
 from thalweg import OnlineLDC
 
@@ -90,4 +90,4 @@ def the_limit(start: Started, folder: Path) -> Contestant:
     def prepare(count: int) -> Run:
         return lambda: limit.predict_then_learn(known, start.X[:count], start.y[:count])
 
-    return Contestant(ANSWER_THEN_LEARN, "C, the same loop", prepare, len(start.y), "limit")
+    return Contestant(PREDICT_THEN_LEARN, "C, the same loop", prepare, len(start.y), "limit")

@@ -7,12 +7,12 @@ from typing import Any
 
 from benchmarks.contest import Contestant, Run, Side
 
-ANSWER_THEN_LEARN = "answer each row, then learn it"
+PREDICT_THEN_LEARN = "predict each row, then learn it"
 LEARN_ONE = "learn_one"
 PREDICT_ONE = "predict_one"
 
 
-def answer_then_learn(model: Any, rows: Iterable[Any], labels: Iterable[Any]) -> None:
+def predict_then_learn(model: Any, rows: Iterable[Any], labels: Iterable[Any]) -> None:
     predict, learn = model.predict_one, model.learn_one
     for x, y in zip(rows, labels, strict=True):
         predict(x)
@@ -31,16 +31,16 @@ def predict_all(model: Any, rows: Iterable[Any]) -> None:
         predict(x)
 
 
-def answering(
+def predicting(
     name: str, make: Callable[[], Any], rows: Sequence[Any], labels: Sequence[Any], *, side: Side = "peer"
 ) -> Contestant:
-    """A model that answers single rows and learns them."""
+    """A model that predicts single rows and learns them."""
 
     def prepare(count: int) -> Run:
-        model, some, answers = make(), rows[:count], labels[:count]
-        return lambda: answer_then_learn(model, some, answers)
+        model, some, targets = make(), rows[:count], labels[:count]
+        return lambda: predict_then_learn(model, some, targets)
 
-    return Contestant(ANSWER_THEN_LEARN, name, prepare, len(rows), side)
+    return Contestant(PREDICT_THEN_LEARN, name, prepare, len(rows), side)
 
 
 def one_by_one(
@@ -49,8 +49,8 @@ def one_by_one(
     """A model's three contests with single rows."""
 
     def to_learn(count: int) -> Run:
-        model, some, answers = make(), rows[:count], labels[:count]
-        return lambda: learn_all(model, some, answers)
+        model, some, targets = make(), rows[:count], labels[:count]
+        return lambda: learn_all(model, some, targets)
 
     trained = make()
     learn_all(trained, rows[:1000], labels[:1000])
@@ -59,6 +59,6 @@ def one_by_one(
         some = rows[:count]
         return lambda: predict_all(trained, some)
 
-    yield answering(name, make, rows, labels, side=side)
+    yield predicting(name, make, rows, labels, side=side)
     yield Contestant(LEARN_ONE, name, to_learn, len(rows), side)
     yield Contestant(PREDICT_ONE, name, to_predict, len(rows), side)

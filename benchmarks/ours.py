@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.contest import Contestant, Run
-from benchmarks.operations import ANSWER_THEN_LEARN, one_by_one
+from benchmarks.operations import PREDICT_THEN_LEARN, one_by_one
 from benchmarks.rows import Rows
 from thalweg import OnlineLDC, Perceptron
 
@@ -54,7 +54,7 @@ def in_one_call(name: str, make: Callable[[], Any], rows: Rows) -> Contestant:
         model, X, y = make(), rows.X[:count], rows.y[:count]
         return lambda: model.predict_then_learn(X, y)
 
-    return Contestant(ANSWER_THEN_LEARN, name, prepare, len(rows), "ours")
+    return Contestant(PREDICT_THEN_LEARN, name, prepare, len(rows), "ours")
 
 
 def from_there(start: Started, name: str = "OnlineLDC.predict_then_learn") -> Contestant:
@@ -64,4 +64,4 @@ def from_there(start: Started, name: str = "OnlineLDC.predict_then_learn") -> Co
         model = copy.deepcopy(start.model)
         return lambda: model.predict_then_learn(start.X[:count], start.y[:count])
 
-    return Contestant(ANSWER_THEN_LEARN, name, prepare, len(start.y), "ours")
+    return Contestant(PREDICT_THEN_LEARN, name, prepare, len(start.y), "ours")

@@ -114,7 +114,7 @@ def growth_figure() -> Figure:
         Curve(name, sizes[: 6 - place], 1e-4 * sizes[: 6 - place] ** (1 + place / 3))
         for place, name in enumerate(TIMED)
     ]
-    panels = [Panel("fit", curves), Panel("answers to 2,000 rows", curves)]
+    panels = [Panel("fit", curves), Panel("predictions of 2,000 rows", curves)]
     return bounsiar.draw_growth(panels, title="Twonorm: time against training rows")
 
 

@@ -51,7 +51,7 @@ def sample_metrics(points: int = 60, names: dict[str, Any] | None = None) -> dic
         },
         "rows": {
             "read": scored + 15,
-            "answered": scored + 13,
+            "predicted": scored + 13,
             "scored": scored,
             "learned": scored,
             "unlabelled": 3,
@@ -94,7 +94,7 @@ def sample_metrics(points: int = 60, names: dict[str, Any] | None = None) -> dic
                 "forecast": {label: [course(0.5) for _ in named["features"]] for label in labels},
             },
         },
-        "confusion": {"classes": labels, "counts": counts, "unanswered": 1},
+        "confusion": {"classes": labels, "counts": counts, "unpredicted": 1},
         "calibration": {
             "edges": [0.0, 0.5, 1.0],
             "rows": [0, scored],

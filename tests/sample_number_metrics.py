@@ -34,7 +34,7 @@ def sample_number_metrics(
     return {
         "task": "regression",
         **{name: base[name] for name in kept},
-        "rows": base["rows"] | {"read": rows + 15, "answered": rows, "scored": rows, "learned": rows},
+        "rows": base["rows"] | {"read": rows + 15, "predicted": rows, "scored": rows, "learned": rows},
         "verdict": board.verdict(),
         "scores": {name: board.score(name) for name in board.names},
         "intervals": board.intervals.metrics(),

@@ -16,7 +16,7 @@ from tests.examples import examples
 from thalweg import OnlineLDC, OnlineLinearRegression, StandardScaler, TableClassifier, cli, load, save
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
 from thalweg.evaluate import prequential
-from thalweg.run.predict import answer, model_for_tables
+from thalweg.run.predict import model_for_tables, predict_table
 from thalweg.store import dumps, loads
 
 pa = pytest.importorskip("pyarrow")
@@ -93,13 +93,13 @@ cells = st.tuples(
 @examples(200)
 def test_a_frame_is_predicted_as_its_file(folder: Path, rows: list[tuple[str, ...]]) -> None:
     path = write_table(folder / "new.csv", rows)
-    told = list(answer(model_for_tables(folder / "rows" / "model.thalweg"), str(path)))
+    told = list(predict_table(model_for_tables(folder / "rows" / "model.thalweg"), str(path)))
     model = load(folder / "rows" / "model.thalweg")
     before = dumps(model)
     for name, frame in frames(path).items():
-        assert model.predict(frame).tolist() == [label for part in told for label in part.answers], name
+        assert model.predict(frame).tolist() == [label for part in told for label in part.predictions], name
         np.testing.assert_array_equal(model.predict_proba(frame), np.concatenate([part.proba for part in told]), name)
-    for label, row in zip(told[0].answers, frames(path)["dicts"], strict=True):
+    for label, row in zip(told[0].predictions, frames(path)["dicts"], strict=True):
         assert model.predict_one(row) == label
     assert dumps(model) == before == (folder / "rows" / "model.thalweg").read_bytes()
 
@@ -109,7 +109,7 @@ def test_the_command_and_python_say_the_same(folder: Path, capsys: pytest.Captur
     assert code == 0
     told = list(csv.DictReader(said.splitlines()))
     model, frame = load(folder / "rows" / "model.thalweg"), pd.read_csv(folder / "rows.csv")
-    assert [line["answer"] for line in told] == model.predict(frame).tolist()
+    assert [line["prediction"] for line in told] == model.predict(frame).tolist()
     given = [float(line["probability"]) for line in told]
     np.testing.assert_allclose(given, model.predict_proba(frame).max(axis=1), rtol=0, atol=5.1e-7)
     learner = model.learner
@@ -190,7 +190,7 @@ def test_a_learner_that_knows_its_columns_reads_tables(tmp_path: Path, capsys: p
     other.to_csv(tmp_path / "rows.csv", index=False)
     code, said, complaint = run(capsys, "predict", str(tmp_path / "model.thalweg"), str(tmp_path / "rows.csv"))
     assert (code, complaint) == (0, "")
-    assert [line["answer"] for line in csv.DictReader(said.splitlines())] == [str(label) for label in expected]
+    assert [line["prediction"] for line in csv.DictReader(said.splitlines())] == [str(label) for label in expected]
     model = TableClassifier(learner)
     for X in (other, pl.from_pandas(other), pa.Table.from_pandas(other), other.to_dict("records")):
         np.testing.assert_array_equal(model.predict(X), expected)
@@ -248,11 +248,11 @@ def test_prequential_goes_on_as_the_run_did(folder: Path, chunk: int) -> None:
     stream = [(frame[NAMES], frame["wet"].to_numpy())]
     records = list(prequential(model, stream, chunk=chunk))
     with (folder / "rows" / "predictions.csv").open(newline="") as lines:
-        told = [row["answer"] for row in csv.DictReader(lines)][1050:]
-    assert [str(label) for record in records for label in record.classes[record.answers]] == told
+        told = [row["prediction"] for row in csv.DictReader(lines)][1050:]
+    assert [str(label) for record in records for label in record.classes[record.predictions]] == told
     assert dumps(model.learner) == dumps(whole.learner)
     assert model.encoder.to_json() == whole.encoder.to_json()
-    late = [record.answers for record in prequential(load(folder / "first" / "model.thalweg"), stream, delay=50)]
+    late = [record.predictions for record in prequential(load(folder / "first" / "model.thalweg"), stream, delay=50)]
     assert (np.concatenate(late) >= 0).all()
     before = dumps(model)
     with pytest.raises(InvalidInput, match="label"):

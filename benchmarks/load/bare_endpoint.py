@@ -21,7 +21,7 @@ ARROW = "application/vnd.apache.arrow.stream"
 ANSWER = {
     "model": "default",
     "version": 1,
-    "answers": [{"id": "1-0", "answer": "a", "probabilities": {"a": 0.5, "b": 0.5}}],
+    "predictions": [{"id": "1-0", "prediction": "a", "probabilities": {"a": 0.5, "b": 0.5}}],
 }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.contest import Contestant, Run, Unavailable
-from benchmarks.operations import ANSWER_THEN_LEARN
+from benchmarks.operations import PREDICT_THEN_LEARN
 from benchmarks.rows import Rows
 
 
@@ -41,9 +41,9 @@ def contestants(rows: Rows, folder: Path) -> Iterator[Contestant]:
         return prepare
 
     for name, make in _makers(stream.get_schema()).items():
-        yield Contestant(ANSWER_THEN_LEARN, f"MOA {name}, row by row", row_by_row(make), len(instances))
+        yield Contestant(PREDICT_THEN_LEARN, f"MOA {name}, row by row", row_by_row(make), len(instances))
         over_a_file = f"MOA {name}, its own loop over a file"
-        yield Contestant(ANSWER_THEN_LEARN, over_a_file, in_java(make), len(few), least=len(few) // 4)
+        yield Contestant(PREDICT_THEN_LEARN, over_a_file, in_java(make), len(few), least=len(few) // 4)
 
 
 def _makers(schema: Any) -> dict[str, Callable[[], Any]]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.contest import Contestant, Run
-from benchmarks.operations import ANSWER_THEN_LEARN
+from benchmarks.operations import PREDICT_THEN_LEARN
 from benchmarks.ours import RATE, Started, started
 from benchmarks.rows import Rows
 
@@ -78,4 +78,4 @@ def from_there(start: Started, name: str) -> Contestant:
         loop = kind(start.model.means_, start.model.precision_, start.model.counts_)
         return lambda: loop.run(start.X[:count], start.y[:count])
 
-    return Contestant(ANSWER_THEN_LEARN, name, prepare, len(start.y))
+    return Contestant(PREDICT_THEN_LEARN, name, prepare, len(start.y))

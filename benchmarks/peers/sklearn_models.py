@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.contest import Contestant, Run
-from benchmarks.operations import ANSWER_THEN_LEARN, answer_then_learn, one_by_one
+from benchmarks.operations import PREDICT_THEN_LEARN, one_by_one, predict_then_learn
 from benchmarks.rows import Rows
 
 BATCH, WINDOW = 100, 200
@@ -76,7 +76,7 @@ def _in_batches(rows: Rows) -> Contestant:
 
         return run
 
-    return Contestant(ANSWER_THEN_LEARN, f"scikit-learn SGDClassifier, {BATCH} rows at a time", prepare, len(rows))
+    return Contestant(PREDICT_THEN_LEARN, f"scikit-learn SGDClassifier, {BATCH} rows at a time", prepare, len(rows))
 
 
 def _refitted(rows: Rows) -> Contestant:
@@ -84,6 +84,6 @@ def _refitted(rows: Rows) -> Contestant:
 
     def prepare(count: int) -> Run:
         model = Refitted(rows.X[:WINDOW], rows.y[:WINDOW])
-        return lambda: answer_then_learn(model, X[:count], y[:count])
+        return lambda: predict_then_learn(model, X[:count], y[:count])
 
-    return Contestant(ANSWER_THEN_LEARN, f"scikit-learn LDA of the last {WINDOW} rows", prepare, len(y))
+    return Contestant(PREDICT_THEN_LEARN, f"scikit-learn LDA of the last {WINDOW} rows", prepare, len(y))

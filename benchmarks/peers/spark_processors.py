@@ -10,9 +10,21 @@ import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from thalweg.spark.group import Group
-from thalweg.spark.packing import ANSWER, CONFIDENCE, EVENT, ID, ROWS, TARGET, TIME, Layout, concatenated, kept, opened
+from thalweg.spark.packing import (
+    CONFIDENCE,
+    EVENT,
+    ID,
+    PREDICTION,
+    ROWS,
+    TARGET,
+    TIME,
+    Layout,
+    concatenated,
+    kept,
+    opened,
+)
 
-ANSWERS = "key bigint, time bigint, answer bigint"
+PREDICTIONS = "key bigint, time bigint, prediction bigint"
 
 
 class Nothing(StatefulProcessor):
@@ -23,7 +35,7 @@ class Nothing(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: N802
         for frame in rows:
-            yield pd.DataFrame({"key": key[0], "time": frame["time"], "answer": frame["target"]})
+            yield pd.DataFrame({"key": key[0], "time": frame["time"], "prediction": frame["target"]})
 
 
 class NothingPacked(StatefulProcessor):
@@ -45,7 +57,7 @@ class NothingPacked(StatefulProcessor):
             TIME: came.column(TIME),
             ID: came.column(ID),
             EVENT: pa.array(np.zeros(len(came), dtype=np.int8)),
-            ANSWER: came.column(TARGET),
+            PREDICTION: came.column(TARGET),
             TARGET: came.column(TARGET),
             CONFIDENCE: pa.nulls(len(came), pa.float64()),
         }
@@ -71,15 +83,15 @@ class PlainPython(StatefulProcessor):
         weights = [0.0] * (self._features + 1) if found is None else list(found[0])
         for frame in rows:
             frame = frame.sort_values("time")
-            answers = []
+            predicted = []
             for row, label in zip(frame.iloc[:, 2:].to_numpy().tolist(), frame["target"].tolist(), strict=True):
                 score = weights[-1] + sum(w * x for w, x in zip(weights, row, strict=False))
-                answers.append(int(score > 0))
+                predicted.append(int(score > 0))
                 step = self.RATE * (label - 1 / (1 + math.exp(-max(-30.0, min(30.0, score)))))
                 for place, value in enumerate(row):
                     weights[place] += step * value
                 weights[-1] += step
-            yield pd.DataFrame({"key": key[0], "time": frame["time"], "answer": answers})
+            yield pd.DataFrame({"key": key[0], "time": frame["time"], "prediction": predicted})
         self._state.update((weights,))
 
 

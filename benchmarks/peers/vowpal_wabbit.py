@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.contest import Contestant, Run, Unavailable
-from benchmarks.operations import ANSWER_THEN_LEARN
+from benchmarks.operations import PREDICT_THEN_LEARN
 from benchmarks.rows import Rows
 
 #: What it needs for two classes; --quiet, so that it prints no progress.
@@ -30,4 +30,4 @@ def contestants(rows: Rows, folder: Path) -> Iterator[Contestant]:
         arguments = ["-d", str(table), "-p", str(folder / "answers.txt"), *OPTIONS]
         return lambda: Workspace(arg_list=arguments)
 
-    yield Contestant(ANSWER_THEN_LEARN, "Vowpal Wabbit, from its own format", prepare, len(lines), least=len(lines))
+    yield Contestant(PREDICT_THEN_LEARN, "Vowpal Wabbit, from its own format", prepare, len(lines), least=len(lines))

@@ -21,7 +21,7 @@ from benchmarks.plots.dots import dots
 from benchmarks.records import Record
 from benchmarks.suite import Bench, Suite
 
-WORK = "from a file to answers in a file, start included"
+WORK = "from a file to predictions in a file, start included"
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def _ours(table: Path, *rate: str) -> Command:
 
     def share_wrong() -> float:
         with (out / "predictions.csv").open() as answers:
-            return _share_wrong((row["label"], row["answer"]) for row in csv.DictReader(answers))
+            return _share_wrong((row["label"], row["prediction"]) for row in csv.DictReader(answers))
 
     return Command(["-m", "thalweg", "run", str(table), *options], share_wrong)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from benchmarks.c_limit import the_limit
 from benchmarks.contest import Effort, Unavailable
-from benchmarks.operations import ANSWER_THEN_LEARN
+from benchmarks.operations import PREDICT_THEN_LEARN
 from benchmarks.ours import ours, started
 from benchmarks.peers import peers
 from benchmarks.plots.dots import dots
@@ -36,7 +36,7 @@ def findings(records: Sequence[Record]) -> Iterable[Finding]:
     """How far ahead of River's fastest model, and of Vowpal Wabbit."""
     for record in records:
         width = record.setting["features"]
-        if record.model == OURS and record.work == ANSWER_THEN_LEARN and width <= 10:
+        if record.model == OURS and record.work == PREDICT_THEN_LEARN and width <= 10:
             for name, least in (("× River", 60.0), ("× VW", 10.0)):
                 if name in record.ratios:
                     yield Finding(f"OnlineLDC {name}, {width} features", record.ratios[name], at_least=least)

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.contest import Contestant, Effort, Run, Unavailable
 from benchmarks.growth_law import law_of
-from benchmarks.operations import answer_then_learn, answering, learn_all
+from benchmarks.operations import learn_all, predict_then_learn, predicting
 from benchmarks.ours import online_ldc
 from benchmarks.peers.river_models import river
 from benchmarks.plots.lines import Axis, lines
@@ -74,7 +74,7 @@ def _after_some(name: str, make: Callable[[], Any], rows: Rows) -> Contestant:
 
 def _logistic(rows: Rows) -> Contestant:
     labels = rows.y[: len(rows.dicts)].tolist()
-    return answering("River LogisticRegression", river().linear_model.LogisticRegression, rows.dicts, labels)
+    return predicting("River LogisticRegression", river().linear_model.LogisticRegression, rows.dicts, labels)
 
 
 def _bayes(rows: Rows) -> Contestant:
@@ -84,7 +84,7 @@ def _bayes(rows: Rows) -> Contestant:
     learn_all(model, X[:SEEN], y[:SEEN])
 
     def prepare(count: int) -> Run:
-        return lambda: answer_then_learn(model, X[SEEN : SEEN + count], y[SEEN : SEEN + count])
+        return lambda: predict_then_learn(model, X[SEEN : SEEN + count], y[SEEN : SEEN + count])
 
     return Contestant("", "River GaussianNB", prepare, len(X) - SEEN)
 

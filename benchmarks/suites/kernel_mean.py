@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from benchmarks.contest import Effort, Unavailable
-from benchmarks.operations import answering
+from benchmarks.operations import predicting
 from benchmarks.ours import in_one_call
 from benchmarks.peers.river_models import river
 from benchmarks.plots.dots import dots
@@ -30,10 +30,10 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
         contestants = [
             in_one_call("kernel mean, sigma given", partial(_ours, 1.0 / width), rows),
             in_one_call("kernel mean, octaves", octaves, rows),
-            answering("kernel mean, octaves, dict rows", octaves, rows.dicts, rows.labels, side="ours"),
+            predicting("kernel mean, octaves, dict rows", octaves, rows.dicts, rows.labels, side="ours"),
         ]
         try:
-            contestants.append(answering("River KNNClassifier", _neighbours(), rows.dicts, rows.labels))
+            contestants.append(predicting("River KNNClassifier", _neighbours(), rows.dicts, rows.labels))
         except Unavailable as reason:
             bench.leave_out(reason)
         yield list(bench.measure(contestants, {"features": width}))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from benchmarks.c_limit import the_limit
 from benchmarks.contest import Effort
-from benchmarks.operations import ANSWER_THEN_LEARN
+from benchmarks.operations import PREDICT_THEN_LEARN
 from benchmarks.ours import from_there, started
 from benchmarks.plots.lines import Axis, lines
 from benchmarks.records import Finding, Record
@@ -35,7 +35,7 @@ SUITE = Suite(
     name="limit",
     asks="How near is OnlineLDC.predict_then_learn to the same loop in C?",
     measure=measure,
-    plot=lines("limit", "OnlineLDC beside the same loop in C", {ANSWER_THEN_LEARN: Axis("features")}),
+    plot=lines("limit", "OnlineLDC beside the same loop in C", {PREDICT_THEN_LEARN: Axis("features")}),
     full=Effort(rounds=45, seconds=0.1),
     quick=Effort(rounds=5, seconds=0.05),
     ratios={"of C": "C, "},

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.contest import Contestant, Effort, Run, Unavailable
-from benchmarks.operations import ANSWER_THEN_LEARN, answering
+from benchmarks.operations import PREDICT_THEN_LEARN, predicting
 from benchmarks.peers.river_models import river
 from benchmarks.plots.dots import dots
 from benchmarks.records import Record
@@ -43,14 +43,14 @@ def contestants(features: int, bench: Bench) -> Iterator[Contestant]:
             model, rows, answers = make(), X[:count], y[:count]
             return lambda: model.predict_then_learn(rows, answers)
 
-        return Contestant(ANSWER_THEN_LEARN, name, prepare, len(y), "ours")
+        return Contestant(PREDICT_THEN_LEARN, name, prepare, len(y), "ours")
 
     for solver, make in SOLVERS.items():
         name = f"OnlineLinearRegression {solver}"
         yield whole(f"{name}.predict_then_learn", make)
-        yield answering(f"{name}, array rows", make, list(few), targets, side="ours")
-        yield answering(f"{name}, dict rows", make, dicts, targets, side="ours")
-    yield answering("scikit-learn SGDRegressor", RowByRow, [row[np.newaxis] for row in few], targets)
+        yield predicting(f"{name}, array rows", make, list(few), targets, side="ours")
+        yield predicting(f"{name}, dict rows", make, dicts, targets, side="ours")
+    yield predicting("scikit-learn SGDRegressor", RowByRow, [row[np.newaxis] for row in few], targets)
     try:
         found = river()
     except Unavailable as reason:
@@ -58,7 +58,7 @@ def contestants(features: int, bench: Bench) -> Iterator[Contestant]:
     else:
         linear, descent = found.linear_model.LinearRegression, found.optim.SGD
         theirs = lambda: linear(optimizer=descent(STEP), intercept_lr=STEP)  # noqa: E731
-        yield answering("River LinearRegression", theirs, dicts, targets)
+        yield predicting("River LinearRegression", theirs, dicts, targets)
 
 
 class RowByRow:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from benchmarks.contest import Effort
-from benchmarks.operations import answering
+from benchmarks.operations import predicting
 from benchmarks.peers.river_models import SCALED, models, river
 from benchmarks.plots.dots import dots
 from benchmarks.records import Finding, Record
@@ -29,8 +29,8 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
     }
     for width in WIDTHS:
         rows = Rows(width)
-        contestants = [answering(name, make, rows.dicts, rows.labels, side="ours") for name, make in own.items()]
-        contestants += [answering(name, make, rows.dicts, rows.labels) for name, make in models().items()]
+        contestants = [predicting(name, make, rows.dicts, rows.labels, side="ours") for name, make in own.items()]
+        contestants += [predicting(name, make, rows.dicts, rows.labels) for name, make in models().items()]
         yield list(bench.measure(contestants, {"features": width}))
 
 

@@ -152,7 +152,7 @@ def _answered(port: int, count: int, seed: int) -> list[dict[str, str]]:
     for begin in range(0, count, 10_000):
         part = rows[begin : begin + 10_000]
         body = json.dumps({"rows": [row for row, _ in part]}).encode()
-        answers = json.loads(post(connection, "/v1/predict", body))["answers"]
+        answers = json.loads(post(connection, "/v1/predict", body))["predictions"]
         for answer, (_, label) in zip(answers, part, strict=True):
             labels.append({"id": answer["id"], "label": label})
     return labels

@@ -77,7 +77,7 @@ def _compared(bench: Bench, spark: Any, source: Path, rows: int) -> Iterator[Rec
 
 
 def _jobs(spark: Any, source: Path) -> dict[str, Callable[[], Any]]:
-    from benchmarks.peers.spark_processors import ANSWERS, Nothing, NothingPacked, PlainPython, packed_state
+    from benchmarks.peers.spark_processors import PREDICTIONS, Nothing, NothingPacked, PlainPython, packed_state
     from thalweg.spark import learn_stream
     from thalweg.spark.columns import TEXT, WHOLE
     from thalweg.spark.group import Group
@@ -95,7 +95,7 @@ def _jobs(spark: Any, source: Path) -> dict[str, Callable[[], Any]]:
         return as_events(df, layout, "key", None, "target", "time").mapInArrow(packer(layout), layout.packed)
 
     def with_function(processor: Any) -> Any:
-        return stream().groupBy("key").transformWithStateInPandas(processor, ANSWERS, "append", "none")
+        return stream().groupBy("key").transformWithStateInPandas(processor, PREDICTIONS, "append", "none")
 
     def empty_packed() -> Any:
         cell = bytes(packed(spark.read.parquet(str(source)).where("key = 0")).first()["rows"])

@@ -1,4 +1,4 @@
-"""How long until the first answer: a fresh process imports a library and makes its first call."""
+"""How long until the first prediction: a fresh process imports a library and makes its first call."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def findings(records: Sequence[Record]) -> Iterable[Finding]:
 
 SUITE = Suite(
     name="start",
-    asks="How long does a fresh process take until the first answer?",
+    asks="How long does a fresh process take until the first prediction?",
     measure=measure,
     plot=dots("start", "Import and first call"),
     full=Effort(rounds=15),

@@ -205,7 +205,7 @@ def _ours(rows: TextRows, predictions: Predictions, folder: Path) -> Iterator[Co
         def run() -> Sequence[Any]:
             Run(RunOptions.of({"source": str(table), "out": str(out)})).go()
             with (out / "predictions.csv").open(newline="") as file:
-                return [int(row["answer"] or 0) for row in csv.DictReader(file)]
+                return [int(row["prediction"] or 0) for row in csv.DictReader(file)]
 
         return run
 

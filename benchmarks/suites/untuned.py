@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from benchmarks.contest import Effort, Unavailable
-from benchmarks.operations import answering
+from benchmarks.operations import predicting
 from benchmarks.ours import in_one_call
 from benchmarks.peers.river_models import SCALED, models
 from benchmarks.plots.dots import dots
@@ -27,9 +27,9 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
         rows = Rows(width)
         contestants = [in_one_call(WHOLE, AutoClassifier, rows), in_one_call(LINEAR, linear, rows)]
         contestants += [in_one_call(PART + name, partial(ScaledMember, name), rows) for name in MEMBER_CORES]
-        contestants.append(answering(f"{WHOLE}, dict rows", AutoClassifier, rows.dicts, rows.labels, side="ours"))
+        contestants.append(predicting(f"{WHOLE}, dict rows", AutoClassifier, rows.dicts, rows.labels, side="ours"))
         try:
-            contestants.append(answering(SCALED, models()[SCALED], rows.dicts, rows.labels))
+            contestants.append(predicting(SCALED, models()[SCALED], rows.dicts, rows.labels))
         except Unavailable as reason:
             bench.leave_out(reason)
         yield list(bench.measure(contestants, {"features": width}))

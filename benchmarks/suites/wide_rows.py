@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from benchmarks.contest import Contestant, Effort, Run
-from benchmarks.operations import ANSWER_THEN_LEARN, answer_then_learn
+from benchmarks.operations import PREDICT_THEN_LEARN, predict_then_learn
 from benchmarks.ours import RATE, Started, from_there, online_ldc
 from benchmarks.peers import plain_numpy
 from benchmarks.plots.lines import Axis, lines
@@ -136,9 +136,9 @@ print(held() - before)
 def _row_by_row(start: Started) -> Contestant:
     def prepare(count: int) -> Run:
         model, labels = copy.deepcopy(start.model), start.y[:count].tolist()
-        return lambda: answer_then_learn(model, start.X[:count], labels)
+        return lambda: predict_then_learn(model, start.X[:count], labels)
 
-    return Contestant(ANSWER_THEN_LEARN, "OnlineLDC, row by row", prepare, len(start.y), "ours")
+    return Contestant(PREDICT_THEN_LEARN, "OnlineLDC, row by row", prepare, len(start.y), "ours")
 
 
 def _product(start: Started) -> Contestant:
@@ -149,7 +149,7 @@ def _product(start: Started) -> Contestant:
         out = np.zeros_like(right)
         return lambda: blas.dgemm(1.0, square, right, c=out, overwrite_c=1)
 
-    return Contestant(ANSWER_THEN_LEARN, CEILING, prepare, len(start.y), "limit")
+    return Contestant(PREDICT_THEN_LEARN, CEILING, prepare, len(start.y), "limit")
 
 
 def findings(records: Sequence[Record]) -> Iterable[Finding]:
@@ -174,7 +174,7 @@ SUITE = Suite(
     name="wide_rows",
     asks="How near is the discriminant on wide rows to the fastest arithmetic, and how far ahead of NumPy?",
     measure=measure,
-    plot=lines("wide_rows", "Wide rows", {ANSWER_THEN_LEARN: Axis("features")}),
+    plot=lines("wide_rows", "Wide rows", {PREDICT_THEN_LEARN: Axis("features")}),
     full=Effort(rounds=9, seconds=0.5),
     quick=Effort(rounds=2, seconds=0.2),
     ratios={

@@ -9,6 +9,7 @@ from thalweg import learners
 from thalweg.errors import InvalidParameter
 from thalweg.learners.base import sklearn_state
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, check_model_options
+from thalweg.option_names import option
 from thalweg.pipeline import StreamPipeline
 from thalweg.rates import ErrorDriven
 from thalweg.transforms import StandardScaler
@@ -62,14 +63,16 @@ def make_model(
         of_task = f" for {task}" if task != "classification" or any(name in each for each in MODELS.values()) else ""
         raise InvalidParameter.of_option("model", f"be one of {', '.join(entries)}{of_task}", name)
     entry = entries[name]
-    for option, value in (("rate", rate), ("adaptive", adaptive or None)):
+    for given, value in (("rate", rate), ("adaptive", adaptive or None)):
         if value is not None and not entry.has_rate:
-            raise InvalidParameter.of_option(option, f"be left out: {name} has no rate", value)
+            raise InvalidParameter.of_option(given, f"be left out: {name} has no rate", value)
     if window is not None and "window" not in entry.options:
         have_one = " or ".join(each.name for each in entries.values() if "window" in each.options)
         raise InvalidParameter.of_option("window", f"be left out unless the model is {have_one}", window)
     if adaptive and not entry.adaptive:
-        raise InvalidParameter.of_option("adaptive", f"be left out: {name} forgets at a fixed --rate", adaptive)
+        raise InvalidParameter.of_option(
+            "adaptive", f"be left out: {name} forgets at a fixed {option('rate')}", adaptive
+        )
     learner = _LEARNERS[task, name][1]
     model = learner() if entry.base is None else learner(_class_named(entry.base)())
     model.set_params(**_parameters(entry, rate, adaptive, window, seed))

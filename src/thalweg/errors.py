@@ -26,6 +26,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from thalweg.option_names import option, owner_of_parameters, parameter
+
 __all__ = [
     "DataUnavailable",
     "Diverging",
@@ -81,14 +83,17 @@ class InvalidParameter(ThalwegError, ValueError):
 
     @classmethod
     def of_option(cls, name: str, rule: str, got: object) -> InvalidParameter:
-        """Compose the sentence about an option of the command line, as it is typed there.
+        """Compose the sentence about an option of the command line, as it is typed there, or about its parameter.
 
         Examples
         --------
         >>> print(InvalidParameter.of_option("bad_rows", "be error or skip", "drop"))
         --bad-rows must be error or skip, got 'drop'
         """
-        return cls(f"--{name.replace('_', '-')} must {rule}, got {got!r}")
+        owner = owner_of_parameters()
+        if owner is not None:
+            return cls.of(owner, parameter(name), rule, got)
+        return cls(f"{option(name)} must {rule}, got {got!r}")
 
 
 class InvalidInput(ThalwegError, ValueError):

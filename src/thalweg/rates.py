@@ -26,7 +26,7 @@ from thalweg.parameters import POSITIVE, Real, Whole
 
 __all__ = ["Constant", "ErrorDriven", "InverseSqrt", "Rate", "as_rate"]
 
-#: What the compiled loop is told: kind, starting value, window.
+#: What the compiled loop is given: kind, starting value, window.
 RateCode: TypeAlias = tuple[int, float, int]
 
 

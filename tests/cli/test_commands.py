@@ -225,9 +225,9 @@ def test_a_second_paper_without_an_item_means_all_of_it(
     assert code == 0
     assert sum(line.startswith(".1  .4979 ") for line in out.splitlines()) == 1
     assert out.count("Bayes error 0.0") == 4
-    assert "test answers in" in out
+    assert "test predictions in" in out
     assert "random numbers" in " ".join(out.split())
-    assert "100%  Sudden" in err
+    assert "100 %  Sudden" in err
     assert sorted(path.name for path in tmp_path.glob("*.png")) == [
         f"schnackenberg2018-fig{n}.png" for n in range(1, 8)
     ]
@@ -246,7 +246,7 @@ def test_splits_are_another_name_for_runs_and_a_sketch_needs_no_data(
     code, out, err = run(capsys, "reproduce", "bounsiar", "fig1", "--splits", "3", "--out", str(tmp_path))
     assert code == 0
     assert "the median gain of 3 training sets" in out
-    assert "100%  fig1" in err
+    assert "100 %  fig1" in err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bounsiar-fig1.png", "bounsiar-fig1.svg"]
     code, out, err = run(capsys, "reproduce", "bounsiar", "table1", "--splits", "3")
     assert (code, out) == (2, "")

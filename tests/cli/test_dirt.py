@@ -205,7 +205,7 @@ def test_dirt_that_can_be_learned_from_is(dirt: str, tmp_path: Path, capsys: pyt
     assert [line[1] for line in told] == labels
     assert [int(line[0]) for line in told] == list(range(1, len(labels) + 1))
     scored = [line for line in told if line[1] and line[2]]
-    assert metrics["rows"]["answered"] + metrics["rows"]["unpredicted"] == len(labels)
+    assert metrics["rows"]["predicted"] + metrics["rows"]["unpredicted"] == len(labels)
     assert metrics["rows"]["unlabelled"] == labels.count("")
     wrong = sum(label != answer for _, label, answer, _ in scored)
     assert metrics["scores"]["model"]["error"] == (wrong / len(scored) if scored else None)
@@ -289,7 +289,7 @@ def test_bad_rows_can_be_skipped_and_are_listed(tmp_path: Path, capsys: pytest.C
 def test_a_limit_stops_before_later_dirt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "table.csv"
     file.write_bytes(with_row(31, "1,2,a,b"))
-    assert metrics_of(capsys, file, "--limit", "30")["rows"]["answered"] == 29
+    assert metrics_of(capsys, file, "--limit", "30")["rows"]["predicted"] == 29
 
 
 def test_nothing_but_bad_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,7 +64,7 @@ def test_a_file_of_ndjson_holds_objects_with_the_values_of_the_csv(model, capsys
     for row, other in zip(found, plain, strict=True):
         assert row["contributions"] == other["contributions"]
         assert isinstance(row["row"], int)
-        assert (row["answer"], row["probability"]) == (other["answer"], float(other["probability"]))
+        assert (row["prediction"], row["probability"]) == (other["prediction"], float(other["probability"]))
         assert "|".join(row.get("prediction_set", [])) == other.get("prediction_set", "")
 
 

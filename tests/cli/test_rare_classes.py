@@ -54,8 +54,8 @@ def results(folder: str) -> dict[str, bytes]:
 
 def scored(folder: str = "out") -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Row numbers, truth, predictions and P(yes) of the rows with a prediction."""
-    rows = [row for row in predictions(folder) if row["answer"]]
-    number, truth, said = (np.array([row[name] for row in rows]) for name in ("row", "label", "answer"))
+    rows = [row for row in predictions(folder) if row["prediction"]]
+    number, truth, said = (np.array([row[name] for row in rows]) for name in ("row", "label", "prediction"))
     return number.astype(int), truth == "yes", said == "yes", np.array([float(row["P(yes)"]) for row in rows])
 
 
@@ -191,7 +191,7 @@ def test_a_rare_class_leads_the_report_without_being_asked_for(
     page = Path("out/report.html").read_text()
     assert page.index("Recall, precision and areas over time") < page.index("Error over time")
     assert "Reliability of P(yes)" in page
-    assert Path("out/predictions.csv").read_text().startswith("row,label,answer,probability\n")
+    assert Path("out/predictions.csv").read_text().startswith("row,label,prediction,probability\n")
     for name, rows in (("no", 5000), ("yes", 4000)):  # classes of about the same size: the error is what matters
         at = found["rare"]["classes"]["labels"].index(name)
         found["rare"]["classes"]["rows"][at] = rows
@@ -223,7 +223,7 @@ def test_a_model_dearer_than_flagging_every_row_is_said_to_be(
     plain = ("run", "table.csv", "--target", "fraud", "--drop", "when", "--model", "oldc")
     _, said, _ = run(capsys, *plain, "--costs", "fp=1,fn=500", "--out", "out")
     found = metrics()
-    truth = np.array([row["label"] == "yes" for row in predictions() if row["answer"]])
+    truth = np.array([row["label"] == "yes" for row in predictions() if row["prediction"]])
     model, costs = found["rare"]["scores"]["model"]["cost"], found["rare"]["costs"]
     assert costs["always"]["cost"] == (~truth).mean()
     assert costs["never"]["cost"] == 500 * truth.mean()
@@ -261,8 +261,8 @@ def test_many_classes_have_macro_averages_and_a_table(
     )
     _, said, _ = run(capsys, "run", "table.csv", "--target", "kind", "--model", "oldc", "--out", "out")
     found = metrics()
-    rows = [row for row in predictions() if row["answer"]]
-    labels, answers = ([row[name] for row in rows] for name in ("label", "answer"))
+    rows = [row for row in predictions() if row["prediction"]]
+    labels, answers = ([row[name] for row in rows] for name in ("label", "prediction"))
     model = found["rare"]["scores"]["model"]
     assert question(found) == "classes"
     assert model["macro_f1"] == pytest.approx(sk.f1_score(labels, answers, average="macro", zero_division=0))
@@ -285,12 +285,12 @@ def test_probabilities_of_every_label_or_of_none(rare_table: None, capsys: pytes
     assert "row 6,001: the label 'sure, no' is in none of the first 1,000 rows and has no column" in complaint
     assert "--head 6002 makes one" in complaint
     row = predictions()[4000]
-    assert list(row) == ["row", "label", "answer", "probability", "P(no)", "P(yes)"]
+    assert list(row) == ["row", "label", "prediction", "probability", "P(no)", "P(yes)"]
     assert float(row["P(no)"]) + float(row["P(yes)"]) == pytest.approx(1.0, abs=2e-6)
-    assert float(row[f"P({row['answer']})"]) == float(row["probability"])
+    assert float(row[f"P({row['prediction']})"]) == float(row["probability"])
     assert predictions()[0]["P(no)"] == ""
     run(capsys, *plain, "--probabilities", "none", "--out", "none")
-    assert Path("none/predictions.csv").read_text().splitlines()[:2] == ["row,label,answer", '1,"no",']
+    assert Path("none/predictions.csv").read_text().splitlines()[:2] == ["row,label,prediction", '1,"no",']
     run(capsys, *plain, "--probabilities", "all", "--head", "6002", "--out", "long")
     with Path("long/predictions.csv").open(newline="") as rows:
         assert next(csv.reader(rows))[4:] == ["P(no)", "P(perhaps)", "P(sure, no)", "P(yes)"]
@@ -309,8 +309,8 @@ def test_runs_are_compared_by_blocks(rare_table: None, capsys: pytest.CaptureFix
         values = []
         for at in range(1, 19):  # the first block and the last one are empty
             rows = predictions(folder)[:-400]
-            rows = [row for row in [*rows[: 300 * at], *rows[300 * at + 300 :]] if row["answer"]]
-            truth, said = (np.array([row[name] == "yes" for row in rows]) for name in ("label", "answer"))
+            rows = [row for row in [*rows[: 300 * at], *rows[300 * at + 300 :]] if row["prediction"]]
+            truth, said = (np.array([row[name] == "yes" for row in rows]) for name in ("label", "prediction"))
             top = np.array([float(row["probability"]) for row in rows])
             of_yes = np.where(said, top, 1 - top)
             if folder == "oldc":

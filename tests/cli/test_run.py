@@ -35,7 +35,7 @@ def test_a_run_is_predict_then_learn(table, capsys: pytest.CaptureFixture[str]) 
     told = predictions()
     assert [line["row"] for line in told] == [str(i) for i in range(1, ROWS + 1)]
     assert [line["label"] for line in told] == y
-    assert [line["answer"] for line in told] == expected.labels.tolist()
+    assert [line["prediction"] for line in told] == expected.labels.tolist()
     assert told[0]["probability"] == ""
     given = [float(line["probability"]) for line in told[1:]]
     np.testing.assert_allclose(given, expected.proba.max(axis=1)[1:], atol=1e-6)
@@ -59,7 +59,7 @@ def test_the_options_written_down_repeat_the_run(table, capsys: pytest.CaptureFi
     assert code == 0
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == first
     rows = metrics()["rows"]
-    assert (rows["answered"], rows["unpredicted"], rows["learned"], rows["pending"]) == (1196, 4, 1197, 3)
+    assert (rows["predicted"], rows["unpredicted"], rows["learned"], rows["pending"]) == (1196, 4, 1197, 3)
     Path("again.toml").write_text("colour = 1\n")
     code, _, complaint = run(capsys, "run", "--config", "again.toml")
     assert code == 2
@@ -248,7 +248,7 @@ def test_every_model_runs_predicts_and_is_inspected(name: str, table, capsys: py
     lines = list(csv.DictReader(said.splitlines()))
     X, _ = table
     expected = load("out/model.thalweg").learner.predict(np.column_stack([X, np.zeros(ROWS)]))
-    assert [line["answer"] for line in lines] == expected.tolist()
+    assert [line["prediction"] for line in lines] == expected.tolist()
     assert [line["row"] for line in lines] == [str(i) for i in range(1, ROWS + 1)]
     code, said, _ = run(capsys, "inspect", "out/model.thalweg")
     assert code == 0
@@ -268,7 +268,7 @@ def test_predictions_hold_the_probabilities_asked_for_and_the_sets(table, capsys
     given = PredictionSets(AutoClassifier(), delay=40).follow_sets(X, y, order)
     expected = given.sets[np.arange(ROWS), np.searchsorted(np.unique(y), y)]
     told = predictions()
-    assert [line["answer"] for line in told] == given.answers.tolist()
+    assert [line["prediction"] for line in told] == given.predictions.tolist()
     assert [line["prediction_set"] for line in told] == ["|".join(np.unique(y)[row]) for row in given.sets]
     sets = metrics()["sets"]
     assert (sets["rows"], sets["coverage"]) == (ROWS - 81, expected[41 : ROWS - 40].mean())
@@ -277,13 +277,13 @@ def test_predictions_hold_the_probabilities_asked_for_and_the_sets(table, capsys
     proba, held = model.predict_proba(X), model.predict_labels(X)
     _, said, _ = run(capsys, "predict", "out/model.thalweg", "table.csv", "--probabilities", "all")
     lines = list(csv.DictReader(said.splitlines()))
-    assert list(lines[0]) == ["row", "answer", "probability", "P(dry)", "P(wet)", "prediction_set"]
+    assert list(lines[0]) == ["row", "prediction", "probability", "P(dry)", "P(wet)", "prediction_set"]
     np.testing.assert_allclose([[float(line["P(dry)"]), float(line["P(wet)"])] for line in lines], proba, atol=5.1e-7)
-    assert all(line["probability"] == line[f"P({line['answer']})"] for line in lines)
+    assert all(line["probability"] == line[f"P({line['prediction']})"] for line in lines)
     assert [line["prediction_set"] for line in lines] == ["|".join(labels) for labels in held]
     assert len({len(labels) for labels in held}) > 1
     _, said, _ = run(capsys, "predict", "out/model.thalweg", "table.csv", "--probabilities", "none")
-    assert said.splitlines()[0] == "row,answer,prediction_set"
+    assert said.splitlines()[0] == "row,prediction,prediction_set"
     code, said, complaint = run(capsys, "predict", "out/model.thalweg", "table.csv", "--probabilities", "some")
     assert (code, said) == (2, "")
     assert "--probabilities" in complaint
@@ -334,7 +334,7 @@ def test_a_run_without_any_label_ends_well(name: str, table, capsys: pytest.Capt
     assert (code, complaint) == (0, "")
     assert said.startswith("No row had a label")
     assert metrics()["rows"]["unlabelled"] == 40
-    assert [line["answer"] for line in predictions()] == [""] * 40
+    assert [line["prediction"] for line in predictions()] == [""] * 40
 
 
 @pytest.mark.slow

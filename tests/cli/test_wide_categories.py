@@ -70,7 +70,7 @@ def served(file: Path, rows: list[dict[str, Any]]) -> list[str | None]:
     assert live.follower is not None
     encoder = live.follower.encoder()
     state = live.publish()
-    predicted = state.task.answer(state, encode(encoder, of_rows(rows, encoder), len(rows)).X)[0]["m"]
+    predicted = state.task.predict(state, encode(encoder, of_rows(rows, encoder), len(rows)).X)[0]["m"]
     return [predicted[i] for i in range(len(rows))]
 
 
@@ -122,7 +122,7 @@ def test_sets_behind_categories_are_the_loop() -> None:
             slow.learn_one(shop[~step], int(y[~step]))
         elif step > 20:  # both labels have come
             assert given.sets[step].tolist() == slow.predict_set(shop[step][None])[0].tolist()
-            assert given.answers[step] == slow.predict_one(shop[step])
+            assert given.predictions[step] == slow.predict_one(shop[step])
             np.testing.assert_allclose(given.proba[step], slow.predict_proba(shop[step][None])[0])
     assert dumps(model) == dumps(slow)
 

@@ -18,8 +18,8 @@ from thalweg.client.requests import Calls  # noqa: E402
 from thalweg.errors import InvalidInput, InvalidParameter, ServiceRefused, ServiceUnreachable  # noqa: E402
 
 ADDRESS = "http://service"
-ANSWER = {"id": "a1", "answer": "wet", "probabilities": {"wet": 0.75, "dry": 0.25}}
-PREDICTED = {"model": "rain", "version": 3, "answers": [ANSWER]}
+ROW = {"id": "a1", "prediction": "wet", "probabilities": {"wet": 0.75, "dry": 0.25}}
+PREDICTED = {"model": "rain", "version": 3, "predictions": [ROW]}
 RECEIPT = {
     "model": "rain",
     "seq": 9,
@@ -89,7 +89,7 @@ def test_rows_are_answered_and_labels_are_given(asking: Asks) -> None:
     service = Service(PREDICTED)
     answers = asking(service, "predict", [{"a": 1.0}, {"a": np.float32(2.0)}], model="rain", options={"token": "t"})
     assert (answers.model, answers.version, answers.ids) == ("rain", 3, ["a1"])
-    assert (answers[0].answer, answers[0].probability, answers[-1].probabilities["dry"]) == ("wet", 0.75, 0.25)
+    assert (answers[0].prediction, answers[0].probability, answers[-1].probabilities["dry"]) == ("wet", 0.75, 0.25)
     assert service.bodies() == [{"model": "rain", "rows": [{"a": 1.0}, {"a": 2.0}]}]
     assert service.requests[0].headers["Authorization"] == "Bearer t"
 
@@ -101,9 +101,9 @@ def test_rows_are_answered_and_labels_are_given(asking: Asks) -> None:
 
 
 def test_a_newer_service_may_say_more_and_not_less(asking: Asks) -> None:
-    more = {**PREDICTED, "answers": [{**ANSWER, "margin": 0.5}], "node": "a"}
-    assert asking(Service(more), "predict", {"a": 1.0})[0].answer == "wet"
-    with pytest.raises(ServiceRefused, match=r"is not from a thalweg service: .*missing required field `answers`"):
+    more = {**PREDICTED, "predictions": [{**ROW, "margin": 0.5}], "node": "a"}
+    assert asking(Service(more), "predict", {"a": 1.0})[0].prediction == "wet"
+    with pytest.raises(ServiceRefused, match=r"is not from a thalweg service: .*missing required field `predictions`"):
         asking(Service({"model": "rain", "version": 3}), "predict", {"a": 1.0})
 
 
@@ -160,7 +160,7 @@ def arrow_service(request: httpx.Request) -> httpx.Response:
     table = pa.ipc.open_stream(request.content).read_all()
     if request.url.path == "/v1/label":
         return httpx.Response(200, json={**RECEIPT, "learned": len(table)})
-    columns = {"id": [f"a{value}" for value in table["a"].to_pylist()], "answer": ["wet"] * len(table)}
+    columns = {"id": [f"a{value}" for value in table["a"].to_pylist()], "prediction": ["wet"] * len(table)}
     answers = pa.table({**columns, "probability": table["b"]}).replace_schema_metadata(
         {"model": "rain", "version": "8"}
     )

@@ -46,12 +46,13 @@ def finish_run(name: str, folder: Path) -> dict[str, str]:
         thalweg("run", "--resume", "--out", name, "--quiet")
         thalweg("predict", f"{name}/model.thalweg", "rows.csv", "--bad-rows", "skip", "--out", "predicted.csv")
     assert not (out / "checkpoint").exists()
+    predicted = (folder / "predicted.csv").read_bytes().replace(b"row,prediction,prob", b"row,answer,prob", 1)
     return {
         "options": sha256((out / "options.toml").read_bytes()),
         "predictions": sha256((out / "predictions.csv").read_bytes()),
         "metrics": sha256(_without_words(json.loads((out / "metrics.json").read_bytes()))),
         "model": sha256(dumps(load(out / "model.thalweg").learner)),
-        "predicted": sha256((folder / "predicted.csv").read_bytes()),
+        "predicted": sha256(predicted),
     }
 
 
@@ -85,6 +86,9 @@ def _without_words(metrics: dict[str, Any]) -> bytes:
     metrics["rows"].pop("unpredicted", None)  # runs that began before it was counted have scored these rows
     metrics["rows"].pop("pending_rows", None)  # recorded since then
     metrics["columns"] = [column[:2] for column in metrics["columns"]]
+    metrics["schema"], metrics["rows"]["answered"] = 2, metrics["rows"].pop("predicted")  # as they were written then
+    if "confusion" in metrics:
+        metrics["confusion"]["unanswered"] = metrics["confusion"].pop("unpredicted")
     return json.dumps(metrics, sort_keys=True).encode()
 
 

@@ -36,11 +36,10 @@ TERMS = {
     r"\bby default found out\b": "(default: detected)",
     r"\bbeg[ai]ns? anew\b": "start over",
 }
-#: Code in prose, names of parameters and fields, names that the reference lists (:::), and words of the protocol: rows
-#: have an ``answer``.
+#: Code in prose, names of parameters and fields, names that the reference lists (:::).
 NAMES = re.compile(
-    r"^::: .*$|``.*?``|`.*?`|\"\w+\"|^\s*[\w, *]+ : .*$|^\s*(?:>>>|\.\.\.) (?:.*\n?)(?:.+\n?)*|\b[A-Z]\w*Answers?\b"
-    r"|\bdid not answer\b|\brow, answer, probability\b|\bndarray or Answers\b",
+    r"^::: .*$|``.*?``|`.*?`|\"\w+\"|^\s*[\w, *]+ : .*$|^\s*(?:>>>|\.\.\.) (?:.*\n?)(?:.+\n?)*"
+    r"|\bdid not answer\b",
     re.MULTILINE,
 )
 

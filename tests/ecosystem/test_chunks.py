@@ -78,7 +78,7 @@ def test_the_same_rows_whatever_holds_them(source, tmp_path):
 
 
 def answers(records):
-    return np.concatenate([record.answers for record in records])
+    return np.concatenate([record.predictions for record in records])
 
 
 @pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)

@@ -20,11 +20,11 @@ FRAME = pd.DataFrame(X, columns=["a", "b"])
 @pytest.mark.parametrize("delay", [0, 3])
 def test_a_model_knows_the_names_of_the_table_it_was_walked_along(delay):
     model = OnlineLDC()
-    named = [record.answers for record in prequential(model, Table(FRAME, Y), chunk=64, delay=delay)]
+    named = [record.predictions for record in prequential(model, Table(FRAME, Y), chunk=64, delay=delay)]
     assert model.feature_names_in_.tolist() == ["a", "b"]
     assert model.predict_one({"b": X[0, 1], "a": X[0, 0]}) == model.predict_one(X[0])
     nameless = OnlineLDC()
-    plain = [record.answers for record in prequential(nameless, Table(X, Y), chunk=64, delay=delay)]
+    plain = [record.predictions for record in prequential(nameless, Table(X, Y), chunk=64, delay=delay)]
     assert not hasattr(nameless, "feature_names_in_")
     assert (np.concatenate(named) == np.concatenate(plain)).all()
 

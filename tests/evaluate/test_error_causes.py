@@ -104,6 +104,22 @@ def test_new_inputs_account_for_a_rise_and_chunks_do_not_matter() -> None:
     assert examined(X, mistakes, [10, 9010, 9500, 9900, 10_100]) == (changes, found)
 
 
+def test_a_column_that_changes_after_a_rise_is_no_cause_of_it() -> None:
+    """The share of mistakes rises at one row, x0 moves there or 700 rows before, and x1 moves 150 rows after."""
+    for begin, when in ((AT, "with"), (AT - 700, "before"), (ROWS, None)):
+        rng = np.random.default_rng(4)
+        X = rng.normal(size=(ROWS, 3))
+        X[begin:, 0] += 2.0
+        X[AT + 150 :, 1] += 2.0
+        mistakes = rng.random(ROWS) < np.where(np.arange(ROWS) < AT, 0.05, 0.5)
+        _, [rise] = examined(X, mistakes, [9100, 9400])
+        assert rise["columns"] == ([] if when is None else ["x0"])
+        assert {each["column"]: each["when"] for each in rise["changed"]} == (
+            {"x1": "after"} | ({} if when is None else {"x0": when})
+        )
+        assert rise["cause"] == "concept"
+
+
 def test_a_short_rise_is_found_and_chunks_do_not_matter() -> None:
     rng = np.random.default_rng(0)
     X, mistakes = rng.normal(size=(ROWS, 2)), rng.random(ROWS) < 0.05

@@ -14,7 +14,7 @@ from sklearn import metrics as sk
 from thalweg import NoChange
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate import (
-    NO_ANSWER,
+    NO_PREDICTION,
     Average,
     Cumulative,
     Fading,
@@ -40,7 +40,7 @@ def records(draw: st.DrawFn) -> Record:
     rows, classes = draw(st.integers(2, 60)), draw(st.integers(2, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     codes = rng.integers(0, classes, size=(4, rows))
-    codes[1:, 0] = NO_ANSWER
+    codes[1:, 0] = NO_PREDICTION
     proba = rng.dirichlet(np.ones(classes), size=rows)
     rate = rng.random(rows) if draw(st.booleans()) else None
     return Record(0, np.arange(classes), *codes, proba=proba, rate=rate)
@@ -48,7 +48,7 @@ def records(draw: st.DrawFn) -> Record:
 
 def split(record: Record, size: int) -> list[Record]:
     cuts = range(0, len(record), size)
-    fields = ("y", "answers", "no_change", "majority", "proba", "rate")
+    fields = ("y", "predictions", "no_change", "majority", "proba", "rate")
     parts = [{f: v if (v := getattr(record, f)) is None else v[at : at + size] for f in fields} for at in cuts]
     return [Record(at, record.classes, **part) for at, part in zip(cuts, parts, strict=True)]
 
@@ -94,7 +94,7 @@ def test_every_metric_and_average_is_exact_in_chunks_of_any_size(record: Record,
     assert summary.rate == (None if record.rate is None else record.rate[-1])
     record = record.predicted()
     for who, answers in (
-        ("model", record.answers),
+        ("model", record.predictions),
         ("no_change", record.no_change),
         ("majority", record.majority),
     ):
@@ -106,9 +106,9 @@ def test_every_metric_and_average_is_exact_in_chunks_of_any_size(record: Record,
 def test_cumulative_scores_are_scikit_learns(record: Record) -> None:
     model = summarise([record]).model
     record = record.predicted()
-    assert model.error == pytest.approx(sk.zero_one_loss(record.y, record.answers))
-    if len({*record.y, *record.answers}) > 1:
-        assert model.kappa == pytest.approx(sk.cohen_kappa_score(record.y, record.answers), abs=1e-12)
+    assert model.error == pytest.approx(sk.zero_one_loss(record.y, record.predictions))
+    if len({*record.y, *record.predictions}) > 1:
+        assert model.kappa == pytest.approx(sk.cohen_kappa_score(record.y, record.predictions), abs=1e-12)
     assert model.log_loss == pytest.approx(sk.log_loss(record.y, record.proba, labels=record.classes))
 
 

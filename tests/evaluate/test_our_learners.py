@@ -25,12 +25,12 @@ def test_answers_are_those_of_one_compiled_call(make: Any) -> None:
     X, y = MovingPlane(seed=2).take(700)
     expected = make().predict_then_learn(X, y)
     for chunk in (700, 64):
-        np.testing.assert_array_equal(joined(make(), "answers", chunk)[1:], expected[1:])
+        np.testing.assert_array_equal(joined(make(), "predictions", chunk)[1:], expected[1:])
 
 
 def test_the_baselines_alongside_are_the_baseline_learners() -> None:
     for make, field in ((NoChange, "no_change"), (MajorityClass, "majority")):
-        np.testing.assert_array_equal(joined(make(), "answers", 64), joined(OnlineLDC(), field, 100))
+        np.testing.assert_array_equal(joined(make(), "predictions", 64), joined(OnlineLDC(), field, 100))
 
 
 def test_probabilities_and_rates_do_not_depend_on_chunks() -> None:

@@ -15,7 +15,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 from thalweg import NoChange
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.evaluate import NO_ANSWER, Record, prequential, summarise
+from thalweg.evaluate import NO_PREDICTION, Record, prequential, summarise
 from thalweg.streams import MovingPlane, Stagger, Table, load_elec2
 
 LABELS = st.lists(st.sampled_from(["dry", "wet", "hot"]), min_size=1, max_size=60)
@@ -37,7 +37,7 @@ def test_chunks_never_change_the_records(labels: list[str], chunk: int, counting
     (whole,) = prequential(counting_learner(), table, chunk=len(labels))
     parts = list(prequential(counting_learner(), table, chunk=chunk))
     assert [part.start for part in parts] == list(range(0, len(labels), chunk))
-    for field in ("y", "answers", "no_change", "majority", "proba", "rate", "mistakes"):
+    for field in ("y", "predictions", "no_change", "majority", "proba", "rate", "mistakes"):
         np.testing.assert_array_equal(joined(parts, field), getattr(whole, field))
 
 
@@ -51,10 +51,10 @@ def test_every_answer_is_given_before_its_label(labels: list[str], counting_lear
 
     slow = counting_learner()
     for row, (x, label) in enumerate(table):
-        answer, proba = joined(records, "answers")[row], joined(records, "proba")[row]
+        answer, proba = joined(records, "predictions")[row], joined(records, "proba")[row]
         no_change, majority = joined(records, "no_change")[row], joined(records, "majority")[row]
         if row == 0:
-            assert answer == no_change == majority == NO_ANSWER
+            assert answer == no_change == majority == NO_PREDICTION
             assert (proba == 1.0 / len(classes)).all()
         else:
             assert classes[answer] == slow.predict_one(x, None)
@@ -69,7 +69,7 @@ def test_every_answer_is_given_before_its_label(labels: list[str], counting_lear
 
 def test_a_first_answer_right_by_accident_is_no_answer(counting_learner: Any) -> None:
     (record,) = prequential(counting_learner(), Table([[1.0], [1.0]], [0, 0]))
-    assert record.answers.tolist() == [NO_ANSWER, 0]
+    assert record.predictions.tolist() == [NO_PREDICTION, 0]
     assert record.mistakes.tolist() == [True, False]
 
 
@@ -77,15 +77,15 @@ def test_a_model_goes_on_from_what_it_knows(counting_learner: Any) -> None:
     model = counting_learner()
     list(prequential(model, table_of(["dry", "wet"])))
     (record,) = prequential(model, table_of(["dry", "wet"]))
-    assert record.answers[0] != NO_ANSWER
-    assert record.no_change[0] == NO_ANSWER
+    assert record.predictions[0] != NO_PREDICTION
+    assert record.no_change[0] == NO_PREDICTION
     assert model.rows == 4
 
 
 def test_answers_outside_the_streams_classes_are_mistakes(counting_learner: Any) -> None:
     model = counting_learner().fit(np.ones((5, 2)), np.array(["zebra"] * 5))
     (record,) = prequential(model, Table(np.ones((3, 2)), np.array(["ant", "bee", "ant"])))
-    assert record.answers.tolist() == [NO_ANSWER] * 3
+    assert record.predictions.tolist() == [NO_PREDICTION] * 3
     assert record.mistakes.all()
     assert record.proba.shape == (3, 2)
 
@@ -97,10 +97,10 @@ def test_any_scikit_learn_classifier_is_asked_row_by_row(make: Any) -> None:
     slow = make()
     for row, (x, label) in zip(range(90), stream, strict=False):
         if row > 0:
-            assert joined(records, "answers")[row] == slow.predict([x])[0]
+            assert joined(records, "predictions")[row] == slow.predict([x])[0]
             np.testing.assert_array_equal(joined(records, "proba")[row], slow.predict_proba([x])[0])
         slow.partial_fit([x], [label], classes=[0, 1])
-    assert joined(records, "answers")[0] == NO_ANSWER
+    assert joined(records, "predictions")[0] == NO_PREDICTION
     assert joined(records, "proba")[0].tolist() == [0.5, 0.5]
     assert records[0].rate is None
 

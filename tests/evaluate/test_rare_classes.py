@@ -13,7 +13,7 @@ from tests.evaluate.test_metrics import AVERAGES, records, split, weights_of
 from thalweg import NoChange, OnlineLDC, OnlineLogistic
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate import (
-    NO_ANSWER,
+    NO_PREDICTION,
     AlertMeter,
     Alerts,
     Average,
@@ -74,7 +74,7 @@ def test_scores_by_class_are_scikit_learns(record: Record, average: Average, chu
     summary = summarise_rare(split(record, chunk), costs=costs, average=average)
     scored = record.predicted()
     weights = weights_of(average, len(scored))
-    check_class_scores(summary.model, scored.y, scored.answers, weights)
+    check_class_scores(summary.model, scored.y, scored.predictions, weights)
     check_class_scores(summary.no_change, scored.y, scored.no_change, weights)
     check_class_scores(summary.majority, scored.y, scored.majority, weights)
 
@@ -85,7 +85,7 @@ def test_areas_are_scikit_learns(record: Record, average: Average, chunk: int, d
     assert record.proba is not None
     scored = record.predicted()
     scores = np.round(record.proba[:, 0], decimals)
-    rounded = Record(0, record.classes, record.y, record.answers, record.no_change, record.majority,
+    rounded = Record(0, record.classes, record.y, record.predictions, record.no_change, record.majority,
                      np.column_stack([scores, *record.proba.T[1:]]))  # fmt: skip
     summary = summarise_rare(split_without_rate(rounded, chunk), positive=0, average=average)
     weights = weights_of(average, len(scored))
@@ -105,7 +105,7 @@ def test_areas_are_scikit_learns(record: Record, average: Average, chunk: int, d
 
 def split_without_rate(record: Record, size: int) -> list[Record]:
     return [
-        Record(part.start, part.classes, part.y, part.answers, part.no_change, part.majority, part.proba)
+        Record(part.start, part.classes, part.y, part.predictions, part.no_change, part.majority, part.proba)
         for part in split(record, size)
     ]
 
@@ -233,7 +233,7 @@ def test_labels_that_come_late_have_probabilities() -> None:
     same(summary.roc_auc, sk.roc_auc_score(truth == 1, scores[:, 1]))
     together = summarise_rare(prequential(OnlineLDC(0.01), stream, rows=6000, delay=500), positive=1)
     assert together.roc_auc == summarise_rare(late, positive=1).roc_auc
-    argmax = np.concatenate([record.predicted().answers for record in late])
+    argmax = np.concatenate([record.predicted().predictions for record in late])
     assert (scores.argmax(axis=1) == argmax).all()
 
 
@@ -254,7 +254,7 @@ def test_a_baseline_without_a_prediction_is_wrong() -> None:
     """A model that was fitted before predicts the first row; no baseline does."""
     model = OnlineLDC(0.1).partial_fit([[0.0], [1.0], [0.1], [0.9]], ["a", "b", "a", "b"])
     (record,) = prequential(model, Table([[1.0], [0.0], [1.0]], ["b", "a", "b"]))
-    assert record.no_change.tolist() == [NO_ANSWER, 1, 0]
+    assert record.no_change.tolist() == [NO_PREDICTION, 1, 0]
     summary = summarise_rare([record], positive="b", costs={"fp": 1, "fn": 50})
     assert summary.model.recall.tolist() == [1.0, 1.0]
     assert summary.no_change.recall.tolist() == [0.0, 0.0]

@@ -49,7 +49,7 @@ def test_records_are_the_loop_whatever_the_chunks(make, stream, chunk):
         answers.append(model.predict(x[None])[0])
         model.partial_fit(x[None], [target])
     np.testing.assert_array_equal(joined(records, "y"), y)
-    np.testing.assert_array_equal(joined(records, "answers"), answers)
+    np.testing.assert_array_equal(joined(records, "predictions"), answers)
     np.testing.assert_array_equal(joined(records, "no_change"), [0.0, *y[:-1]])
     means = [0.0, *(y[:t].mean() for t in range(1, len(y)))]
     np.testing.assert_allclose(joined(records, "running_mean"), means, rtol=1e-12)
@@ -59,7 +59,7 @@ def test_records_are_the_loop_whatever_the_chunks(make, stream, chunk):
 @pytest.mark.parametrize("average", [Cumulative(), Windowed(150), Fading(0.99)])
 def test_scores_are_weighted_means_of_the_errors(average):
     records = list(prequential_regression(OnlineLinearRegression(solver="rls"), STREAM, chunk=97))
-    y, answers, means = (joined(records, name) for name in ("y", "answers", "running_mean"))
+    y, answers, means = (joined(records, name) for name in ("y", "predictions", "running_mean"))
     weight = {
         Cumulative: np.ones(700),
         Windowed: np.arange(700) >= 550,
@@ -122,13 +122,13 @@ def test_late_targets_are_learned_when_they_come_and_judge_what_was_predicted(ma
             answers[i] = twin.predict(X[this])[0]
             if has_intervals:
                 ends[:, this] = twin.predict_interval(X[this], 0.8)
-                members[i] = twin.member_answers(X[this])
+                members[i] = twin.member_predictions(X[this])
         if i >= delay and has_intervals:
             then = members.get(i - delay, np.full((1, 18), np.nan))
-            twin.learn_late(X[late], y[late], tuple(ends[:, late]), 0.8, delay=delay, member_answers=then)
+            twin.learn_late(X[late], y[late], tuple(ends[:, late]), 0.8, delay=delay, member_predictions=then)
         elif i >= delay:
             twin.partial_fit(X[late], y[late])
-    np.testing.assert_array_equal(joined(records, "answers"), answers)
+    np.testing.assert_array_equal(joined(records, "predictions"), answers)
     np.testing.assert_array_equal(joined(records, "no_change"), [*[0.0] * (delay + 1), *y[: -delay - 1]])
     means = [0.0] * (delay + 1) + [y[: t - delay].mean() for t in range(delay + 1, 80)]
     np.testing.assert_allclose(joined(records, "running_mean"), means, rtol=1e-12)
@@ -163,7 +163,7 @@ def test_the_model_of_a_run_is_evaluated_on_frames(delay):
     model, asked = TableRegressor(copy.deepcopy(known)), {"delay": delay, "coverage": 0.9}
     records = list(prequential_regression(model, [(rows[30:].assign(note="text"), y[30:])], **asked))
     alone = list(prequential_regression(known, [(rows[30:], y[30:])], **asked))
-    np.testing.assert_array_equal(joined(records, "answers"), joined(alone, "answers"))
+    np.testing.assert_array_equal(joined(records, "predictions"), joined(alone, "predictions"))
     np.testing.assert_array_equal(joined(records, "upper"), joined(alone, "upper"))
     assert dumps(model.learner) == dumps(known)
     with pytest.raises(InvalidParameter, match="prequential_regression evaluates regressors"):

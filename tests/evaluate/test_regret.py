@@ -128,7 +128,7 @@ def test_mistakes_beside_those_of_a_known_line() -> None:
     stream = DriftingGaussians(seed=2, length=700)
     X, y = stream.take()
     records = list(prequential(OnlineLDC(0.9), stream, chunk=64))
-    answers = np.concatenate([record.answers for record in records])
+    answers = np.concatenate([record.predictions for record in records])
     expected = np.cumsum(answers != y) - np.cumsum((X[:, 0] - X[:, 1] + 0.5 > 0) != y)
     against = list(regrets(records, stream, KnownLine([1.0, -1.0], 0.5)))
     np.testing.assert_array_equal(np.concatenate([record.regret for record in against]), expected)

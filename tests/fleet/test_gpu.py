@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from thalweg import OnlineLDC, OnlineLogistic, PassiveAggressive, Perceptron, load, save
+from thalweg import OnlineLDC, OnlineLinearRegression, OnlineLogistic, PassiveAggressive, Perceptron, load, save
 from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
 from thalweg.fleet import Fleet
+from thalweg.fleet.gpu import arrays
 from thalweg.fleet.gpu.discriminant_layout import DiscriminantLayout
 from thalweg.fleet.gpu.members import layout_of
 from thalweg.rates import InverseSqrt
@@ -186,6 +187,45 @@ def test_arrays_in_the_memory_of_the_gpu_are_taken_as_they_are():
     later = fleet.predict_then_learn(given[0][:3], cupy.asarray([0, 9, 1]), given[2][:3])  # a new label
     assert fleet.classes_.tolist() == [0, 1, 9]
     assert len(later) == 3
+
+
+@on_gpu
+def test_classes_to_come_are_announced_with_arrays_of_the_gpu():
+    X, y, keys = rows_of(4, 2, 500, keys=5)
+    given = [cupy.asarray(each) for each in (X, y, keys)]
+    for classes in ([0, 1, 7], cupy.asarray([0, 1, 7])):
+        fleet = Fleet(ldc(), device="cuda").partial_fit(*given, classes=classes)
+        assert fleet.classes_.tolist() == [0, 1, 7]
+        assert fleet.partial_fit(*given, classes=[9]).classes_.tolist() == [0, 1, 7, 9]
+
+
+class Lying(np.ndarray):
+    """An array that claims to lie in the memory of a GPU."""
+
+    def get(self):
+        return np.asarray(self)
+
+
+@pytest.mark.parametrize("model", [ldc(), OnlineLinearRegression()], ids=str)
+def test_what_lies_in_the_gpu_announces_its_classes(model, monkeypatch):
+    """Without a GPU: what is handed to the core, which is the host's here."""
+    X, y, keys = rows_of(4, 2, 50, keys=5)
+
+    def labelled(rows, labels, width, known):
+        places = np.searchsorted(known, labels) if set(labels.tolist()) <= set(known.tolist()) else None
+        return rows, labels.view(Lying), places
+
+    monkeypatch.setattr(arrays, "as_labelled_rows", labelled)
+    monkeypatch.setattr(arrays, "as_integers", lambda values, rows, name: values)
+    fleet = Fleet(model)
+    monkeypatch.setattr(type(fleet), "_is_on_gpu", lambda self, X: True)
+    monkeypatch.setattr(type(fleet), "_take_on_gpu", lambda self, rows, owners, codes: codes)
+    if isinstance(model, OnlineLinearRegression):
+        with pytest.raises(InvalidParameter, match="be left out: its models are regressors"):
+            fleet.partial_fit(X, y, keys, classes=[0, 1])
+        return
+    assert fleet.partial_fit(X, y, keys, classes=[0, 7]).classes_.tolist() == [0, 1, 7]
+    assert fleet.partial_fit(X, y, keys, classes=[9]).classes_.tolist() == [0, 1, 7, 9]
 
 
 @on_gpu

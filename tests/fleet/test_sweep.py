@@ -30,7 +30,7 @@ def test_every_learner_over_many_streams(name, threads):
     for stream in range(3):
         alone = clone(LEARNERS[name])
         expected = alone.predict_then_learn(X[stream], y[stream])
-        assert (found.answers[0, stream] == expected).all()
+        assert (found.predictions[0, stream] == expected).all()
         assert found.mistakes[0, stream] == (expected != y[stream]).sum()
         assert dumps(found.model_of(0, stream)) == dumps(alone)
 
@@ -42,10 +42,10 @@ def test_every_setting_over_one_stream(features, counts, classes):
     X, y = streams(1, rows=300, features=features, classes=classes)
     grid = {"rate": [0.5, 0.01, ErrorDriven(0.3, 10)], "warmup": [1, 10, 33], "ridge": [0.0, 1e-3]}
     found = sweep(OnlineLDC(counts=counts), grid, X[0], y[0])
-    assert found.answers.shape == (18, 300)
+    assert found.predictions.shape == (18, 300)
     for number, setting in enumerate(found.settings):
         alone = OnlineLDC(counts=counts).set_params(**setting)
-        assert (found.answers[number] == alone.predict_then_learn(X[0], y[0])).all()
+        assert (found.predictions[number] == alone.predict_then_learn(X[0], y[0])).all()
         assert dumps(found.model_of(number)) == dumps(alone)
     assert found.best == found.settings[int(found.mistakes.argmin())]
 
@@ -79,7 +79,7 @@ def test_streams_end_with_the_bits_of_lone_runs(model, features, scale, classes)
         alone = clone(model).partial_fit(X[stream][:1], y[stream][:1], classes=range(classes))
         alone.partial_fit(X[stream][1:], y[stream][1:])
         assert dumps(found.model_of(0, stream)) == dumps(alone)
-        assert (found.answers[0, stream] == clone(model).predict_then_learn(X[stream], y[stream])).all()
+        assert (found.predictions[0, stream] == clone(model).predict_then_learn(X[stream], y[stream])).all()
 
 
 @pytest.mark.parametrize("features", [127, 140, pytest.param(257, marks=pytest.mark.slow)])
@@ -113,7 +113,7 @@ def test_a_label_that_the_first_stream_does_not_have(late, features):
     y[8, 140] = late
     found = sweep(OnlineLDC(0.3), None, X, y)
     expected = OnlineLDC(0.3).partial_fit(X[8, :1], y[8, :1], classes=np.unique(y))
-    assert (found.answers[0, 8][1:] == expected.predict_then_learn(X[8, 1:], y[8, 1:])).all()
+    assert (found.predictions[0, 8][1:] == expected.predict_then_learn(X[8, 1:], y[8, 1:])).all()
     assert dumps(found.model_of(0, 8)) == dumps(expected)
 
 
@@ -124,7 +124,7 @@ def test_labels_of_every_kind(label):
     found = sweep(OnlineLDC(0.3), None, X, y)
     for stream in range(10):
         expected = OnlineLDC(0.3).predict_then_learn(X[stream], y[stream])
-        assert found.answers[0, stream].tolist() == expected.tolist()
+        assert found.predictions[0, stream].tolist() == expected.tolist()
         assert found.mistakes[0, stream] == (expected != y[stream]).sum()
 
 
@@ -135,14 +135,14 @@ def test_more_classes_than_a_byte_holds(classes):
     found = sweep(OnlineLDC(0.3), None, X, y, threads=1)
     for stream in range(4):
         alone = OnlineLDC(0.3).partial_fit(X[stream, :1], y[stream, :1], classes=range(classes))
-        assert (found.answers[0, stream][1:] == alone.predict_then_learn(X[stream, 1:], y[stream, 1:])).all()
+        assert (found.predictions[0, stream][1:] == alone.predict_then_learn(X[stream, 1:], y[stream, 1:])).all()
 
 
 def test_answers_are_the_callers_own():
     X, y = streams(3, classes=2)
     found = sweep(OnlineLDC(), None, X, y)
-    found.answers[:] = 7
-    assert found.answers.max() == 1
+    found.predictions[:] = 7
+    assert found.predictions.max() == 1
 
 
 def test_seeds_stand_for_random_states():
@@ -155,7 +155,7 @@ def test_seeds_stand_for_random_states():
 def test_an_answer_before_any_label_counts_as_it_is_given():
     found = sweep(NoChange(), None, np.zeros((2, 2, 1)), [[0, 0], [1, 1]])
     assert found.mistakes.tolist() == [[0, 1]]
-    assert found.answers.tolist() == [[[0, 0], [0, 1]]]
+    assert found.predictions.tolist() == [[[0, 0], [0, 1]]]
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_a_clock_costs_no_accuracy(delay):
         X, y = SEA(seed=seed, rows_per_concept=4000).take(8000)
         for place, rows in enumerate((X, with_clock(X))):
             records = prequential(AutoClassifier(), Table(rows, y), delay=delay, with_proba=False)
-            predicted = np.concatenate([record.answers for record in records])
+            predicted = np.concatenate([record.predictions for record in records])
             mistakes[place] += (predicted[delay + 1 :] != y[delay + 1 :]).sum()
     assert mistakes[1] < 1.03 * mistakes[0]  # 1.002 and 1.025 over ten seeds
 

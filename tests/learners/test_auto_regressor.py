@@ -127,7 +127,7 @@ def test_the_members_over_sparse_rows_and_their_mixture_are_their_slow_twins(den
         row = csr_array(X[[t]])
         if t:
             given.append(model.predict(row)[0])
-            answers.append(model.member_answers(row)[0])
+            answers.append(model.member_predictions(row)[0])
         assert model.predict_then_learn(row, y[[t]])[0] == (given[-1] if t else 0.0)
     answers, mean = np.array(answers), np.cumsum(y)[:-1] / np.arange(1, len(y))
     base, linear = np.append(y[0], mean), answers[:, : len(SPARSE_STEPS)]
@@ -376,7 +376,7 @@ def test_a_coverage_that_is_not_tracked_is_refused_and_nothing_learned():
 
 @pytest.mark.parametrize("inside", [StreamPipeline([StandardScaler(), OnlineLinearRegression()]), "line", None])
 def test_intervals_want_a_regressor_of_ours(inside):
-    with pytest.raises(InvalidParameter, match="be a regressor of thalweg that is no pipeline"):
+    with pytest.raises(InvalidParameter, match="be a regressor of thalweg and no pipeline"):
         PredictionIntervals(inside).partial_fit([[0.0], [1.0]], [0.0, 1.0])
 
 
@@ -442,12 +442,12 @@ def late_errors(delay, judged_then):
     model = AutoRegressor(curved=False).partial_fit(X[:2], y[:2])
     answers, members = np.full(len(y), np.nan), np.full((len(y), len(model.weights_)), np.nan)
     for now in range(2, len(y)):
-        answers[now], members[now] = model.predict_one(X[now]), model.member_answers(X[now : now + 1])[0]
+        answers[now], members[now] = model.predict_one(X[now]), model.member_predictions(X[now : now + 1])[0]
         row = slice(now - delay, now - delay + 1)
         if now - delay >= 2:
             interval = answers[row] - 1.0, answers[row] + 1.0
             then = members[row] if judged_then else None
-            model.learn_late(X[row], y[row], interval, delay=delay, member_answers=then)
+            model.learn_late(X[row], y[row], interval, delay=delay, member_predictions=then)
     return (answers - y)[500:], model
 
 
@@ -464,6 +464,6 @@ def test_members_are_judged_by_what_they_said_when_the_row_was_predicted():
 def test_answers_of_members_that_cannot_be_are_refused(given):
     model = AutoRegressor(curved=False).partial_fit([[0.0], [1.0]], [0.0, 1.0])
     before = dumps(model)
-    with pytest.raises(InvalidInput, match="member_answers must"):
-        model.learn_late([[0.0], [1.0]], [0.0, 1.0], ([0.0, 0.0], [1.0, 1.0]), delay=1, member_answers=given)
+    with pytest.raises(InvalidInput, match="member_predictions must"):
+        model.learn_late([[0.0], [1.0]], [0.0, 1.0], ([0.0, 0.0], [1.0, 1.0]), delay=1, member_predictions=given)
     assert dumps(model) == before

@@ -219,13 +219,13 @@ def test_persistence_is_refused_where_labels_are_delayed():
         with pytest.raises(InvalidParameter, match=r"persistence.*label of the row before"):
             list(prequential(model, Table(X, y), delay=3))
     (record,) = prequential(AutoClassifier(), Table(X, y), delay=3)
-    assert (record.answers[:4] == -1).all()  # nothing is known until the first label has come
+    assert (record.predictions[:4] == -1).all()  # nothing is known until the first label has come
 
 
 def test_delayed_labels_are_learned_late_and_never_seen_early():
     X, y = MovingPlane(seed=0).take(400)
     model, twin = OnlineLDC(0.1, counts="soft"), OnlineLDC(0.1, counts="soft")
-    answers = np.concatenate([record.answers for record in prequential(model, Table(X, y), delay=7, chunk=64)])
+    answers = np.concatenate([record.predictions for record in prequential(model, Table(X, y), delay=7, chunk=64)])
     expected = []
     for t in range(400):
         known = twin.predict_one(X[t])

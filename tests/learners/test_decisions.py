@@ -185,7 +185,7 @@ def test_costs_are_minimised_by_label(seed):
     piped = StreamPipeline([StandardScaler(with_mean=False), CostSensitive(LEARNER, costs)]).partial_fit(X, labels[y])
     expected = piped.predict_proba(X) @ matrix
     assert (piped.predict(X) == np.array(["a", "b", "c"])[expected.argmin(axis=1)]).all()
-    answers, proba = piped._answers(X)
+    answers, proba = piped._codes_and_proba(X)
     assert (answers == expected.argmin(axis=1)).all()
     np.testing.assert_array_equal(proba, piped.predict_proba(X))
 

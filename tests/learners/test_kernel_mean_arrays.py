@@ -94,6 +94,14 @@ def test_other_labels_and_numbers(library):
     assert len(model.importance_.names) == 2
 
 
+def test_classes_to_come_are_announced(library):
+    X, y = blobs(60, 2)
+    for classes in ([0, 1, 7], library.there(np.array([0, 1, 7]))):
+        model = KernelMeanClassifier(sigma=1.0).partial_fit(library.there(X), library.there(y), classes=classes)
+        assert model.classes_.tolist() == [0, 1, 7]
+        assert library.here(model.predict_proba(library.there(X)))[:, 2].max() == 0
+
+
 def test_what_is_refused_is_refused_alike(library):
     X, y = blobs(60, 2)
     model = KernelMeanClassifier(sigma=1.0).fit(X, y)

@@ -83,10 +83,10 @@ def test_a_cell_is_counted_or_named_by_what_chance_allows() -> None:
     unsure = replace(telling, ci95=0.003, rate=0.1)
     assert reproduce._deviations([telling, unsure]) == [
         "Largest deviation from the paper +0.0030 (O-LDC, λ = 0.5), of 1 cells.",
-        "Runs differ too much to tell within 0.004: +0.0030 ± 0.0042 (O-LDC, λ = 0.1).",
+        "Runs differ too much to decide within 0.004: +0.0030 ± 0.0042 (O-LDC, λ = 0.1).",
     ]
     assert reproduce._deviations([replace(telling, ci95=None)] * 12) == [
-        "In 12 cells these runs are too few to tell within 0.004."
+        "In 12 cells these runs are too few to decide within 0.004."
     ]
 
 

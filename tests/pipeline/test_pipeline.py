@@ -117,7 +117,7 @@ def test_regression_behind_transformers(line):
     assert again.partial_fit(X, y).predict_one(X[0]) == model.partial_fit(X, y).predict_one(X[0])
     assert model.named_steps["onlinelinearregression"].intercept_ == model.intercept_
     detailed = clone(model).predict_then_learn(X[:50], y[:50], with_coef=True)
-    assert detailed.answers.tolist() == answers[:50].tolist()
+    assert detailed.predictions.tolist() == answers[:50].tolist()
     assert detailed.coef.shape == (50, 3)
 
 
@@ -128,7 +128,7 @@ def test_several_targets_and_more_features_than_went_in():
     model = StreamPipeline([RandomFeatures(128), OnlineLinearRegression(solver="rls", penalty=1e-6)])
     answers = model.predict_then_learn(X, Y, with_coef=True)
     assert answers.coef.shape == (3000, 2, 128)
-    assert (np.mean((answers.answers[1000:] - Y[1000:]) ** 2, axis=0) < 1e-4 * Y.var(axis=0)).all()
+    assert (np.mean((answers.predictions[1000:] - Y[1000:]) ** 2, axis=0) < 1e-4 * Y.var(axis=0)).all()
     assert model.predict_one(X[0]).tolist() == model.predict(X[:1])[0].tolist()
 
 

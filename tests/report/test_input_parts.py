@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from thalweg.report.page.input_parts import input_parts, sentences
+from thalweg.report.page.change_lines import change_lines
+from thalweg.report.page.input_parts import findings, input_parts
 
 
 def metrics_with(rises: int) -> dict[str, Any]:
@@ -23,11 +24,50 @@ def metrics_with(rises: int) -> dict[str, Any]:
 
 
 def test_of_many_rises_the_largest_come_first_and_the_rest_together() -> None:
-    found = sentences(metrics_with(29))
+    found = [each.sentence for each in findings(metrics_with(29))]
     assert len(found) == 4
     assert "at row 28,000 while no input" in found[0]
     assert found[-1].startswith("The error rose 26 more times, by less or for a shorter time")
-    assert len(sentences(metrics_with(4))) == 4  # one alone is no group
+    assert len(findings(metrics_with(4))) == 4  # one alone is no group
+
+
+def test_the_report_shows_the_largest_in_the_order_of_rows_and_folds_the_rest() -> None:
+    metrics = metrics_with(29)
+    for at, cause in enumerate(metrics["inputs"]["causes"]):  # each has a column, and so a sentence of its own
+        cause |= {"columns": ["a"], "changed": [{"column": "a", "row": 1000 * at, "when": "with"}], "cause": "unclear"}
+    parts = input_parts(metrics)
+    for part, size in (("input_findings", 6), ("input_folded", 23)):
+        rows = [int(sentence.split("at row ")[1].split()[0].replace(",", "")) for sentence in parts[part]]
+        assert (rows, len(rows)) == (sorted(rows), size)
+    assert any("at row 28,000 " in sentence for sentence in parts["input_findings"])
+    lines = change_lines(metrics["changes"][::-1], str)
+    assert [len(lines.largest), len(lines.others)] == [8, 21]
+    for part in lines:
+        numbers = [int(line[0]) for line in part]
+        assert (numbers, [line[1] for line in part]) == (sorted(numbers), [f"{number},000" for number in numbers])
+    assert "28,000" in [line[1] for line in lines.largest]
+
+
+def test_only_columns_that_changed_before_or_with_a_rise_are_named_as_its_cause() -> None:
+    def said(cause: str, *changed: tuple[str, int, str]) -> str:
+        metrics = metrics_with(1)
+        near = [dict(zip(("column", "row", "when"), each, strict=True)) for each in changed]
+        columns = [each["column"] for each in near if each["when"] != "after"]
+        metrics["inputs"]["causes"][0] |= {"cause": cause, "changed": near, "columns": columns}
+        [(_, sentence)] = findings(metrics)
+        return sentence
+
+    relation = "the relation between inputs and label changed"
+    assert said("concept", ("b", 1150, "after")).endswith(
+        f"at row 1,000 before any input was seen to change: probably {relation}. "
+        "Column b (row 1,150) changed after the rise."
+    )
+    told = said("unclear", ("a", 1010, "with"), ("c", 300, "before"), ("b", 1150, "after"))
+    assert "at row 1,000 when column a changed, after column c (row 300) had changed. Too few rows" in told
+    assert told.endswith("too. Column b (row 1,150) changed after the rise.")
+    assert said("unclear", ("b", 1150, "after")).endswith(
+        f"Column b (row 1,150) changed after the rise. Whether {relation} cannot be said."
+    )
 
 
 def test_an_alert_of_an_event_has_no_end_and_one_that_holds_lasts_to_the_end() -> None:

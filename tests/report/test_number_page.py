@@ -34,7 +34,7 @@ def test_it_holds_every_part() -> None:
     [
         (0.3, 3000, "better", "Better than the last value, the best baseline: "),
         (3.0, 3000, "worse", "Worse than the last value, the best baseline: "),
-        (0.75, 3000, "even", "No better and no worse than the last value"),
+        (0.75, 3000, "even", "No significant difference from the last value"),
         (0.3, 9, "unknown", "Too few rows to distinguish it from the "),
     ],
 )

@@ -73,7 +73,7 @@ class Outline(HTMLParser):
 
 def test_it_holds_every_part_and_says_what_happened() -> None:
     page = Outline(build(sample_metrics()))
-    parts = "theme verdict scores error changes rate memory members means answers rows columns model run data"
+    parts = "theme verdict scores error changes rate memory members means predictions rows columns model run data"
     assert " ".join(page.ids) == parts
     better = "Better than no-change, the best baseline: error 10.0 %, 10.0 fewer mistakes in 100 rows."
     assert f"{better} Labels came 10 rows late." in page.text
@@ -203,7 +203,7 @@ def test_a_run_without_any_label_has_a_page_too() -> None:
     metrics["scores"] = dict.fromkeys(metrics["scores"], unknown)
     none = {"difference": None, "low": None, "high": None, "level": 0.95, "blocks": 0, "block_rows": 1}
     metrics["verdict"] = {"no_change": none, "majority": none}
-    metrics["confusion"] = {"classes": [], "counts": [], "unanswered": 0}
+    metrics["confusion"] = {"classes": [], "counts": [], "unpredicted": 0}
     page = Outline(build(metrics))
     assert "No row had a label, so nothing can be said." in page.text
     assert "There were too few rows for a curve." in page.text

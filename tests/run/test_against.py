@@ -42,7 +42,7 @@ def test_a_slow_loop_finds_the_same_losses(task: str, delay: int) -> None:
     encoded = np.column_stack([X, np.zeros(ROWS)])
     shown = result.to_frame("arrow").to_pydict()
     scored = slice(delay + 1, ROWS - delay)
-    own = [np.nan if each is None else float(each) for each in shown["prediction" if numbers else "answer"]]
+    own = [np.nan if each is None else float(each) for each in shown["prediction"]]
     for name, found in result.metrics["against"]["references"].items():
         make = HistGradientBoostingRegressor if numbers else HistGradientBoostingClassifier
         given = oracle(encoded, y, delay, name, make)[scored]
@@ -134,5 +134,5 @@ def test_text_is_refused() -> None:
     import pandas as pd
 
     texts, labels = DriftingTopics(seed=0).take(100)
-    with pytest.raises(InvalidParameter, match="--against must be left out for sparse rows and text, such as column"):
+    with pytest.raises(InvalidParameter, match="'against' parameter of run must be left out for sparse rows"):
         evaluate.run("auto", pd.DataFrame({"text": np.ravel(texts)}), labels, text="text", against="frozen")

@@ -37,7 +37,7 @@ def record(
         "options": {"model": model, "rate": None, "out": str(folder), **(options or {})},
     }
     metrics["model"]["name"] = model
-    metrics["rows"] |= {"read": ROWS, "answered": ROWS, "scored": ROWS, "pending": 0}
+    metrics["rows"] |= {"read": ROWS, "predicted": ROWS, "scored": ROWS, "pending": 0}
     metrics["scores"]["model"]["error"] = float(wrong.mean())
     points = range(100, ROWS + 1, 100)
     metrics["curve"] |= {
@@ -53,7 +53,7 @@ def record(
     lines = (
         f"{row},{label},{answer},0.75\n" for row, (label, answer) in enumerate(zip(truth, answers, strict=True), 1)
     )
-    (folder / "predictions.csv").write_text("row,label,answer,probability\n" + "".join(lines))
+    (folder / "predictions.csv").write_text("row,label,prediction,probability\n" + "".join(lines))
     return path
 
 
@@ -215,7 +215,7 @@ def test_runs_of_another_schema_or_without_scores_are_refused(tmp_path: Path) ->
         (lambda lines: lines[:-1], "one has more rows than the other"),
         (lambda lines: [lines[0], lines[2], lines[1], *lines[3:]], "their rows differ"),
         (lambda lines: [lines[0], "1,flood,0,0.75", *lines[2:]], "their labels differ"),
-        (lambda lines: ["row,truth,answer,probability", *lines[1:]], "is not the predictions.csv of a run"),
+        (lambda lines: ["row,truth,prediction,probability", *lines[1:]], "is not the predictions.csv of a run"),
         (lambda lines: [lines[0], "1,0", *lines[2:]], "is not the predictions.csv of a run"),
         (
             lambda lines: [lines[0], *(line.rsplit(",", 2)[0] + ",7,0.75" for line in lines[1:])],
@@ -229,6 +229,20 @@ def test_answers_that_do_not_fit_are_refused(edit: Any, said: str, tmp_path: Pat
     file.write_text("\n".join(edit(file.read_text().splitlines())) + "\n")
     with pytest.raises(InvalidInput, match=said):
         pairs(gathered(*paths)[0])
+
+
+def test_runs_of_an_earlier_version_are_compared(tmp_path: Path) -> None:
+    paths = [record(tmp_path / name, name, seed=at) for at, name in enumerate(("oldc", "auto"))]
+    (expected,) = pairs(gathered(*paths)[0])
+
+    def name_as_before(metrics: dict[str, Any]) -> None:
+        metrics["schema"], metrics["rows"]["answered"] = 2, metrics["rows"].pop("predicted")
+
+    _edited(paths[1], name_as_before)
+    file = paths[1].parent / "predictions.csv"
+    file.write_text(file.read_text().replace("row,label,prediction,", "row,label,answer,"))
+    (found,) = pairs(gathered(*paths)[0])
+    assert found == expected
 
 
 def _edited(path: Path, edit: Any) -> Path:

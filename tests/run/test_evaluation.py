@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -150,7 +151,7 @@ def test_a_comparison_goes_over_the_rows_once_and_counts_as_numpy_does() -> None
         assert both.results[name].predictions == alone.predictions
         assert both.results[name].metrics["scores"] == alone.metrics["scores"]
     frames = [each.to_frame() for each in both.results.values()]
-    wrong = [(frame["answer"] != frame["label"])[8:-7].to_numpy() for frame in frames]
+    wrong = [(frame["prediction"] != frame["label"])[8:-7].to_numpy() for frame in frames]
     (pair,) = both.pairs
     assert pair.errors is not None
     assert pair.errors["error"].mean == pytest.approx(wrong[0].mean() - wrong[1].mean())
@@ -186,7 +187,10 @@ def test_what_a_notebook_shows_is_escaped() -> None:
         (lambda X, y: evaluate.run(thalweg.OnlineLDC(), X, y, rate=0.1), "be left out where the model is given"),
         (lambda X, y: evaluate.run(object(), X, y), "be the name of a model, one of thalweg's"),
         (lambda X, y: evaluate.run("oldc", SEA(), y), "be left out for a Stream"),
-        (lambda X, y: evaluate.run("oldc", X, y, against="river"), "--against must be frozen, retrained"),
+        (
+            lambda X, y: evaluate.run("oldc", X, y, against="river"),
+            "'against' parameter of run must be frozen",
+        ),
         (lambda X, y: evaluate.compare(["oldc"], X, y), "at least two that differ"),
         (lambda X, y: evaluate.run("oldc", X[:0], y[:0]), "has a header but no rows"),
     ],
@@ -203,3 +207,49 @@ def test_figures_are_drawn_by_name() -> None:
     assert result.plot().axes[0].get_title(loc="left") == "OnlineLDC on SEA"
     with pytest.raises(InvalidParameter, match=r"be one of error, .*confusion, calibration, got 'none'"):
         result.plot("none")
+
+
+#: By the parameter that is refused: what is given, and what the message says of other options.
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "delay": ({"delay": 5, "time": "when", "label_time": "told"}, "label_time"),
+    "rate": ({"rate": 0.1, "adaptive": True}, "adaptive"),
+    "time": ({"sort": True}, "sort"),
+    "hash-bits": ({"hash_bits": 99}, ""),
+    "coverage": ({"coverage": 0.8}, ""),
+    "alert": ({"alert": "error above"}, ""),
+}
+
+
+def test_errors_name_parameters_in_python_and_options_at_the_command_line(
+    in_folder: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = mixed_table("state")
+    parquet.write_table(pa.Table.from_pandas(table), "table.parquet")
+    for name, (given, other) in REFUSED.items():
+        with pytest.raises(
+            InvalidParameter, match=f"^The '{name.replace('-', '_')}' parameter of run must .*{other}"
+        ) as refused:
+            evaluate.run("oldc", table, "state", **given)
+        assert "--" not in str(refused.value)
+        typed = [
+            word
+            for key, value in given.items()
+            for word in (f"--{key.replace('_', '-')}", *([] if value is True else [str(value)]))
+        ]
+        code, _, said = run(capsys, "run", "table.parquet", "--target", "state", "--model", "oldc", "--quiet", *typed)
+        assert (code, said.startswith(f"thalweg: --{name} must ")) == (2, True)
+        assert not other or f"--{other.replace('_', '-')}" in said
+    with pytest.raises(InvalidParameter, match=r"^The 'delay' parameter of compare must be a whole number"):
+        evaluate.compare(["oldc", "pa"], table, "state", delay=-1)
+
+
+def test_warnings_name_parameters_in_python(in_folder: None) -> None:
+    table = mixed_table("state").assign(told=1.0)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        result = evaluate.run("oldc", table.assign(number=range(ROWS)).iloc[::-1], "state", ngrams="2")
+    said = " ".join([*map(str, (each.message for each in warned)), *result.metrics["warnings"]])
+    assert "drop='number' leaves it out" in said
+    assert "time='when', sort=True sorts them" in said
+    assert "ngrams='2' has no effect: no column is text; text names one" in said
+    assert "--" not in said

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.cli.calls import run
 
-from thalweg.report.page.input_parts import sentences
+from thalweg.report.page.input_parts import findings
 from thalweg.run import checkpoint
 from thalweg.run.metrics import metrics_of
 from thalweg.run.options import RunOptions
@@ -78,7 +78,7 @@ def test_a_column_that_moves_without_effect_does_not_hide_concept_drift(tmp_path
     write(tmp_path / "table.csv", at + 1400, at)
     found = finished(tmp_path)
     assert [change["column"] for change in found["inputs"]["changes"]] == ["c5"]
-    [sentence] = sentences(found)
+    [(_, sentence)] = findings(found)
     assert sentence.startswith("The error rose from ")
     assert abs(found["inputs"]["causes"][0]["at"] - at) < 20
     assert "when column c5 changed, but" in sentence
@@ -106,7 +106,7 @@ def test_steps_of_times_and_entries_of_text_are_watched_whatever_cuts_the_run(tm
         "x": None,
     }
     assert not inputs["not_watched"]
-    assert "Column when (seconds since the row before) moved from 61.42 to 238.3" in sentences(found[0])[0]
+    assert "Column when (seconds since the row before) moved from 61.42 to 238.3" in findings(found[0])[0].sentence
     assert [each["inputs"] for each in found[1:]] == [inputs] * 2
 
 
@@ -125,14 +125,14 @@ def test_a_run_of_an_earlier_version_resumes_without_what_it_would_have_seen(tmp
     plain, arrays, models = checkpoint.state_of(begun)
     begun.predictions.close()
     del plain["inputs"]
-    old = {name: array for name, array in arrays.items() if not name.startswith(("inputs ", "answered inputs"))}
+    old = {name: array for name, array in arrays.items() if not name.startswith(("inputs ", "predicted inputs"))}
     checkpoint.write(begun.folder / "checkpoint", plain, old, models)
     resumed = Run(given)
     assert resumed.resume()
     resumed.go()
     metrics = metrics_of(resumed)
     assert "inputs" not in metrics
-    assert metrics["rows"]["answered"] + metrics["rows"]["unpredicted"] == 3000
+    assert metrics["rows"]["predicted"] + metrics["rows"]["unpredicted"] == 3000
 
 
 def test_the_exit_code_says_whether_an_alert_fired(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,7 @@ def test_labels_are_numbered_as_they_arrive(chunks: list[list[str | None]]) -> N
         found = names.numbers(different, places)
         assert found.tolist() == [numbers.setdefault(label, len(numbers)) for label in chunk]
         assert names.words(found).tolist() == [label or "" for label in chunk]
-        assert names.of_answers(np.array([label or "" for label in chunk])).tolist() == found.tolist()
+        assert names.of_predictions(np.array([label or "" for label in chunk])).tolist() == found.tolist()
         names = LabelNumbers(names.known)  # as after an interruption
 
 

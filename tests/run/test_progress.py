@@ -66,8 +66,8 @@ def test_a_line_tells_speed_time_left_errors_baselines_and_rate(
     first, *_, last = capsys.readouterr().err.splitlines()
     number = r"0\.\d{4}"
     assert re.fullmatch(
-        rf"1,000 rows, [\d,]+ a second(, 33%, [\d,]+ s left)?  error {number}, now {number} "
+        rf"1,000 rows, [\d,]+ a second(, 33 %, [\d,]+ s left)?  error {number}, now {number} "
         rf"\(no change {number}, majority {number}\)  rate 0.02",
         first,
     )
-    assert ", 100%, 0 s left  " in last
+    assert ", 100 %, 0 s left  " in last

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from thalweg.catalogue import make_model
-from thalweg.evaluate import NO_ANSWER, prequential, prequential_regression
+from thalweg.evaluate import NO_PREDICTION, prequential, prequential_regression
 from thalweg.run.options import PREDICTIONS, RunOptions
 from thalweg.run.runner import Run
 from thalweg.streams import SEA, FriedmanDrift, Table
@@ -41,16 +41,16 @@ def test_a_delay_means_the_same_to_the_model_and_to_both_baselines(
 
     found = {
         name: np.concatenate([getattr(record, field) for record in records])
-        for name, field in (("model", "answers"), ("no_change", "no_change"), ("majority", "majority"))
+        for name, field in (("model", "predictions"), ("no_change", "no_change"), ("majority", "majority"))
     }
     with Path("out", PREDICTIONS).open() as file:
-        written = [row["answer"] for row in csv.DictReader(file)]
+        written = [row["prediction"] for row in csv.DictReader(file)]
     assert written == [["down", "up", ""][code] for code in found["model"]]
     scored = slice(delay + 1, max(delay + 1, ROWS - delay))  # rows before the first label have no prediction
     assert run.learned == ROWS - delay
     assert run.task.board.rows == scored.stop - scored.start
     for name, codes in found.items():
-        assert (codes[: delay + 1] == NO_ANSWER).all()
+        assert (codes[: delay + 1] == NO_PREDICTION).all()
         expected = (np.array(["down", "up", ""])[codes] != y)[scored]
         assert run.task.board.score(name)["error"] == (expected.mean() if len(expected) else None)
 
@@ -70,7 +70,7 @@ def test_a_delay_means_the_same_to_predicted_numbers(
     records = list(prequential_regression(model, Table(encoded, y), delay=delay, coverage=0.8, chunk=77))
     with Path("out", PREDICTIONS).open() as file:
         written = list(csv.DictReader(file))
-    for name, field in (("prediction", "answers"), ("lower", "lower"), ("upper", "upper")):
+    for name, field in (("prediction", "predictions"), ("lower", "lower"), ("upper", "upper")):
         given = np.concatenate([getattr(record, field) for record in records])[delay + 1 :]
         shown = np.array([float(row[name] or "nan") for row in written[delay + 1 :]])
         np.testing.assert_array_equal(given, shown, err_msg=name)

@@ -13,7 +13,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 from tests.examples import examples
 
 from thalweg.run import scoreboard
-from thalweg.run.scoreboard import ANSWERERS, FADE, BlockMeans, Scoreboard
+from thalweg.run.scoreboard import FADE, PREDICTORS, BlockMeans, Scoreboard
 
 CLASSES = np.array([1, 2, 3])
 #: Rows that came before any label was known.
@@ -24,7 +24,7 @@ def answers(rows: int, seed: int = 0):
     rng = np.random.default_rng(seed)
     truth = CLASSES[rng.integers(0, 3, rows)]
     given_answers = {
-        name: np.where(rng.random(rows) < 0.6, truth, CLASSES[rng.integers(0, 3, rows)]) for name in ANSWERERS
+        name: np.where(rng.random(rows) < 0.6, truth, CLASSES[rng.integers(0, 3, rows)]) for name in PREDICTORS
     }
     for each in given_answers.values():
         each[:UNPREDICTED] = 0
@@ -92,7 +92,7 @@ def test_chunks_and_interruptions_do_not_matter_to_the_last_bit(rows: int, data:
         whole = fill(Scoreboard(), *told)
         parts = fill(Scoreboard(), *told, cuts, interrupted=data.draw(st.booleans()))
         assert parts.confusion.tolist() == whole.confusion.tolist()
-        for name in ANSWERERS:
+        for name in PREDICTORS:
             assert parts.score(name) == whole.score(name)
         assert parts.curve() == whole.curve()
         assert parts.calibration() == whole.calibration()
@@ -108,7 +108,7 @@ def test_points_of_the_curve_are_what_they_say(monkeypatch: pytest.MonkeyPatch) 
     curve = fill(Scoreboard(), *told, cuts=(100, 101, 400)).curve()
     assert 10 <= len(curve["rows"]) <= 20
     assert np.diff(curve["rows"]).tolist() == [curve["rows"][0] - UNPREDICTED] * (len(curve["rows"]) - 1)
-    for name in ANSWERERS:
+    for name in PREDICTORS:
         wrong = (told[1][name] != told[0])[UNPREDICTED:]
         for point, row in enumerate(np.array(curve["rows"]) - UNPREDICTED):
             assert curve["error"][name][point] == pytest.approx(wrong[max(row - 50, 0) : row].mean(), abs=1e-12)

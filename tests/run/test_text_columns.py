@@ -67,7 +67,7 @@ def test_a_run_that_is_cut_off_resumes_to_the_same_bytes() -> None:
         begun("cut", delay=70, text=["body"]).go(cut, checkpoint_seconds=0)
     again = begun("cut", delay=70, text=["body"])
     assert again.resume()
-    assert 1000 < again.answered < 1600
+    assert 1000 < again.processed < 1600
     again.go()
     again.save_model(Path("cut/model"))
     again.write_metrics(metrics_of(again) | {"run": None})
@@ -114,8 +114,8 @@ def test_words_that_carry_the_decision_are_those_of_each_label(capsys: pytest.Ca
     lines = list(csv.DictReader(said.splitlines()))
     rows = list(csv.DictReader(Path("mail.csv").read_text(encoding="utf-8").splitlines()))
     model = load("out/model.thalweg")
-    assert [line["answer"] for line in lines] == model.predict(rows).tolist()
-    assert [model.predict_one(row) for row in rows[:20]] == [line["answer"] for line in lines[:20]]
+    assert [line["prediction"] for line in lines] == model.predict(rows).tolist()
+    assert [model.predict_one(row) for row in rows[:20]] == [line["prediction"] for line in lines[:20]]
 
 
 @pytest.mark.parametrize("model", ["calibrated", "majority"])

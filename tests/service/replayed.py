@@ -144,8 +144,19 @@ INPUTS = {
     ],
     "changes_left_out": 0,
     "not_watched": ["clock"],
+    "outcomes": [
+        {"name": "prediction", "kind": "category", "rows": 14_000, "then": {}, "now": {}, "changes_left_out": 0}
+        | {"changes": []},
+        {"name": "label", "kind": "category", "rows": 13_900, "then": {}, "now": {}, "changes_left_out": 0}
+        | {
+            "changes": [
+                {"column": "label", "row": 7001, "found": 7232, "what": "category wet"} | {"before": 0.2, "after": 0.4}
+            ]
+        },
+    ],
     "causes": [
-        {"labels": 4125, "row": 4130, "cause": "concept", "columns": [], "short": True, "alike": None},
+        {"labels": 4125, "row": 4130, "cause": "concept", "columns": [], "short": True, "alike": None}
+        | {"changed": [{"column": "city", "row": 4300, "when": "after"}]},
         {
             "labels": 6003,
             "row": 6010,
@@ -153,6 +164,7 @@ INPUTS = {
             "columns": ["level"],
             "short": False,
             "alike": {"rows": 57, "before": 0.08, "after": 0.09},
+            "changed": [{"column": "level", "row": 6001, "when": "with"}],
         },
     ],
 }

@@ -117,7 +117,7 @@ class Client:
         return found
 
     def predict(self, rows: list[dict[str, Any]], **more: Any) -> list[dict[str, Any]]:
-        return self.post("/v1/predict", {"rows": rows} | more)["answers"]
+        return self.post("/v1/predict", {"rows": rows} | more)["predictions"]
 
     def label(self, labels: list[tuple[str, Any]], **more: Any) -> dict[str, Any]:
         given = [{"id": row, "label": label} for row, label in labels]

@@ -63,9 +63,9 @@ class RedisHere:
         self._client.delete("rows")
         self._client.xadd("rows", message | {"row": json.dumps(message["row"])}, id=place)
 
-    def answers(self) -> list[dict[str, str]]:
+    def replies(self) -> list[dict[str, str]]:
         """All that was published."""
-        return [fields for _, fields in self._client.xrange("rows:answers")]
+        return [fields for _, fields in self._client.xrange("rows:replies")]
 
     def unacknowledged(self) -> int:
         """Taken or not, what would come again."""
@@ -87,9 +87,9 @@ class KafkaHere:
         brokers = self._producer.list_topics(timeout=PATIENCE).brokers.values()
         self._brokers = ",".join(f"{broker.host}:{broker.port}" for broker in brokers)
         self.address = f"kafka://{self._brokers}/rows"
-        self._answers: list[dict[str, str]] = []
+        self._replies: list[dict[str, str]] = []
         self._reader = self._consumer("the test")
-        self._reader.assign([self._kafka.TopicPartition("rows-answers", part, 0) for part in range(4)])
+        self._reader.assign([self._kafka.TopicPartition("rows-replies", part, 0) for part in range(4)])
 
     def _consumer(self, group: str) -> Any:
         return self._kafka.Consumer({"bootstrap.servers": self._brokers, "group.id": group, "log_level": 0})
@@ -114,11 +114,11 @@ class KafkaHere:
         assert self._producer.flush(PATIENCE) == 0
         return places
 
-    def answers(self) -> list[dict[str, str]]:
+    def replies(self) -> list[dict[str, str]]:
         """All that was published."""
         while found := self._reader.consume(1000, 0.2):
-            self._answers += [json.loads(each.value()) for each in found if each.error() is None]
-        return self._answers
+            self._replies += [json.loads(each.value()) for each in found if each.error() is None]
+        return self._replies
 
     def unacknowledged(self) -> int:
         """What would come again: the distance from the committed offset to the end."""

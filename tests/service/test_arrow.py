@@ -27,8 +27,8 @@ def test_arrow_and_json_teach_and_answer_the_same(common):
     status, answer, headers = client.call("POST", "/v1/predict?model=table", as_stream(table), media=ARROW)
     assert (status, headers["content-type"]) == (200, ARROW)
     asked = pa.ipc.open_stream(answer).read_all()
-    assert asked.column_names == ["id", "answer", "probability"]
-    assert asked["answer"].null_count == 200  # nothing was known yet
+    assert asked.column_names == ["id", "prediction", "probability"]
+    assert asked["prediction"].null_count == 200  # nothing was known yet
     told = pa.table({"id": asked["id"], "label": pa.array(labels).dictionary_encode()})
     status, counts, _ = client.call("POST", "/v1/label?model=table", as_stream(told), media=ARROW)
     assert (status, counts["learned"]) == (200, 200)
@@ -38,8 +38,8 @@ def test_arrow_and_json_teach_and_answer_the_same(common):
     expected = client.predict(rows, model="rows")
     answer = client.call("POST", "/v1/predict?model=table", as_stream(table), media=ARROW)[1]
     found = pa.ipc.open_stream(answer).read_all()
-    assert found["answer"].to_pylist() == [each["answer"] for each in expected]
-    assert found["probability"].to_pylist() == [each["probabilities"][each["answer"]] for each in expected]
+    assert found["prediction"].to_pylist() == [each["prediction"] for each in expected]
+    assert found["probability"].to_pylist() == [each["probabilities"][each["prediction"]] for each in expected]
     assert int(found.schema.metadata[b"version"]) > 0
 
 

@@ -33,14 +33,14 @@ def client(common: Server) -> Iterator[Client]:
 def test_rows_labels_revisions_and_what_is_told_of_them(client: Client) -> None:
     client.create("river", "oldc", parameters={"rate": 0.05})
     first = client.predict_one(ROWS[0], model="river")
-    assert (first.answer, first.probability) == (None, None)
+    assert (first.prediction, first.probability) == (None, None)
     answers = client.predict(ROWS[1:120], model="river", key="the morning's rows")
     again = client.predict(ROWS[1:120], model="river", key="the morning's rows")
     assert answers.ids == again.ids
     receipt = client.label([first.id, *answers.ids], LABELS[:120], model="river")
     assert (receipt.learned, receipt.complete) == (120, True)
     later = client.predict(ROWS[120:], model="river")
-    assert set(later.answers) <= {"low", "high", "flood"}
+    assert set(later.predictions) <= {"low", "high", "flood"}
     assert later[0].probability == pytest.approx(max(later[0].probabilities.values()))
     assert sum(later[0].probabilities.values()) == pytest.approx(1.0)
     assert client.label(later.ids[0], "flood", model="river").learned == 1
@@ -66,7 +66,7 @@ def test_a_table_and_rows_are_the_same_to_a_model(client: Client) -> None:
         client.label(np.array(answers.ids), np.array(truth), model=name)
     first = client.predict(given, model="by-rows")
     second = client.predict(np.array([[row["a"], row["b"]] for row in given]), columns=["a", "b"], model="by-table")
-    assert first.answers == second.answers
+    assert first.predictions == second.predictions
     assert first.probability == second.probability
     assert (second.model, second.probabilities[0]) == ("by-table", None)
 
@@ -103,7 +103,7 @@ def test_numbers_come_with_intervals_in_every_format_and_from_both_clients(clien
     rows = frame.to_dict("records")
     client.create("price", "linear", task="regression", coverage=0.8)
     first = client.predict_one(rows[0], model="price")
-    assert (first.answer, first.prediction, first.lower, first.upper) == (None, None, None, None)
+    assert (first.prediction, first.lower, first.upper) == (None, None, None)
     asked = client.predict(frame[1:120], model="price")
     assert client.label([first.id, *asked.ids], y[:120], model="price").learned == 120
     twin = PredictionIntervals(OnlineLinearRegression(solver="rls", penalty=0.01, forgetting=0.001), coverage=0.8)
@@ -115,7 +115,7 @@ def test_numbers_come_with_intervals_in_every_format_and_from_both_clients(clien
     for answers in (by_rows, by_table):
         assert answers.predictions == twin.predict(X[120:]).tolist()
         assert (answers.lower, answers.upper) == (lower.tolist(), upper.tolist())
-        assert answers.answers == [None] * 80
+        assert answers.probability == [None] * 80
     assert (by_table[7].lower, by_table[7].prediction) == (by_rows.lower[7], by_rows.predictions[7])
 
     async def told() -> tuple[float | None, float | None]:

@@ -39,7 +39,7 @@ async def taught(service: Service, rows: list[dict[str, Any]]) -> list[str]:
     asked = await service.predict("default", rows)
     labels = ["up" if row.get("x", row.get("height", 0)) > 0 else "down" for row in rows]
     await service.label("default", [(f"{asked.seq}-{at}", label) for at, label in enumerate(labels)])
-    return [each.answer for each in asked.response.predictions(asked.seq)]
+    return [each.prediction for each in asked.response.predictions(asked.seq)]
 
 
 @pytest.mark.parametrize("kind", ["oldc", "auto-linear", "regression"])
@@ -99,7 +99,7 @@ def test_a_model_with_an_added_column_learns_what_it_says(tmp_path):
             labels = ["up" if sign > 0 else "down" for sign in signs]
             await service.label("default", [(f"{asked.seq}-{at}", label) for at, label in enumerate(labels)])
         asked = await service.predict("default", [{"tells": 1.0}, {"tells": -1.0}])
-        assert [each.answer for each in asked.response.predictions(asked.seq)] == ["up", "down"]
+        assert [each.prediction for each in asked.response.predictions(asked.seq)] == ["up", "down"]
 
     with_service(tmp_path, scenario)
 
@@ -186,7 +186,7 @@ def test_columns_change_and_rows_are_erased_over_http(tmp_path):
                 return reply.status_code, reply.json()
 
             _, asked = await post("/predict", rows=[{"x": 1.0, "city": "a"}, {"x": 2.0, "city": "b"}])
-            subject = asked["answers"][0]["id"]
+            subject = asked["predictions"][0]["id"]
             columns = {"add": {"wind": 0.5}, "retire": ["city"], "rename": {"x": "height"}}
             first = await post("/models/default/columns", **columns)
             assert first == await post("/models/default/columns", **columns)  # the same request, done once

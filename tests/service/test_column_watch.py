@@ -245,6 +245,27 @@ def test_steps_of_times_are_read_back_from_their_features(hours, form, unit, lea
         assert np.abs(found - expected).max() <= 86_400
 
 
+def test_predictions_and_labels_that_change_are_shown_and_the_same_in_a_replay():
+    """Two of three labels are high from row 3,001 on, and predictions from row 4,001 on."""
+    rng, at = np.random.default_rng(8), np.arange(6000)
+    labels = np.where(rng.random(6000) < np.where(at < 3000, 0.2, 0.7), "high", "low").tolist()
+    predicted = np.where(rng.random(6000) < np.where(at < 4000, 0.2, 0.7), "high", "low").tolist()
+    rows = [{"x0": value} for value in rng.normal(size=6000).tolist()]
+    described = {"columns": [{"name": "x0", "kind": "number"}], "labels": ["high", "low"]}
+    events = events_of(described, rows, labels, predicted)
+    model, again = created(described, "oldc"), created(described, "oldc")
+    model.take(events)
+    for begin in range(0, len(events), 50):
+        again.take(events[begin : begin + 50])
+        again = LiveModel.from_snapshot(again.snapshot())
+    prediction, label = model.publish().inputs("m").outcomes
+    assert (prediction.name, label.name, model.publish().inputs("m").changes) == ("prediction", "label", [])
+    for outcome, row in ((prediction, 4001), (label, 3001)):
+        assert [abs(change.row - row) < 100 for change in outcome.changes] == [True]
+        assert outcome.then["shares"]["high"] < 0.3 < 0.6 < outcome.now["shares"]["high"]
+    assert again.publish().inputs("m").outcomes == [prediction, label]
+
+
 def test_rows_that_come_faster_are_found_and_leave_the_cause_of_a_rise_unclear():
     columns = {"columns": [{"name": "x0", "kind": "number"}, {"name": "when", "kind": "time"}]}
     rows, labels, predicted = rising()

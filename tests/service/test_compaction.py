@@ -148,7 +148,7 @@ def test_replies_are_forgotten_with_what_they_were_given_for(start, tmp_path, ca
     server = start("--new", "oldc")
     client = server.client()
     asked = client.post("/v1/predict", {"rows": [{"x": 1.0}, {"x": 2.0}]}, idempotency_key="old")
-    client.label([(each["id"], "a") for each in asked["answers"]])
+    client.label([(each["id"], "a") for each in asked["predictions"]])
     server.stop()
     server = start("--new", "oldc")
     server.client().post("/v1/predict", {"row": {"x": 1.0}}, idempotency_key="new")
@@ -160,4 +160,4 @@ def test_replies_are_forgotten_with_what_they_were_given_for(start, tmp_path, ca
     assert list(journal.recall(["old", "new"])) == ["new"]
     journal.close()
     server = start("--new", "oldc", "--keep", "1rows")
-    assert server.client().label([(asked["answers"][0]["id"], "a")])["expired"] == [asked["answers"][0]["id"]]
+    assert server.client().label([(asked["predictions"][0]["id"], "a")])["expired"] == [asked["predictions"][0]["id"]]

@@ -15,7 +15,7 @@ from thalweg.errors import JournalDamaged
 from thalweg.service.commands import HttpResponse, Key
 from thalweg.service.journal.compressed_rows import CompressedRows
 from thalweg.service.journal.databases import open_journal
-from thalweg.service.journal.records import LabelBody, PredictBody, PredictedLabels, PredictedNumbers
+from thalweg.service.journal.records import WATCHED_COLUMNS, LabelBody, PredictBody, PredictedLabels, PredictedNumbers
 from thalweg.service.journal.verification import Verified, verified
 from thalweg.service.learning.rebuild import rebuild
 from thalweg.service.options import Retention, ServeOptions
@@ -118,6 +118,36 @@ def test_the_command_line_erases_in_free_space_too(tmp_path, capsys):
     journal.close()
 
 
+@pytest.mark.parametrize("running", [True, False])
+def test_what_is_watched_begins_anew_at_an_erasure_in_a_replay_too(tmp_path, capsys, running):
+    """The erased row has no label, so that a replay learns what the service had learned."""
+    waiting: list[str] = []
+
+    async def erased(service: Service) -> None:
+        rows = await filled(service)
+        service._learners.keep("default")  # a snapshot from before the erasure
+        if running:
+            await service.erase("default", rows["subject"][1:])
+            await filled(service, "later")
+        waiting.append(rows["subject"][1])
+
+    async def more(service: Service) -> None:
+        await filled(service, "later")
+
+    with_service(tmp_path, erased)
+    if not running:
+        with pytest.raises(SystemExit):
+            cli.main(["erase", str(tmp_path), "--id", waiting[0]])
+        assert capsys.readouterr().out == "erased 1 row\n"
+        with_service(tmp_path, more)
+    journal = open_journal(tmp_path, None, read_only=True)
+    models = [rebuild(journal, "default", from_snapshots=each).model for each in (True, False)]
+    journal.close()
+    assert [model.publish().inputs("default").rows for model in models] == [133, 133]  # those after the erasure
+    kept = [{part.name: part.body for part in model.snapshot()}[WATCHED_COLUMNS] for model in models]
+    assert kept[0] == kept[1]
+
+
 def test_a_row_that_was_withdrawn_first_is_gone_from_snapshots_and_counted_once(tmp_path):
     async def scenario(service: Service) -> None:
         rows = await filled(service)
@@ -183,8 +213,8 @@ def test_what_is_left_of_a_record_has_no_values(sparse):
     assert left.erased == (1, 2)
     dense = left.X.matrix().toarray() if isinstance(left.X, CompressedRows) else left.X
     assert dense.tolist() == [[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
-    assert left.answers["m"].codes.tolist() == [0, -1, -1]
-    assert np.isnan(left.answers["n"].members[1:]).all()
+    assert left.predictions["m"].codes.tolist() == [0, -1, -1]
+    assert np.isnan(left.predictions["n"].members[1:]).all()
     assert left.gaps.tolist() == [[False, True], [False, False], [False, False]]
     labelled = LabelBody([(3, 0, "a"), (3, 1, "secret")], [(3, 2, "secret", 2), (3, 1, "", 0)])
     kept = labelled.without([(3, 1), (3, 2)])

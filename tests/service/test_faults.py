@@ -31,7 +31,7 @@ def teach(client: Client, begin: int, rows: int = 20) -> int:
     if status == 200:
         labels = [
             {"id": each["id"], "label": label}
-            for each, label in zip(answer["answers"], LABELS[begin : begin + rows], strict=True)
+            for each, label in zip(answer["predictions"], LABELS[begin : begin + rows], strict=True)
         ]
         status, answer, headers = client.call("POST", "/v1/label", {"labels": labels})
     if status == 200:

@@ -37,7 +37,7 @@ def answers_of(feed: Stream, messages: int) -> dict[str, dict[str, str]]:
     """By place, once so many messages are answered; a stream that was lost for a moment is answered again, the same."""
 
     def found() -> dict[str, dict[str, str]]:
-        return {answer["of"]: answer for answer in feed.answers()}
+        return {answer["of"]: answer for answer in feed.replies()}
 
     wait_until(lambda: len(found()) >= messages)
     return found()
@@ -50,7 +50,7 @@ def test_rows_are_answered_and_labels_learned_when_they_come(start: Callable[...
     places = feed.send([{"row": row} for row in ROWS[:60]])
     answers = answers_of(feed, 60)
     assert set(answers) == set(places)
-    assert "answer" not in answers[places[0]]  # nothing was known yet
+    assert "prediction" not in answers[places[0]]  # nothing was known yet
     late = [{"of": place, "label": label} for place, label in zip(places[:40], LABELS, strict=False)]
     by_id = [
         {"id": answers[place]["id"], "label": label} for place, label in zip(places[40:], LABELS[40:60], strict=True)
@@ -60,15 +60,15 @@ def test_rows_are_answered_and_labels_learned_when_they_come(start: Callable[...
     wait_until(lambda: client.get("/v1/models/default")["labels"] == 60)
     known = feed.send(at_once)
     answers = answers_of(feed, 100)
-    assert all(set(answers[place]) == {"of", "id", "answer", "probability"} for place in known)
+    assert all(set(answers[place]) == {"of", "id", "prediction", "probability"} for place in known)
     wait_until(lambda: client.get("/v1/models/default")["labels"] == 100)
     wait_until(lambda: client.get("/v1/models/default")["rows"] == 100)
     client.post("/v1/models", {"name": "price", "kind": "linear", "task": "regression"})
     feed.send([{"row": {"x": x}, "label": 2.0 * x, "model": "price"} for x in (1.0, 2.0)])  # as text from Redis
     wait_until(lambda: client.get("/v1/models/price")["labels"] == 2)
     [known] = feed.send([{"row": {"x": 3.0}, "label": "high", "model": "price"}])
-    wait_until(lambda: sum(answer["of"] == known for answer in feed.answers()) == 2)
-    answer, error = (answer for answer in feed.answers() if answer["of"] == known)
+    wait_until(lambda: sum(answer["of"] == known for answer in feed.replies()) == 2)
+    answer, error = (answer for answer in feed.replies() if answer["of"] == known)
     assert set(answer) == {"of", "id", "prediction", "lower", "upper"}
     assert "it must be a finite number" in error["error"]
     wait_until(lambda: feed.unacknowledged() == 0)
@@ -194,9 +194,9 @@ def test_a_killed_service_loses_nothing_and_learns_nothing_twice(
     wait_until(lambda: client.get("/v1/models/default")["labels"] >= 240)
     model = client.get("/v1/models/default")
     assert (model["rows"], model["labels"], model["waiting"]) == (240, 240, 0)
-    wait_until(lambda: {answer["of"] for answer in feed.answers()} == set(places))
+    wait_until(lambda: {answer["of"] for answer in feed.replies()} == set(places))
     ids: dict[str, set[str]] = {}
-    for answer in feed.answers():
+    for answer in feed.replies():
         assert "error" not in answer, answer
         ids.setdefault(answer["of"], set()).add(answer["id"])
     assert all(len(each) == 1 for each in ids.values())  # delivered again is answered as before
@@ -221,9 +221,9 @@ def test_a_stream_that_was_away_is_read_on(start: Callable[..., Server], tmp_pat
         redis.send([{"row": row} for row in ROWS[5:10]])
         answers_of(redis, 10)
         wait_until(lambda: client.get("/v1/models/default")["rows"] == 10)
-        place = redis.answers()[-1]["of"]
+        place = redis.replies()[-1]["of"]
         redis.begin_anew(place, {"row": ROWS[11]})  # another message where one was before is not taken for it
-        wait_until(lambda: "was the stream made anew?" in redis.answers()[-1].get("error", ""))
+        wait_until(lambda: "was the stream made anew?" in redis.replies()[-1].get("error", ""))
         wait_until(lambda: b'thalweg_feed_messages_total{feed="redis:rows"} 11.0\n' in client.get("/metrics"))
         told = client.get("/metrics")
         assert b'thalweg_feed_refused_total{feed="redis:rows"} 1.0\n' in told

@@ -52,13 +52,13 @@ def test_tensors_are_predicted_as_our_own_rows_are(client, river):
     found = client.post("/v2/models/river/infer", {"id": "7", "inputs": by_column(river)})
     assert (found["model_name"], found["id"]) == ("river", "7")
     outputs = {each["name"]: each for each in found["outputs"]}
-    assert outputs["answer"]["data"] == [each["answer"] for each in own]
+    assert outputs["prediction"]["data"] == [each["prediction"] for each in own]
     labels = outputs["probabilities"]["parameters"]["labels"]
     likely = np.reshape(outputs["probabilities"]["data"], outputs["probabilities"]["shape"])
     assert likely.tolist() == [[each["probabilities"][label] for label in labels] for each in own]
     assert client.label([(outputs["id"]["data"][0], "low")], model="river")["learned"] == 1
-    only = client.post("/v2/models/river/infer", {"inputs": by_column(river), "outputs": [{"name": "answer"}]})
-    assert [each["name"] for each in only["outputs"]] == ["answer"]
+    only = client.post("/v2/models/river/infer", {"inputs": by_column(river), "outputs": [{"name": "prediction"}]})
+    assert [each["name"] for each in only["outputs"]] == ["prediction"]
     # One tensor with all columns, flat, nested and in binary.
     numbers = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     rows = [{"a": a, "b": b} for a, b in numbers.tolist()]
@@ -83,7 +83,7 @@ def test_tensors_are_predicted_as_our_own_rows_are(client, river):
     text = json.dumps({"inputs": [head]}).encode()
     told = client.post("/v2/models/river/infer", text + content, inference_header_content_length=str(len(text)))
     own = client.predict([{"wind": wind} for wind in winds.tolist()], model="river")
-    assert told["outputs"][1]["data"] == [each["answer"] for each in own]
+    assert told["outputs"][1]["data"] == [each["prediction"] for each in own]
 
 
 def test_a_model_says_what_its_tensors_are(client, river):
@@ -100,7 +100,7 @@ def test_a_model_says_what_its_tensors_are(client, river):
 
 def test_mlflow_takes_rows_in_all_its_forms(client, river):
     assert client.call("GET", "/ping")[0] == 200
-    own = [each["answer"] for each in client.predict(river, model="river")]
+    own = [each["prediction"] for each in client.predict(river, model="river")]
     columns = list(river[0])
     lists = [list(row.values()) for row in river]
     for form in (
@@ -180,9 +180,9 @@ def test_the_client_of_triton(common, client, river):
             assert found.as_numpy("prediction").tolist() == expected
             wind = http.InferInput("wind", [1], "BYTES")
             wind.set_data_from_numpy(np.array(["north"], dtype=object), binary_data=in_binary)
-            found = triton.infer("river", [wind], outputs=[http.InferRequestedOutput("answer")])
+            found = triton.infer("river", [wind], outputs=[http.InferRequestedOutput("prediction")])
             [own] = client.predict([{"wind": "north"}], model="river")
-            assert found.as_numpy("answer").tolist() == [own["answer"]]
+            assert found.as_numpy("prediction").tolist() == [own["prediction"]]
         with pytest.raises(Exception, match="there is no model"):
             triton.infer("nobody", [wind])
     finally:
@@ -194,7 +194,7 @@ def test_the_client_of_mlflow(common, client, river):
     pd = pytest.importorskip("pandas")
     mlflow = scoring.ScoringServerClient("127.0.0.1", common.port)
     mlflow.ping()
-    own = [each["answer"] for each in client.predict(river, model="river")]
+    own = [each["prediction"] for each in client.predict(river, model="river")]
     found = mlflow.invoke(pd.DataFrame(river), params={"model": "river"})
     assert found.get_predictions()[0].tolist() == own
     numbers = np.array([[1.0, 2.0], [3.0, 4.0]])

@@ -226,7 +226,7 @@ def test_a_retried_request_is_answered_again_and_not_done_again(client):
     before = client.settled("/v1/models/default")["rows"]
     assert client.post("/v1/predict", {"row": ROW}, idempotency_key="p") == first
     assert client.settled("/v1/models/default")["rows"] == before
-    labels = {"labels": [{"id": first["answers"][0]["id"], "label": "a"}]}
+    labels = {"labels": [{"id": first["predictions"][0]["id"], "label": "a"}]}
     told = client.post("/v1/label", labels, idempotency_key="l")
     assert (told["learned"], client.post("/v1/label", labels, idempotency_key="l")) == (1, told)
     status, answer, _ = client.call("POST", "/v1/predict", {"row": {"x": 2.0}}, idempotency_key="p")
@@ -416,7 +416,7 @@ def test_a_model_of_a_run_goes_on_learning(start, tmp_path, monkeypatch):
     assert ended.value.code == 0
     client = start("--model", "run/model.thalweg").client()
     cold, hot = client.predict([{"heat": 0, "state": None}, {"heat": 6}])
-    assert (cold["answer"], hot["answer"]) == ("cold", "hot")
+    assert (cold["prediction"], hot["prediction"]) == ("cold", "hot")
     assert client.label([(hot["id"], "hot")])["learned"] == 1
 
 

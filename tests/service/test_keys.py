@@ -84,12 +84,12 @@ def test_a_key_learns_what_is_its_own_and_a_new_one_has_what_all_know(tmp_path):
     async def scenario(service: Service) -> None:
         rows, labels = rows_of(0, 800, 4)
         asked, ids = await ask(service, rows)
-        assert asked.response.predictions(asked.seq)[0].answer is None  # before any label
+        assert asked.response.predictions(asked.seq)[0].prediction is None  # before any label
         await service.label("default", list(zip(ids, labels, strict=True)))
         rows, labels = rows_of(1, 200, 4)
         asked, _ = await ask(service, rows)
         right = [
-            each.answer == label for each, label in zip(asked.response.predictions(asked.seq), labels, strict=True)
+            each.prediction == label for each, label in zip(asked.response.predictions(asked.seq), labels, strict=True)
         ]
         assert np.mean(right) > 0.8  # one model of all customers is right half of the time
         # Text and number are one key; a new key of any spelling is answered.

@@ -33,7 +33,6 @@ KNOWN: dict[str, tuple[Any, ...]] = {
     "regression": (-1.5, 0.25, 3e7, 1 / 3),
 }
 #: Where the service says what it predicts, and who challenges.
-ANSWER = {"classification": "answer", "regression": "prediction"}
 RIVAL = {"classification": "logistic", "regression": "linear"}
 
 
@@ -99,8 +98,8 @@ class Worker(threading.Thread):
         begin = self.random.randrange(len(ROWS))
         given = ROWS[begin : begin + self.random.choice([1, 1, 5, 40])]
         if answer := self.do("/v1/predict", {"rows": given}):
-            for each in answer["answers"]:
-                self.answers[each["id"]] = each[ANSWER[self.task]]
+            for each in answer["predictions"]:
+                self.answers[each["id"]] = each["prediction"]
                 self.waiting.append(each["id"])
 
     def tell(self, most: int = 1) -> None:
@@ -219,7 +218,7 @@ def check(journal: Any, workers: list[Worker]) -> None:
     for worker in workers:
         for row, answer in worker.answers.items():
             seq, place = map(int, row.split("-"))
-            assert asked[seq].answers["default"][place] == answer
+            assert asked[seq].predictions["default"][place] == answer
         for row, label in worker.labels.items():
             seq, place = map(int, row.split("-"))
             assert now[seq][place][0] == label

@@ -29,13 +29,13 @@ def replayed(data: Path, out: Path, *options: str) -> bytes:
 
 def test_a_row_is_answered_then_learned_and_the_answer_follows(client):
     first = client.predict([{"x": 0.0}, {"x": 1.0}])
-    assert [each["answer"] for each in first] == [None, None]
+    assert [each["prediction"] for each in first] == [None, None]
     assert client.label([(first[1]["id"], "high"), (first[0]["id"], "low")])["learned"] == 2
     for _ in range(10):
         asked = client.predict([{"x": 0.1}, {"x": 0.9}])
         client.label([(asked[0]["id"], "low"), (asked[1]["id"], "high")])
     low, high = client.predict([{"x": 0.0}, {"x": 1.0}])
-    assert (low["answer"], high["answer"]) == ("low", "high")
+    assert (low["prediction"], high["prediction"]) == ("low", "high")
     assert sum(low["probabilities"].values()) == pytest.approx(1.0)
     assert low["probabilities"]["low"] > 0.9
 

@@ -70,7 +70,7 @@ def written(folder: Path, kind: str, described: Any = SCHEMA, task: str = "class
         part = rows[begin : begin + luck.choice([1, 4, 10])]
         encoded = encode(encoder, encoding.of_rows(part, encoder), len(part))
         published = model.publish()
-        answers = published.task.answer(published, encoded.X)[0]
+        answers = published.task.predict(published, encoded.X)[0]
         asked = PredictBody(
             encoded.X,
             answers,
@@ -165,7 +165,7 @@ def test_bodies_are_kept_as_they_are():
     found = PredictBody.from_bytes(asked.to_bytes())
     np.testing.assert_array_equal(found.X, X)
     np.testing.assert_array_equal(found.gaps, gaps)
-    assert [found.answers["m"][i] for i in range(3)] == ["a", None, "ü"]
+    assert [found.predictions["m"][i] for i in range(3)] == ["a", None, "ü"]
     assert (found.last, found.version, found.categories) == (None, 7, {"day": ["mon"]})
     labelled = LabelBody([(1, 0, "a"), (9, 2, "ü")], [(3, 1, "a", 5)])
     assert LabelBody.from_bytes(labelled.to_bytes()) == labelled

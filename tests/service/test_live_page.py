@@ -216,11 +216,14 @@ def test_columns_are_ranked_and_those_that_changed_are_told_then_and_now(opened:
     assert lines == [
         ["level", "mean", "row 6,001", "12.2", "–"],
         ["city", "category Oslo", "row 3,491", "20\u00a0%", "50\u00a0%"],
+        ["label", "category wet", "label 7,001", "20\u00a0%", "40\u00a0%"],
     ]
+    assert "The newest of each first, in 14,000 predictions and 13,900 labels." in columns.inner_text()
     assert "Not watched: clock." in columns.inner_text()
     accounted = "57 rows like those before were predicted no worse (error 8\u00a0% before, 9\u00a0% after)"
     assert f"At label 6,003 the error rose when column level changed. {accounted}" in columns.inner_text()
-    assert "At label 4,125, for a short time, the error rose while no watched column was seen" in columns.inner_text()
+    assert "At label 4,125, for a short time, the error rose before any watched column was seen" in columns.inner_text()
+    assert "Column city (row 4,300) changed after the rise." in columns.inner_text()
 
 
 def test_zoom_and_keyboard_are_those_of_the_report(opened: Any, service: Replayed) -> None:

@@ -116,9 +116,9 @@ def test_a_challenger_learns_in_the_shadow_and_changes_places_with_the_champion(
     client = start("--new", "majority").client()
     again = client.predict(whole)
     assert [each["probabilities"] for each in again] == [each["probabilities"] for each in answers]
-    assert len({each["answer"] for each in again}) == 3  # a majority would give one
+    assert len({each["prediction"] for each in again}) == 3  # a majority would give one
     client.post("/v1/models/rival/promote", {"force": True})
-    assert len({each["answer"] for each in client.predict(rows[500:])}) == 1
+    assert len({each["prediction"] for each in client.predict(rows[500:])}) == 1
 
 
 def test_a_challenger_is_promoted_by_itself_when_it_is_better_beyond_doubt(start):

@@ -65,7 +65,7 @@ def test_answers_are_as_they_are_described(start):
     ask("post", "/v1/models", {"name": "rival", "kind": "auto", "challenger_of": "river"}, expect=201)
     ask("get", "/v1/models/rival/compare", at=f"{one}/compare")
     for begin in range(0, 120, 40):
-        answers = ask("post", "/v1/predict", {"model": "river", "rows": rows[begin : begin + 40]})["answers"]
+        answers = ask("post", "/v1/predict", {"model": "river", "rows": rows[begin : begin + 40]})["predictions"]
         told = [{"id": each["id"], "label": label} for each, label in zip(answers, labels[begin:], strict=False)]
         ask("post", "/v1/label", {"model": "river", "labels": [*told, {"id": "nobody", "label": 1}]})
     for name in ("river", "rival"):
@@ -110,7 +110,7 @@ def test_answers_are_as_they_are_described(start):
     assert ask("get", "/v1/models/river/versions", at=f"{one}/versions")["versions"]
     ask("post", "/v1/models/river/rollback", {"version": "v1"}, at=f"{one}/rollback")
     ask("post", "/v1/models/river/rollback", {"seq": "1"}, at=f"{one}/rollback", expect=422)
-    [asked] = ask("post", "/v1/predict", {"model": "river", "row": rows[0]})["answers"]
+    [asked] = ask("post", "/v1/predict", {"model": "river", "row": rows[0]})["predictions"]
     ask("post", "/v1/label", {"model": "river", "labels": [{"id": asked["id"], "label": labels[0]}]})
     linear = ask("get", "/v1/models/river/course", at=f"{one}/course")["points"]["family_weights"]["linear"]
     assert [weight is not None for weight in linear] == [False] * 120 + [True]  # since the promotion

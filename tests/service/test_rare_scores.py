@@ -26,9 +26,9 @@ def test_scores_are_those_of_scikit_learn_before_and_after_a_restart(start):
     for begin in range(0, 240, 30):
         given = client.predict(rows[begin : begin + 30], model="rare")
         for answer, label in zip(given, labels[begin : begin + 30], strict=True):
-            if answer["answer"] is not None:
+            if answer["prediction"] is not None:
                 truth.append(label == "flood")
-                said.append(answer["answer"] == "flood")
+                said.append(answer["prediction"] == "flood")
                 scores.append(answer["probabilities"].get("flood", 0.0))
         ids = [each["id"] for each in given]
         client.label(list(zip(ids, labels[begin : begin + 30], strict=True)), model="rare")
@@ -88,8 +88,8 @@ def test_records_hold_the_probability_only_where_there_is_a_positive_label() -> 
         assert (again.X == X).all()
         assert again.gaps is not None
         assert again.gaps.all()
-    assert again.answers["m"].of_positive.tolist()[:2] == [0.25, 0.5]
-    assert again.answers["n"].of_positive is None
+    assert again.predictions["m"].of_positive.tolist()[:2] == [0.25, 0.5]
+    assert again.predictions["n"].of_positive is None
 
 
 def test_the_window_is_saved_as_it_is() -> None:

@@ -57,7 +57,7 @@ def test_numbers_are_predicted_learned_scored_and_replayed_after_a_kill(start, t
         validator(told).validate(answer)
         return answer
 
-    [first] = ask("post", "/v1/predict", {"rows": ROWS[:1]})["answers"]
+    [first] = ask("post", "/v1/predict", {"rows": ROWS[:1]})["predictions"]
     assert first == {"id": first["id"], "prediction": None, "lower": None, "upper": None}
     client.label([(first["id"], TARGETS[0])])
     ask("post", "/v1/models", {"name": "curved", "kind": "auto", "challenger_of": "default"})
@@ -201,7 +201,7 @@ def test_intervals_hold_whatever_the_delay():
     covered = []
     for seq, begin in enumerate(range(0, rows, 20), 2):
         part, state = X[begin : begin + 20], model.publish()
-        answers = state.task.answer(state, part)[0]
+        answers = state.task.predict(state, part)[0]
         body = PredictBody(part, answers, state.last, state.version, mean=state.mean, known=state.learned)
         given.append(PredictedRows(2 * seq, "m", seq, body, {}))
         model.take([given[-1]])

@@ -36,8 +36,8 @@ def agree(primary, replica, name="river"):
     assert own["recorded"] is False
     before = primary.get(f"/v1/models/{name}")["rows"]
     told = primary.predict(WHOLE[:20], model=name)
-    for mine, its in zip(own["answers"], told, strict=True):
-        assert (mine["answer"], mine["probabilities"]) == (its["answer"], its["probabilities"])
+    for mine, its in zip(own["predictions"], told, strict=True):
+        assert (mine["prediction"], mine["probabilities"]) == (its["prediction"], its["probabilities"])
     assert before % 20 == 0  # no row of the replica was recorded
 
 

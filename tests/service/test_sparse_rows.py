@@ -84,8 +84,8 @@ def test_late_labels_give_the_predictions_of_a_run(
             server.kill()
             server = start()
             client = server.client()
-    expected = [each["answer"] or None for each in predictions()]
-    assert [each["answer"] for each in answers] == expected
+    expected = [each["prediction"] or None for each in predictions()]
+    assert [each["prediction"] for each in answers] == expected
     client.label([(each["id"], label) for each, label in zip(answers, labels, strict=True)][-8:-7])
     server.stop()
     assert dumps(replayed(capsys, tmp_path / "data")) == dumps(load("out/model.thalweg").learner)
@@ -131,7 +131,7 @@ def test_a_service_continues_a_run_with_kills_and_corrected_labels(
             server = start()
             client = server.client()
     for each, predicted in zip(answers, predictions("whole")[100:], strict=True):
-        assert round(each[predicted["answer"]], 6) == float(predicted["probability"])
+        assert round(each[predicted["prediction"]], 6) == float(predicted["probability"])
     server.stop()
     continued, whole = replayed(capsys, tmp_path / "data"), load("whole/model.thalweg")
     assert dumps(continued) == dumps(whole.learner)
@@ -206,7 +206,7 @@ def test_the_first_rows_may_hold_maps_and_a_bad_entry_refuses_its_request_alone(
         status, answer, _ = client.call("POST", "/v1/predict", given, media=ARROW)
         assert (status, answer["error"][:23]) == (422, "row 0, column 'words': "), answer
     assert client.label([(first["id"], "spam")])["learned"] == 1
-    assert client.predict([{"words": {"free": 1}}])[0]["answer"] == "spam"
+    assert client.predict([{"words": {"free": 1}}])[0]["prediction"] == "spam"
     assert client.settled()["models"][0]["rows"] == 2
 
 
@@ -255,7 +255,7 @@ def test_the_client_sends_maps(start: Callable[..., Server]) -> None:
         client.create("i", "majority", schema={"columns": [WORDS["columns"][0] | {"keys": "index"}]})
         first = client.predict_one({"words": {"free": np.float64(2), "money": np.int64(1)}})
         client.label(first.id, "spam")
-        assert client.predict_one({"words": {"offer": 1}}).answer == "spam"
+        assert client.predict_one({"words": {"offer": 1}}).prediction == "spam"
         found = client.predict([{"words": {np.int64(3): np.float32(0.5)}}, {"words": {7: True}}], model="i")
         table = pa.table({"words": pa.array([[(3, 0.5)], [(7, 1.0)]], MAP)})
         assert len(found + client.predict(table, model="i")) == 4
@@ -279,7 +279,7 @@ def test_compressed_rows_are_kept_as_they_are(width: int) -> None:
         assert isinstance(found.X, CompressedRows)
         assert (len(found.X), found.X.nbytes) == (rows, body.X.nbytes)
         assert (as_learned(found.X) != X).nnz == 0
-        np.testing.assert_array_equal(found.answers["m"].of_positive, np.linspace(0, 1, rows))
+        np.testing.assert_array_equal(found.predictions["m"].of_positive, np.linspace(0, 1, rows))
         np.testing.assert_array_equal(found.X.first_features(2), X[:, :2].toarray())
         again = stacked([found.X[at : at + 1] for at in range(rows)])
         assert again.to_bytes() == found.X.to_bytes()

@@ -1,4 +1,4 @@
-"""``--answer-when-full``: rows are predicted while the journal cannot be written, and nothing counts on them."""
+"""``--predict-when-full``: rows are predicted while the journal cannot be written, and nothing counts on them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_rows_are_predicted_without_being_recorded_if_the_option_says_so(tmp_pat
             again = await service.predict("default", [{"x": 1.0}, {"x": None}], must_record=False)
             assert (done.recorded, again.recorded, service.unrecorded, service.ready) == (False, False, True, True)
             answers = again.response.predictions(again.seq)
-            assert answers[0].answer in ("a", "b")
+            assert answers[0].prediction in ("a", "b")
             assert [each.id for each in answers] == ["0-0", "0-1"]  # ids that no row has
             assert service.counters()["unrecorded"] == 3
             with pytest.raises(Refused, match="no such column"):
@@ -52,7 +52,7 @@ def test_rows_are_predicted_without_being_recorded_if_the_option_says_so(tmp_pat
         assert service.models["default"].encoder.to_json() == encoder
         assert await teach(service, "a", "b") == 2
 
-    with_service(tmp_path, scenario, ServeOptions(answer_when_full=asked))
+    with_service(tmp_path, scenario, ServeOptions(predict_when_full=asked))
     assert state_of(tmp_path) == state_of(tmp_path, from_snapshots=False)
 
 
@@ -62,14 +62,14 @@ def test_a_service_predicts_while_its_disk_takes_no_more(start):
 
     from tests.service.test_faults import limit
 
-    server = start("--new", "oldc", "--answer-when-full")
+    server = start("--new", "oldc", "--predict-when-full")
     client = server.client()
     row = {"row": {"x": 1.0}}
-    recorded = client.post("/v1/predict", row)["answers"][0]["id"]
+    recorded = client.post("/v1/predict", row)["predictions"][0]["id"]
     limit(server, 0)
     wait_until(lambda: client.get("/readyz")["status"] == "predictions are not recorded")
     found = client.post("/v1/predict", row, idempotency_key="k")
-    assert (found["recorded"], found["answers"][0]["id"]) == (False, "0-0")
+    assert (found["recorded"], found["predictions"][0]["id"]) == (False, "0-0")
     labelled = {"labels": [{"id": recorded, "label": "a"}]}
     assert client.call("POST", "/v1/label", labelled)[0] == 503
     limit(server, resource.RLIM_INFINITY)

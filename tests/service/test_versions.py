@@ -65,7 +65,7 @@ def test_a_model_continues_from_the_state_that_it_returned_to(tmp_path):
         oracle = loads(then).partial_fit(*later)
         assert learner(await service.file("default")) == dumps(oracle.learner)
         answers = (await service.predict("default", wrong[0])).response.predictions(1)
-        assert [each.answer for each in answers] == oracle.predict(wrong[0]).tolist()
+        assert [each.prediction for each in answers] == oracle.predict(wrong[0]).tolist()
         assert learner(await service.file("default", seq=done.seq)) == learner(then)
         await refused(409, service.name_version("default", "good"))
         await refused(404, service.roll_back("default", "better", None))

@@ -62,7 +62,7 @@ class Oracle:
                 continue
             answer = self.ask(event)
             self.answers[event.id] = answer
-            self.told["answered", event.id, answer, event.target] += 1
+            self.told["predicted", event.id, answer, event.target] += 1
             if event.target is not None:
                 self.learn(event, event.target)
                 continue

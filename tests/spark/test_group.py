@@ -32,12 +32,12 @@ from thalweg.frames.frame import NamedRows  # noqa: E402
 from thalweg.spark.columns import REAL, TEXT  # noqa: E402
 from thalweg.spark.group import Group  # noqa: E402
 from thalweg.spark.packing import (  # noqa: E402
-    ANSWER,
     EVENT,
     EVENTS,
     ID,
     IS_LABEL,
     KEY,
+    PREDICTION,
     TARGET,
     TIME,
     KeyState,
@@ -77,7 +77,7 @@ def told(cell: bytes, layout: Layout = LAYOUT) -> list[tuple[str, Any, Any, Any]
         return []
     batch = batch_from_bytes(cell, layout.outgoing)
     names = [EVENTS[code] for code in batch.column(EVENT).to_pylist()]
-    return list(zip(names, *(batch.column(name).to_pylist() for name in (ID, ANSWER, TARGET)), strict=True))
+    return list(zip(names, *(batch.column(name).to_pylist() for name in (ID, PREDICTION, TARGET)), strict=True))
 
 
 @st.composite
@@ -129,8 +129,8 @@ def test_a_key_is_its_slow_twin(stream, cuts):
     rows = sum(not each.is_label for events in batches for each in events)
     labels = sum(each.is_label for events in batches for each in events)
     counts = Counter(event for event, *_ in happened.elements())
-    assert (state.answered, state.expired, state.dropped) == (rows, counts["expired"], counts["dropped"])
-    assert state.answered == state.learned + state.expired + len(twin.waiting)
+    assert (state.predicted, state.expired, state.dropped) == (rows, counts["expired"], counts["dropped"])
+    assert state.predicted == state.learned + state.expired + len(twin.waiting)
     assert counts["learned"] + counts["dropped"] + len(twin.early) == labels
     if late:
         after, rest = Group(dumps(MODEL), LAYOUT, wait, 1, LABELS).wake(state, newest + 10**6)
@@ -176,21 +176,21 @@ def test_a_regressor_learns_numbers_at_once_and_late(model, late):
             said[0, i] = twin.predict(named[i])[0]
             if ends:
                 said[1:, i : i + 1] = twin.predict_interval(named[i])
-                members[i] = twin.member_answers(named[i])
+                members[i] = twin.member_predictions(named[i])
         due = i - lag if late else i
         if late and ends and due >= 0:
             then, delay = members.get(due, np.full((1, task.members), np.nan)), min(i, 39) - due
-            twin.learn_late(named[due], y[[due]], tuple(said[1:, [due]]), delay=delay, member_answers=then)
+            twin.learn_late(named[due], y[[due]], tuple(said[1:, [due]]), delay=delay, member_predictions=then)
         elif 0 <= due < 40:
             twin.partial_fit(named[due], y[[due]])
     said[1:, ~(said[1] < said[2])] = np.nan
-    columns = (ANSWER, *task.beside)
-    for event in ("answered", "learned") if late else ("answered",):
+    columns = (PREDICTION, *task.beside)
+    for event in ("predicted", "learned") if late else ("predicted",):
         told_of = sorted((each for each in happened if EVENTS[each[EVENT]] == event), key=lambda each: each[TIME])
         shown = np.array([[each[name] for name in columns] for each in told_of], dtype=np.float64)
         np.testing.assert_array_equal(shown, said[: len(columns)].T)
     assert state.model == dumps(twin)
-    assert (state.answered, state.learned, state.waiting) == (40, 40, b"")
+    assert (state.predicted, state.learned, state.waiting) == (40, 40, b"")
 
 
 def test_rows_that_wait_in_an_older_checkpoint_are_learned():
@@ -201,7 +201,7 @@ def test_rows_that_wait_in_an_older_checkpoint_are_learned():
     cell = packed([row], before)[0]
     came = batch_from_bytes(cell, before.incoming)
     waiting = pa.RecordBatch.from_arrays([*came.columns, pa.array([0.0])], schema=before.waiting)
-    state = KeyState(dumps(model), answered=1, waiting=bytes(waiting.serialize()))
+    state = KeyState(dumps(model), predicted=1, waiting=bytes(waiting.serialize()))
     now = Layout(TEXT, TEXT, REAL, tuple(NAMES), beside=task.beside, remembered=task.remembered)
     group = Group(dumps(model), now, 1000, None, task)
     after, cell = group.take(state, packed([Event(5, True, "a", 7.0, (0.0, 0.0))], now), lambda _: 0)
@@ -239,7 +239,7 @@ def test_confidence_is_the_probability_of_the_answer(model):
     twin = clone(model)
     answers, proba, *_ = twin.predict_then_learn(pa.table(dict(zip(NAMES, X.T, strict=True))), y, with_proba=True)
     batch = batch_from_bytes(cell, layout.outgoing)
-    assert batch.column("answer").to_pylist() == answers.tolist()
+    assert batch.column("prediction").to_pylist() == answers.tolist()
     confidence = batch.column("confidence").to_numpy(zero_copy_only=False)
     assert np.isnan(confidence[0])
     np.testing.assert_array_equal(confidence[1:], np.where(answers == "a", *proba.T)[1:])

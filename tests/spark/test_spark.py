@@ -41,14 +41,14 @@ def test_answers_are_those_of_the_model(spark, tmp_path):
     df = spark.read.parquet(str(tmp_path / "in"))
     model = OnlineLDC(0.1).fit(table.select(NAMES), table.column("state"))
     got = predict(df, model, proba="p").orderBy("row").toPandas()
-    assert list(got.columns) == [*table.column_names, "answer", "p"]
-    assert got["answer"].tolist() == model.predict(table.select(NAMES)).tolist()
+    assert list(got.columns) == [*table.column_names, "prediction", "p"]
+    assert got["prediction"].tolist() == model.predict(table.select(NAMES)).tolist()
     np.testing.assert_array_equal(np.vstack(got["p"]), model.predict_proba(table.select(NAMES)))
     numbers = OnlineLinearRegression(solver="rls").fit(table.select(NAMES[:2]), table.column("heat"))
-    got = predict(df, numbers, answer="expected").orderBy("row").toPandas()
+    got = predict(df, numbers, prediction="expected").orderBy("row").toPandas()
     assert got["expected"].tolist() == numbers.predict(table.select(NAMES[:2])).tolist()
     holes = spark.createDataFrame([(1.0, None, 2.0), (1.0, 2.0, 3.0)], "level double, flow double, heat double")
-    assert [row["answer"] is None for row in predict(holes, model, missing="null").collect()] == [True, False]
+    assert [row["prediction"] is None for row in predict(holes, model, missing="null").collect()] == [True, False]
     with pytest.raises(InvalidInput, match="no column 'heat'; it has 'pump'"):
         predict(df.drop("heat"), model)
     with pytest.raises(InvalidInput, match="'state' must hold numbers"):
@@ -56,11 +56,11 @@ def test_answers_are_those_of_the_model(spark, tmp_path):
     for other in (OnlineLDC(0.1), LogisticRegression()):
         with pytest.raises(InvalidParameter, match="be a fitted model of thalweg that predicts"):
             predict(df, other)
-    with pytest.raises(InvalidInput, match="already has a column 'answer'"):
-        predict(df.withColumn("Answer", df["heat"]), model)
+    with pytest.raises(InvalidInput, match="already has a column 'prediction'"):
+        predict(df.withColumn("Prediction", df["heat"]), model)
     dotted = OnlineLDC(0.1).fit(table.select(NAMES).rename_columns(["a.level", "flow", "heat"]), table.column("state"))
     got = predict(df.withColumnRenamed("level", "a.level"), dotted).orderBy("row").toPandas()
-    assert got["answer"].tolist() == model.predict(table.select(NAMES)).tolist()
+    assert got["prediction"].tolist() == model.predict(table.select(NAMES)).tolist()
 
 
 @pytest.mark.real
@@ -93,9 +93,9 @@ def test_each_key_is_the_single_machine_byte_for_byte_across_a_restart(spark, tm
     for key, own in by_key(table, "pump").items():
         twin = OnlineLDC(0.1, counts="soft", warmup=5)
         expected = twin.predict_then_learn(own.select(NAMES), own.column("state")).tolist()
-        assert got["answer"][got["pump"] == key].tolist() == expected
+        assert got["prediction"][got["pump"] == key].tolist() == expected
         assert bytes(kept[key]["model"]) == dumps(twin)
-        assert (kept[key]["answered"], kept[key]["learned"]) == (len(own), len(own))
+        assert (kept[key]["predicted"], kept[key]["learned"]) == (len(own), len(own))
         assert dumps(load(tmp_path / "models" / f"{key}.thalweg")) == dumps(twin)
 
 
@@ -116,11 +116,13 @@ def test_late_labels_find_their_rows_and_nothing_goes_silently(spark, tmp_path):
     for key, twin in twins.items():
         own = got[got["pump"] == key]
         happened.update(own["event"])
-        assert Counter(own[["event", "row", "answer", "state"]].itertuples(index=False, name=None)) == twin.told, key
+        assert Counter(own[["event", "row", "prediction", "state"]].itertuples(index=False, name=None)) == twin.told, (
+            key
+        )
     kept = {row["key"]: row for row in models(spark, str(tmp_path / "checkpoint")).collect()}
     for key, twin in twins.items():
         assert bytes(kept[key]["model"]) == dumps(twin.model)
-    assert happened["answered"] == 600
+    assert happened["predicted"] == 600
     assert happened["expired"] > 0
     assert happened["dropped"] > 0
     assert happened["learned"] > 200
@@ -150,10 +152,10 @@ def test_late_targets_find_what_was_predicted(spark, tmp_path):
     )
     finish(answers, tmp_path / "checkpoint", tmp_path / "out")
     got = spark.read.parquet(str(tmp_path / "out")).toPandas()
-    first, then = (got[got["event"] == event].sort_values("row") for event in ("answered", "learned"))
+    first, then = (got[got["event"] == event].sort_values("row") for event in ("predicted", "learned"))
     assert len(first) == len(then) == 300
     assert then["heat"].tolist() == table.column("heat").to_pylist()
-    for name in ("answer", "lower", "upper"):
+    for name in ("prediction", "lower", "upper"):
         np.testing.assert_array_equal(first[name], then[name])
     assert (first["lower"] < first["upper"]).sum() > 250
 
@@ -227,7 +229,9 @@ def test_one_model_over_a_whole_stream_whatever_is_repeated(spark, tmp_path, whe
     def go() -> None:
         common = {"target": "state", "time": "at", "folder": tmp_path / "out", "columns": NAMES}
         df = streamed(spark, tmp_path / "in")
-        learn_global(df, model, **common, answers=True, where=where, trigger={"availableNow": True}).awaitTermination()
+        learn_global(
+            df, model, **common, predictions=True, where=where, trigger={"availableNow": True}
+        ).awaitTermination()
 
     go()
     before = (tmp_path / "out" / "model.thalweg").read_bytes()
@@ -245,10 +249,10 @@ def test_one_model_over_a_whole_stream_whatever_is_repeated(spark, tmp_path, whe
     same(learned, twin)
     if where == "driver":
         assert dumps(learned) == dumps(twin)
-    answers = spark.read.parquet(str(tmp_path / "out" / "answers")).orderBy("at").toPandas()
+    answers = spark.read.parquet(str(tmp_path / "out" / "predictions")).orderBy("at").toPandas()
     half = clone(model).partial_fit(table.slice(0, 1000).select(NAMES), table.slice(0, 1000).column("state"))
     expected = half.predict(table.slice(1000, 1000).select(NAMES)).tolist()
-    assert answers["answer"][:1000].tolist() == expected
+    assert answers["prediction"][:1000].tolist() == expected
     assert len(answers) == 2000
 
 
@@ -278,7 +282,7 @@ def test_a_folder_by_the_command_line(spark, tmp_path, monkeypatch, capsys, kind
     assert kind == "csv" or "The first 500 rows, those of the first file, were learned without a prediction." in told
     assert "4 models, one per pump, predicted 1,000 rows" in told
     metrics = json.loads((tmp_path / "keys" / "metrics.json").read_text())["rows"]
-    assert (metrics["answered"], metrics["keys"], metrics["features"]) == (1000, 4, NAMES)
+    assert (metrics["predicted"], metrics["keys"], metrics["features"]) == (1000, 4, NAMES)
     assert metrics["error"] < 0.3
     if kind == "csv":
         return
@@ -288,7 +292,7 @@ def test_a_folder_by_the_command_line(spark, tmp_path, monkeypatch, capsys, kind
         main(["predict", str(tmp_path / "whole" / "model.thalweg"), str(tmp_path / "in")])
     assert ended.value.code == 0
     predicted = csv.read_csv(pa.py_buffer(capsys.readouterr().out.encode())).to_pydict()
-    assert predicted["answer"] == model.predict(table.select(NAMES)).tolist()
+    assert predicted["prediction"] == model.predict(table.select(NAMES)).tolist()
     np.testing.assert_allclose(
         predicted["probability"], model.predict_proba(table.select(NAMES)).max(axis=1), rtol=0, atol=5.1e-7
     )
@@ -340,7 +344,7 @@ def test_a_folder_of_numbers_by_the_command_line(spark, tmp_path, monkeypatch, c
     told = capsys.readouterr().out
     assert "regression: heat holds 600 different numbers in the first 600 rows; --task classification" in told
     assert "3 models, one per pump, predicted 597 rows, with a mean absolute error of" in told
-    got = spark.read.parquet(str(tmp_path / "keys" / "answers")).orderBy("at").toPandas()
+    got = spark.read.parquet(str(tmp_path / "keys" / "predictions")).orderBy("at").toPandas()
     kept = {row["key"]: bytes(row["model"]) for row in models(spark, str(tmp_path / "keys" / "checkpoint")).collect()}
     names, said = NAMES[:2], []
     for key, own in by_key(table, "pump").items():
@@ -348,22 +352,22 @@ def test_a_folder_of_numbers_by_the_command_line(spark, tmp_path, monkeypatch, c
         answers, lower, upper = twin.predict_interval_then_learn(own.select(names), own.column("heat"), 0.9)
         assert kept[key] == dumps(twin)
         shown = got[got["pump"] == key]
-        assert np.isnan(shown["answer"].iloc[0])
-        np.testing.assert_array_equal(shown["answer"][1:], answers[1:])
+        assert np.isnan(shown["prediction"].iloc[0])
+        np.testing.assert_array_equal(shown["prediction"][1:], answers[1:])
         np.testing.assert_array_equal(shown["lower"][2:], lower[2:])
         said.append(np.column_stack([own.column("heat").to_numpy(), answers, lower, upper])[1:])
     truth, answers, lower, upper = np.concatenate(said).T
     wide = lower < upper
     found = json.loads((tmp_path / "keys" / "metrics.json").read_text())["rows"]
-    assert (found["answered"], found["scored"], found["keys"]) == (597, 597, 3)
+    assert (found["predicted"], found["scored"], found["keys"]) == (597, 597, 3)
     assert found["absolute_error"] == pytest.approx(np.abs(answers - truth).mean())
     assert found["rmse"] == pytest.approx(np.sqrt(np.square(answers - truth).mean()))
     assert found["coverage"] == pytest.approx(np.mean((lower <= truth) & (truth <= upper), where=wide))
     assert found["mean_width"] == pytest.approx(np.mean(upper - lower, where=wide))
     twin = make_model("linear", task="regression").set_params(coverage=0.8)
     half = twin.partial_fit(table.slice(0, 300).select(names), table.slice(0, 300).column("heat"))
-    answered = spark.read.parquet(str(tmp_path / "whole" / "answers")).orderBy("at").toPandas()
-    np.testing.assert_array_equal(answered["answer"], half.predict(table.slice(300).select(names)))
+    answered = spark.read.parquet(str(tmp_path / "whole" / "predictions")).orderBy("at").toPandas()
+    np.testing.assert_array_equal(answered["prediction"], half.predict(table.slice(300).select(names)))
     np.testing.assert_array_equal(answered["upper"], half.predict_interval(table.slice(300).select(names), 0.8)[1])
     twin.partial_fit(table.slice(300).select(names), table.slice(300).column("heat"))
     assert dumps(load(tmp_path / "whole" / "model.thalweg")) == dumps(twin)

@@ -262,7 +262,7 @@ def test_names_of_rows_and_empty_columns_are_left_out_with_the_reason() -> None:
     told = "left out: all of the first 3 values are missing: empty or NA, N/A, NaN, null, none, ? or -"
     assert told == settled(pa.array(["", "NA", "nan"]))[1]
     assert settled(pa.array([1, 2]), drop=["x"])[1] == "left out, as asked"
-    assert settled(pa.array([1, 2]), reserved=["x"])[1] == "tells when the label comes"
+    assert settled(pa.array([1, 2]), reserved=["x"])[1] == "says when the label comes"
 
 
 @pytest.mark.parametrize("option", ["drop", "categorical", "reserved"])

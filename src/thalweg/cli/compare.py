@@ -65,8 +65,9 @@ def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> Non
         (name, *(_number(score[key]) for key in ("error", "recent", "kappa", "kappa_temporal")))
         for name, score in _scores(data)
     ]
-    console.print(tables.lines(("", "error", "recent", "κ", "κ temporal"), lines), "")
-    headers = ("", "differ-\nence", "only\nfirst", "only\nsecond", "McNemar\np", "win-\ndows", "Wilcoxon\np")
+    recent = f"last {next(iter(data.runs.values())).metrics['curve']['window']:,} rows"
+    console.print(tables.lines(("", "error", recent, "κ", "κ temporal"), lines), "")
+    headers = ("", "difference", "only\nfirst\nwrong", "only\nsecond\nwrong", "McNemar\np", "windows", "Wilcoxon\np")
     console.print(tables.lines(headers, [_cells(pair) for pair in pairs]))
     if any(pair.rare for pair in pairs):
         _rare(console, data, pairs)
@@ -88,7 +89,7 @@ def _numbers_side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]
     }
     lines = [(name, *(short(score[key]) for key in keys.values())) for name, score in _number_scores(data)]
     console.print(tables.lines(("", *keys), lines), "")
-    headers = ("", "difference", "95 % interval", "win-\ndows", "Wilcoxon\np")
+    headers = ("", "difference", "95 % interval", "windows", "Wilcoxon\np")
     groups: dict[str, list[Sequence[str]]] = {}
     for pair in pairs:
         windows = ("", "") if pair.windows is None else (f"{pair.windows.windows}", _p(pair.windows.p_value))
@@ -181,15 +182,17 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
     from thalweg.run.compare import LEAST_WINDOWS, has_predictions
 
     runs = list(data.runs.values())
+    if not runs[0].of_numbers:
+        yield "A difference is the error of the first run less that of the second: below 0 the first is better."
     if any(pair.rows is not None for pair in pairs):
         yield (
-            "McNemar's test counts the rows on which only one of two runs erred. It takes rows as independent: where "
-            "mistakes cluster its p is too small."
+            "McNemar's test counts the rows on which only one of two runs was wrong. It assumes independent rows: "
+            "where mistakes cluster, its p is too small."
         )
     if runs[0].of_numbers and any(pair.errors for pair in pairs):
         yield (
             "Differences of errors are the first's less the second's, means over the rows that both predicted, with "
-            "95 % intervals of Student over blocks of consecutive rows; each pair stands alone."
+            "95 % intervals of Student over blocks of consecutive rows; no correction for several pairs."
         )
     without = [str(run.path) for run in runs if not has_predictions(run, runs)]
     if without:
@@ -202,7 +205,7 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
     if any(pair.rare for pair in pairs):
         yield (
             "Differences of the scores of a label have 95 % intervals of the jackknife over blocks of consecutive "
-            "rows; each pair stands alone."
+            "rows; no correction for several pairs."
         )
     scored = {name: run.metrics["rows"]["scored"] for name, run in data.runs.items()}
     if len(set(scored.values())) > 1:
@@ -230,7 +233,7 @@ def _ranked(console: Console, sets: Sequence[DataSet], ranks: Ranking) -> None:
         ),
         "",
     )
-    verdict = "differ" if ranks.test.p_value < 0.05 else "cannot be told apart"
+    verdict = "differ" if ranks.test.p_value < 0.05 else "do not differ significantly"
     console.print(
         f"Over {len(sets)} data sets the models {verdict}, p = {_p(ranks.test.p_value)} by Friedman's test. "
         f"Two of them differ where their mean ranks are at least {ranks.difference:.2f} apart (Nemenyi, 0.05)."

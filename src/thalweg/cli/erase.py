@@ -28,12 +28,13 @@ def erase(
     from thalweg.errors import InvalidParameter
 
     with opened("erase", data, database, to_write=True) as journal:
+        from thalweg.report.page.formats import counted
         from thalweg.service.journal.verification import verified
         from thalweg.service.offline import erase_rows
 
         verified(journal)
         found = erase_rows(journal, model, ids)
-    typer.echo(f"erased {len(found.erased):,} rows")
+    typer.echo(f"erased {counted(len(found.erased), 'row')}")
     if found.repeated:
         typer.echo(f"{found.repeated:,} had been erased before")
     if found.expired:

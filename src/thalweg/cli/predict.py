@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
-    from thalweg.run.predict import Answered
+    from thalweg.run.predict import PredictedChunk
     from thalweg.table_model import TableClassifier, TableRegressor
     from thalweg.tables import BadRow
 
@@ -75,7 +75,7 @@ def predict(
 ) -> None:
     """Predict each row of a table with a saved model, as CSV; the model does not change.
 
-    Columns of a classifier: row, answer, probability, and prediction_set (labels joined by "|") if it has sets.
+    Columns of a classifier: row, prediction, probability, and prediction_set (labels joined by "|") if it has sets.
     Columns of a regressor: row, prediction, lower, upper. --explain adds base and contributions.
     """
     from thalweg.cli.terminal import load_scikit_learn
@@ -85,7 +85,7 @@ def predict(
     from thalweg.errors import InvalidParameter
     from thalweg.files import replacement
     from thalweg.run.explained import require_background
-    from thalweg.run.predict import answer, model_for_tables
+    from thalweg.run.predict import model_for_tables, predict_table
     from thalweg.table_model import TableRegressor
 
     if bad_rows not in ("error", "skip"):
@@ -103,7 +103,7 @@ def predict(
         coverage = learned.notes["table"].get("coverage")
     if explain:
         require_background(learned)
-    answers = answer(
+    chunks = predict_table(
         learned,
         source,
         bad_rows=how,
@@ -114,8 +114,8 @@ def predict(
         tell=_warn,
     )
     write: Any = _write_numbers if of_numbers else _write_labels
-    first = next(answers, None)  # nothing is written before something could be answered
-    parts = iter(()) if first is None else chain([first], answers)
+    first = next(chunks, None)  # nothing is written before something could be predicted
+    parts = iter(()) if first is None else chain([first], chunks)
     if out is None:
         bad = write(parts, learned, probabilities, explain, None, sys.stdout.buffer)
         sys.stdout.buffer.flush()
@@ -132,7 +132,7 @@ def _warn(warning: str) -> None:
     typer.echo(f"thalweg: {warning}", err=True)
 
 
-def _explained(part: Answered) -> list[Any]:
+def _explained(part: PredictedChunk) -> list[Any]:
     """The columns that --explain adds, of no rows where none was explained."""
     import pyarrow as pa
 
@@ -141,18 +141,18 @@ def _explained(part: Answered) -> list[Any]:
 
 
 def _write_labels(
-    parts: Iterator[Answered],
+    parts: Iterator[PredictedChunk],
     model: TableClassifier,
     probabilities: str,
     explain: bool,
     out: Path | None,
     file: IO[bytes],
 ) -> list[BadRow]:
-    """Write all answers by the rule of a run's own file; the rows that were skipped."""
+    """Write all predictions by the rule of a run's own file; the rows that were skipped."""
     import numpy as np
     import pyarrow as pa
 
-    from thalweg.learners.base.labels import probability_of_answers
+    from thalweg.learners.base.labels import probability_of_predictions
     from thalweg.run.prediction_lines import is_ndjson, lines_for
     from thalweg.run.predictions import as_decimals, joined_labels
     from thalweg.tables.opening import natural_order
@@ -161,7 +161,7 @@ def _write_labels(
     labels = as_text(pa.array(model.classes_)).to_pylist()
     by_label = sorted(range(len(labels)), key=lambda at: natural_order(labels[at])) if probabilities == "all" else []
     with_sets = hasattr(model.learner, "predict_set")
-    names = ["row", "answer", *(["probability"] if probabilities != "none" else [])]
+    names = ["row", "prediction", *(["probability"] if probabilities != "none" else [])]
     names += [
         *(f"P({labels[at]})" for at in by_label),
         *(["prediction_set"] if with_sets else []),
@@ -170,10 +170,10 @@ def _write_labels(
     write = lines_for(out, names, file)
     bad: list[BadRow] = []
     for part in parts:
-        rows, proba = len(part.answers), part.proba
-        columns = [part.number, as_text(pa.array(part.answers))]
+        rows, proba = len(part.predictions), part.proba
+        columns = [part.number, as_text(pa.array(part.predictions))]
         if probabilities != "none":
-            top = None if proba is None else probability_of_answers(proba, model.classes_, part.answers)
+            top = None if proba is None else probability_of_predictions(proba, model.classes_, part.predictions)
             columns.append(as_decimals(top, rows))
         columns += [as_decimals(None if proba is None else proba[:, at], rows) for at in by_label]
         if with_sets:
@@ -191,7 +191,7 @@ def _listed(labels: list[str], sets: Any) -> list[list[str]]:
 
 
 def _write_numbers(
-    parts: Iterator[Answered], model: TableRegressor, _: str, explain: bool, out: Path | None, file: IO[bytes]
+    parts: Iterator[PredictedChunk], model: TableRegressor, _: str, explain: bool, out: Path | None, file: IO[bytes]
 ) -> list[BadRow]:
     """The same of numbers, with the ends of their intervals where the model has any."""
     from thalweg.run.prediction_lines import lines_for
@@ -201,7 +201,7 @@ def _write_numbers(
     write = lines_for(out, names, file)
     bad: list[BadRow] = []
     for part in parts:
-        ends = part.interval or (part.answers[:0],) * len(ends_of)
-        write([part.number, part.answers, *ends, *(_explained(part) if explain else ())])
+        ends = part.interval or (part.predictions[:0],) * len(ends_of)
+        write([part.number, part.predictions, *ends, *(_explained(part) if explain else ())])
         bad += part.bad
     return bad

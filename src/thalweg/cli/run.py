@@ -198,7 +198,7 @@ def run(
             writable_file(model_file)
             resumed = resume and begun.resume()
             if view is not None:
-                view.begin(begun.answered)
+                view.begin(begun.processed)
             begun.go(view or _say_nothing, checkpoint_seconds, stopping)
         except (Exception, Stopped) as error:
             begun.leave_nothing_half_done(existed)
@@ -219,7 +219,7 @@ def run(
             raise
         begun.forget_checkpoint()
     for warning in metrics.get("warnings", ()):
-        if warning not in begun.notices.told:
+        if warning not in begun.notices.said:
             typer.echo(f"thalweg: {warning}", err=True)
     timing: dict[str, Any] = {
         "seconds": time.monotonic() - began,
@@ -259,10 +259,10 @@ def _tell_stopped(begun: Run, view: _View | None) -> None:
     if view is not None:
         view.close()
     if (begun.folder / CHECKPOINT).exists():
-        told = f"stopped after {counted(begun.answered, 'row')}; the same command with --resume continues from there"
+        said = f"stopped after {counted(begun.processed, 'row')}; the same command with --resume continues from there"
     else:
-        told = "stopped before the first row"
-    typer.echo(f"thalweg: {told}", err=True)
+        said = "stopped before the first row"
+    typer.echo(f"thalweg: {said}", err=True)
 
 
 def _write_report(metrics: dict[str, Any], folder: Path, with_figures: bool) -> None:
@@ -283,9 +283,9 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     from thalweg.explain.causes import sentence
     from thalweg.report import tables
     from thalweg.report.page.against import against_findings
-    from thalweg.report.page.formats import count, counted
+    from thalweg.report.page.formats import count, counted, percent
     from thalweg.report.page.importance import top_columns
-    from thalweg.report.page.input_parts import MOST_SENTENCES, sentences
+    from thalweg.report.page.input_parts import MOST_FINDINGS, findings
     from thalweg.report.page.number_content import is_regression
     from thalweg.report.score_table import verdict_of
     from thalweg.run.alert_log import alert_words
@@ -303,7 +303,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     console.print()
     console.print(_scores(metrics))
     console.print(
-        f"\n{counted(rows['answered'], 'row')} predicted, {rows['learned']:,} learned, "
+        f"\n{counted(rows['predicted'], 'row')} predicted, {rows['learned']:,} learned, "
         f"{rows['unlabelled']:,} without a {thing}, {rows['pending']:,} still waiting for one, "
         f"{rows['skipped']:,} skipped.",
         soft_wrap=True,
@@ -319,10 +319,10 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     if changes:
         shown = ", ".join(f"{row:,}" for row in changes[:8]) + (" …" if len(changes) > 8 else "")
         console.print(f"The error changed at row {shown}.", soft_wrap=True)
-    if found := sentences(metrics):
-        others = min(len(found), MOST_SENTENCES) - 1
+    if found := findings(metrics):
+        others = min(len(found), MOST_FINDINGS) - 1
         more = f" The report has {counted(others, 'more finding')} about inputs." if others else ""
-        console.print(f"{found[0]}{more}", soft_wrap=True)
+        console.print(f"{found[0].sentence}{more}", soft_wrap=True)
     if "alerts_fired" in metrics:
         fired = metrics["alerts_fired"]["fired"]
         for alert in fired[-_MOST_COMPLAINTS:]:
@@ -349,7 +349,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     if len(lines) > _MOST_COLUMNS:
         console.print(f"and {counted(len(lines) - _MOST_COLUMNS, 'line')} more: the report lists them all")
     share = timing["checkpoint_seconds"] / timing["seconds"]
-    console.print(f"\n{timing['seconds']:,.1f} s, {share:.1%} of them for checkpoints.")
+    console.print(f"\n{timing['seconds']:,.1f} s, {percent(share)} of them for checkpoints.")
     if "against" in metrics:
         spent = ", ".join(f"{name} {seconds:,.1f} s" for name, seconds in timing["processor_seconds"].items())
         console.print(f"Processor time{' since the last checkpoint' if resumed else ''}: {spent}.", soft_wrap=True)
@@ -394,7 +394,7 @@ class _View:
         self.begin(0)
 
     def begin(self, rows: int) -> None:
-        """The clock starts; so many rows were answered before."""
+        """The clock starts; so many rows were predicted before."""
         self._began = self._told = time.monotonic()
         self._before = rows
 
@@ -409,9 +409,9 @@ class _View:
         text = f"{status.rows:,} rows, {speed:,.0f} a second"
         if status.share and speed:
             left = status.rows * (1 / status.share - 1) / speed
-            text += f", {status.share:.0%}, {left:,.0f} s left"
-        if told := status.task.progress():
-            text += f"  {told}"
+            text += f", {100 * status.share:.0f} %, {left:,.0f} s left"
+        if said := status.task.progress():
+            text += f"  {said}"
         if (rate := rate_of(status.task.model)) is not None:
             text += f"  rate {rate:.4g}"
         if self._terminal:

@@ -122,13 +122,13 @@ def _require_same(options: RunOptions, begun: dict[str, Any] | None, key: str | 
 def _in_words(found: Mapping[str, Any], key: str | None, out: Path) -> list[str]:
     who = "One model" if key is None else f"{found['keys']:,} models, one per {key},"
     where = f"Model: {out / 'model.thalweg'}" if key is None else f"State of every key: {out / 'checkpoint'}"
-    told = [f"{who} predicted {found['answered']:,} rows{f', {_scores(found)}' if found['answered'] else ''}."]
-    if found.get("unanswered"):
+    told = [f"{who} predicted {found['predicted']:,} rows{f', {_scores(found)}' if found['predicted'] else ''}."]
+    if found.get("unpredicted"):
         told.append(
-            f"The first {found['unanswered']:,} rows, those of the first file, were learned without a prediction."
+            f"The first {found['unpredicted']:,} rows, those of the first file, were learned without a prediction."
         )
-    if found["answered"]:
-        told.append(f"Predictions: {out / 'answers'}")
+    if found["predicted"]:
+        told.append(f"Predictions: {out / 'predictions'}")
     return [*told, where]
 
 
@@ -140,5 +140,5 @@ def _scores(found: Mapping[str, Any]) -> str:
     errors = f"with a mean absolute error of {found['absolute_error']:.4g} (RMSE {found['rmse']:.4g})"
     if found["coverage"] is None:
         return errors
-    held = f"{found['coverage']:.1%} of the targets, with a mean width of {found['mean_width']:.4g}"
+    held = f"{100 * found['coverage']:.1f} % of the targets, with a mean width of {found['mean_width']:.4g}"
     return f"{errors}; intervals hold {held}"

@@ -34,7 +34,7 @@ HELP = HelpLayout(
     },
     further={
         "Model details": ("coverage", "costs", "key_memory"),
-        "Journal details": ("new_journal", "keep_replies", "answer_when_full", "database_timeout", "follow"),
+        "Journal details": ("new_journal", "keep_replies", "predict_when_full", "database_timeout", "follow"),
         "Monitoring": ("alert_secret_file", "prometheus_rules", "otel_endpoint", "log_format"),
         "Requests": ("max_body", "max_rows", "max_waiting"),
         "Connections": (
@@ -134,10 +134,10 @@ def serve(
         str,
         typer.Option(metavar="TIME", help="How long replies to requests with an Idempotency-Key are kept."),
     ] = "30d",
-    answer_when_full: Annotated[
+    predict_when_full: Annotated[
         bool,
         typer.Option(
-            "--answer-when-full",
+            "--predict-when-full",
             help="Predict without recording while the journal cannot be written (default: refuse requests).",
         ),
     ] = False,
@@ -309,7 +309,7 @@ def serve(
         None if keep is None else Retention.of(keep),
         follow,
         seconds_of(keep_replies, "keep_replies"),
-        answer_when_full,
+        predict_when_full,
         otel_endpoint,
         key,
         None if key_memory is None else bytes_of(key_memory, "key_memory"),

@@ -22,7 +22,7 @@ _PLAIN_STEP = 0.1
 
 @contextmanager
 def progress() -> Iterator[Tell]:
-    """A function to tell the share done and what is being done."""
+    """A function that shows the share done and what is being done."""
     with _bar() if sys.stderr.isatty() else _plain_lines() as tell:
         yield tell
 
@@ -52,7 +52,7 @@ def _plain_lines() -> Iterator[Tell]:
         nonlocal told_share, told_label
         if label != told_label or share - told_share >= _PLAIN_STEP or round(share, 9) == 1:
             told_share, told_label = share, label
-            print(f"{share:4.0%}  {label}", file=sys.stderr, flush=True)
+            print(f"{100 * share:3.0f} %  {label}", file=sys.stderr, flush=True)
 
     yield tell
 

@@ -6,8 +6,6 @@ import lazy_loader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from thalweg.client.answers import Answer as Answer
-    from thalweg.client.answers import Answers as Answers
     from thalweg.client.clients import AsyncClient as AsyncClient
     from thalweg.client.clients import Client as Client
     from thalweg.client.column_responses import AlikeRows as AlikeRows
@@ -18,6 +16,8 @@ if TYPE_CHECKING:
     from thalweg.client.column_responses import InputChange as InputChange
     from thalweg.client.column_responses import InputColumn as InputColumn
     from thalweg.client.column_responses import Inputs as Inputs
+    from thalweg.client.column_responses import NearChange as NearChange
+    from thalweg.client.column_responses import WatchedOutcome as WatchedOutcome
     from thalweg.client.history_responses import Change as Change
     from thalweg.client.history_responses import Course as Course
     from thalweg.client.history_responses import Point as Point
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from thalweg.client.model_responses import Decision as Decision
     from thalweg.client.model_responses import Model as Model
     from thalweg.client.model_responses import Version as Version
+    from thalweg.client.predictions import Prediction as Prediction
+    from thalweg.client.predictions import Predictions as Predictions
     from thalweg.client.protocol import EraseReceipt as EraseReceipt
     from thalweg.client.protocol import Receipt as Receipt
     from thalweg.client.protocol import VoidReceipt as VoidReceipt
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "answers": ["Answer", "Answers"],
         "clients": ["AsyncClient", "Client"],
         "column_responses": [
             "AlikeRows",
@@ -45,9 +46,12 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "InputChange",
             "InputColumn",
             "Inputs",
+            "NearChange",
+            "WatchedOutcome",
         ],
         "history_responses": ["Change", "Course", "Point", "Points", "RecentPredictions"],
         "model_responses": ["Comparison", "Decision", "Model", "Version"],
+        "predictions": ["Prediction", "Predictions"],
         "protocol": ["EraseReceipt", "Receipt", "VoidReceipt"],
     },
 )

@@ -42,17 +42,17 @@ class Client(Calls, Blocks):
 
     >>> import httpx
     >>> def service(request):
-    ...     answer = {"id": "a1", "answer": "wet", "probabilities": {"wet": 0.9, "dry": 0.1}}
+    ...     row = {"id": "a1", "prediction": "wet", "probabilities": {"wet": 0.9, "dry": 0.1}}
     ...     if request.url.path == "/v1/predict":
-    ...         return httpx.Response(200, json={"model": "rain", "version": 40, "answers": [answer]})
+    ...         return httpx.Response(200, json={"model": "rain", "version": 40, "predictions": [row]})
     ...     return httpx.Response(200, json={"model": "rain", "seq": 82, "learned": 1})
 
     Ask now; give the label when it comes:
 
     >>> with Client("http://127.0.0.1:8080", transport=httpx.MockTransport(service)) as client:
-    ...     answer = client.predict_one({"cloud": 0.7, "wind": 3.1})
-    ...     print(answer.answer, answer.probability)
-    ...     receipt = client.label(answer.id, "wet")
+    ...     predicted = client.predict_one({"cloud": 0.7, "wind": 3.1})
+    ...     print(predicted.prediction, predicted.probability)
+    ...     receipt = client.label(predicted.id, "wet")
     ...     print(receipt.learned, receipt.complete)
     wet 0.9
     1 True
@@ -96,11 +96,11 @@ class AsyncClient(Calls, Awaits):
     --------
     >>> import asyncio, httpx
     >>> def service(request):  # a stand-in
-    ...     answer = {"id": "a1", "answer": "wet", "probabilities": {"wet": 0.9, "dry": 0.1}}
-    ...     return httpx.Response(200, json={"model": "rain", "version": 40, "answers": [answer]})
+    ...     row = {"id": "a1", "prediction": "wet", "probabilities": {"wet": 0.9, "dry": 0.1}}
+    ...     return httpx.Response(200, json={"model": "rain", "version": 40, "predictions": [row]})
     >>> async def ask():
     ...     async with AsyncClient("http://127.0.0.1:8080", transport=httpx.MockTransport(service)) as client:
-    ...         return (await client.predict_one({"cloud": 0.7})).answer
+    ...         return (await client.predict_one({"cloud": 0.7})).prediction
     >>> asyncio.run(ask())
     'wet'
     """

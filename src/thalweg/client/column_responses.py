@@ -146,6 +146,38 @@ class InputChange(ResponseBody, frozen=True):
     after: float | None
 
 
+class WatchedOutcome(ResponseBody, frozen=True):
+    """The predictions of a model or the labels that it learned: then, now, and where they changed.
+
+    Parameters
+    ----------
+    name, kind : str
+        "prediction" or "label", and whether it is a "number" or a "category".
+    rows : int
+        Predictions, or labels, that were looked at. Rows of changes count them.
+    then, now : mapping
+        Of 1,024 of them, as in `InputColumn`.
+    changes : list of InputChange
+        In the order in which they were found, the last 200.
+    changes_left_out : int
+        Older changes.
+
+    Examples
+    --------
+    >>> shares = {"missing": 0.0, "shares": {"wet": 0.2, "dry": 0.8}}
+    >>> WatchedOutcome("label", "category", 5000, shares, shares, [], 0).name
+    'label'
+    """
+
+    name: Annotated[str, json_schema(enum=["prediction", "label"])]
+    kind: Annotated[str, json_schema(enum=["number", "category"])]
+    rows: Count
+    then: Mapping[str, Any]
+    now: Mapping[str, Any]
+    changes: list[InputChange]
+    changes_left_out: Count
+
+
 class AlikeRows(ResponseBody, frozen=True):
     """Rows after a rise of the error that are like those before: how many, and the error of both.
 
@@ -160,6 +192,20 @@ class AlikeRows(ResponseBody, frozen=True):
     after: float
 
 
+class NearChange(ResponseBody, frozen=True):
+    """A column that changed near a rise of the error, and whether before, with or after it.
+
+    Examples
+    --------
+    >>> NearChange("rain", 6151, "after").when
+    'after'
+    """
+
+    column: str
+    row: Count
+    when: Annotated[str, json_schema(enum=["before", "with", "after"])]
+
+
 class ErrorCause(ResponseBody, frozen=True):
     """Why the error of a model rose.
 
@@ -171,11 +217,13 @@ class ErrorCause(ResponseBody, frozen=True):
         "concept" if the relation between inputs and label changed, "inputs" if the changed inputs account for the rise,
         "unclear" if too few rows are like those before.
     columns : list of str
-        Columns that changed near it, the nearest first.
+        Columns that changed before or with it, the nearest first.
     short : bool
         Whether the rise was too short for the history of the error.
     alike : AlikeRows or None
         The rows by which the cause was found, where columns changed.
+    changed : list of NearChange
+        Columns that changed near it, with those that changed after it, which are no cause.
 
     Examples
     --------
@@ -189,6 +237,7 @@ class ErrorCause(ResponseBody, frozen=True):
     columns: list[str]
     short: bool
     alike: AlikeRows | None = None
+    changed: list[NearChange] = field(default_factory=list)
 
 
 class Inputs(ResponseBody, frozen=True):
@@ -210,6 +259,8 @@ class Inputs(ResponseBody, frozen=True):
         Columns that are not watched.
     causes : list of ErrorCause
         Why the error rose, the last 200 times; of a challenger none.
+    outcomes : list of WatchedOutcome
+        The predictions and the labels; of a challenger the labels alone.
 
     Examples
     --------
@@ -224,3 +275,4 @@ class Inputs(ResponseBody, frozen=True):
     changes_left_out: Count
     not_watched: list[str]
     causes: list[ErrorCause] = field(default_factory=list)
+    outcomes: list[WatchedOutcome] = field(default_factory=list)

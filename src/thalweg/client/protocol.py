@@ -298,21 +298,22 @@ class Status(ResponseBody, frozen=True, omit_defaults=True):
     ] = UNSET
 
 
-class Prediction(ResponseBody, frozen=True, omit_defaults=True):
+class RowPrediction(ResponseBody, frozen=True, omit_defaults=True):
     """The prediction for one row: a class with probabilities, or for regression a number with its interval."""
 
     id: RowId
-    answer: Annotated[str | UnsetType | None, json_schema(description="Null before the first label.")] = UNSET
+    prediction: Annotated[
+        str | float | None, json_schema(description="A class or a number. Null before the first label.")
+    ]
     probabilities: dict[str, float] | UnsetType = UNSET
     prediction_set: Annotated[
         list[str] | UnsetType,
         json_schema(description="Labels of which a known share holds the true one; of models that give sets."),
     ] = UNSET
-    prediction: Annotated[
-        float | UnsetType | None, json_schema(description="Of a regression model. Null before the first label.")
+    lower: Annotated[
+        float | UnsetType | None, json_schema(description="The lower end of the interval of a regression model.")
     ] = UNSET
-    lower: Annotated[float | UnsetType | None, json_schema(description="The lower end of its interval.")] = UNSET
-    upper: Annotated[float | UnsetType | None, json_schema(description="The upper end of its interval.")] = UNSET
+    upper: Annotated[float | UnsetType | None, json_schema(description="Its upper end.")] = UNSET
     contributions: Annotated[
         dict[str, float] | UnsetType,
         json_schema(description="Where asked for: what the columns contribute to the score, the largest first."),
@@ -322,16 +323,16 @@ class Prediction(ResponseBody, frozen=True, omit_defaults=True):
     ] = UNSET
     score: Annotated[
         float | UnsetType,
-        json_schema(description="Base and contributions together: the probability of the answer, or the number."),
+        json_schema(description="Base and contributions together: the probability of the prediction, or the number."),
     ] = UNSET
 
 
-class Predictions(ResponseBody, frozen=True, omit_defaults=True):
+class PredictResponse(ResponseBody, frozen=True, omit_defaults=True):
     """The predictions for the rows of a request, in their order."""
 
     model: Name
     version: Count
-    answers: list[Prediction]
+    predictions: list[RowPrediction]
     recorded: Annotated[
         bool,
         json_schema(description="False where the rows are not in the journal and can get no labels, as of a replica."),

@@ -12,12 +12,12 @@ from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
-from thalweg.client.answers import Answer, Answers
 from thalweg.client.batches import Batch, arrow_columns, as_body, labels_in_batches, rows_in_batches
 from thalweg.client.both_ways import call, stream
 from thalweg.client.column_responses import ImportanceOverTime, Inputs
 from thalweg.client.history_responses import Course, Point
 from thalweg.client.model_responses import Comparison, Decision, KeyDetails, Model, Models, Version, Versions
+from thalweg.client.predictions import Prediction, Predictions
 from thalweg.client.protocol import (
     ARROW,
     BYTES,
@@ -31,7 +31,7 @@ from thalweg.client.protocol import (
     EraseReceipt,
     EraseRequest,
     Label,
-    Predictions,
+    PredictResponse,
     PromoteRequest,
     Receipt,
     RollbackRequest,
@@ -39,7 +39,7 @@ from thalweg.client.protocol import (
     VoidReceipt,
     VoidRequest,
 )
-from thalweg.client.transport import Reply, Request, Wire, answered, decoded, followed
+from thalweg.client.transport import Reply, Request, Wire, decoded, followed, reply_to
 from thalweg.errors import InvalidInput
 
 
@@ -60,7 +60,7 @@ class Calls:
         model: str | None = None,
         key: str | None = None,
         explain: bool = False,
-    ) -> Answers:
+    ) -> Predictions:
         """Predictions for rows, each with the id under which its label is given later.
 
         Parameters
@@ -87,7 +87,7 @@ class Calls:
     @call
     async def predict_one(
         self, row: Mapping[str, Any], *, model: str | None = None, key: str | None = None, explain: bool = False
-    ) -> Answer:
+    ) -> Prediction:
         """The prediction for one row.
 
         Parameters
@@ -446,7 +446,7 @@ class Calls:
     # ---- what the methods have in common
 
     async def _asked(self, request: Request) -> Reply:
-        return await answered(self._wire, request, self._patience)
+        return await reply_to(self._wire, request, self._patience)
 
     async def _posted(
         self,
@@ -459,7 +459,7 @@ class Calls:
         headers = {"Content-Type": batch.media, "Accept": batch.media, "Idempotency-Key": key or uuid4().hex}
         return await self._asked(Request(method, path, query or {}, batch.content, headers))
 
-    async def _predicted(self, batch: Batch, key: str, model: str | None, explain: bool) -> Answers:
+    async def _predicted(self, batch: Batch, key: str, model: str | None, explain: bool) -> Predictions:
         if explain and batch.media == ARROW:
             raise InvalidInput("rows to be explained must be mappings by column, not a table or an array")
         query = {"model": model} if model and batch.media == ARROW else {}
@@ -469,20 +469,20 @@ class Calls:
             given, told = arrow_columns(reply.body)
             model, version = told.get("model", model or ""), int(told["version"]) if "version" in told else None
             recorded = told.get("recorded") != "false"
-            if "prediction" in given:
+            if "lower" in given:
                 numbers = (given[name] for name in ("prediction", "lower", "upper"))
-                return replace(Answers.of_numbers(model, version, given["id"], *numbers), recorded=recorded)
-            return Answers(
+                return replace(Predictions.of_numbers(model, version, given["id"], *numbers), recorded=recorded)
+            return Predictions(
                 model,
                 version,
                 given["id"],
-                given["answer"],
+                given["prediction"],
                 [None] * len(given["id"]),
                 given["probability"],
                 given.get("prediction_set"),
                 recorded=recorded,
             )
-        return Answers.of(decoded(reply, Predictions))
+        return Predictions.of(decoded(reply, PredictResponse))
 
     async def _labelled(self, batch: Batch, key: str, model: str | None, revise: bool) -> Receipt:
         in_address = ({"model": model} if model else {}) | ({"revise": "true"} if revise else {})

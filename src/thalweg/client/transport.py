@@ -140,7 +140,7 @@ FOR_THE_MOMENT = frozenset({429, 502, 503, 504})
 FIRST_WAIT, LONGEST_WAIT = 0.1, 10.0
 
 
-async def answered(wire: Wire, request: Request, patience: float) -> Reply:
+async def reply_to(wire: Wire, request: Request, patience: float) -> Reply:
     """A good reply; `ServiceRefused` or `ServiceUnreachable` otherwise.
 
     The service must do the request once, however often it comes. All waits together take at most ``patience`` seconds.
@@ -219,7 +219,7 @@ class EventReader:
     """
 
     def __init__(self) -> None:
-        #: Of the last event, for the service to go on from.
+        #: Of the last event, for the service to continue from.
         self.last_id = ""
         self._data: list[str] = []
         self._kind = "message"
@@ -244,7 +244,7 @@ class EventReader:
 async def followed(wire: Wire, request: Request, patience: float) -> AsyncGenerator[Point, None]:
     """The points of all events, without end; a lost connection is taken up where it broke.
 
-    Raises as `thalweg.client.transport.answered` does, when there was no event for as long as patience reaches.
+    Raises as `thalweg.client.transport.reply_to` does, when there was no event for as long as patience reaches.
     """
     reader, waited, attempt = EventReader(), 0.0, 0
     while True:

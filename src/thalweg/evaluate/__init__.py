@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from thalweg.evaluate.metrics import Means, brier, error, kappa, kappa_temporal, log_loss
     from thalweg.evaluate.prequential_evaluation import prequential
     from thalweg.evaluate.rare_classes import RareCurve, RareMeter, RareSummary, curve_rare, summarise_rare
-    from thalweg.evaluate.record import NO_ANSWER, Record
+    from thalweg.evaluate.record import NO_PREDICTION, Record
     from thalweg.evaluate.regression import (
         CoverageScores,
         RegressionCurve,
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from thalweg.run.result import Result
 
 __all__ = [
-    "NO_ANSWER",
+    "NO_PREDICTION",
     "AlertMeter",
     "AlertScores",
     "Alerts",
@@ -175,7 +175,7 @@ _NAMES = {
     "metrics": "Means brier error kappa kappa_temporal log_loss",
     "prequential_evaluation": "prequential",
     "rare_classes": "RareCurve RareMeter RareSummary curve_rare summarise_rare",
-    "record": "NO_ANSWER Record",
+    "record": "NO_PREDICTION Record",
     "regression": (
         "CoverageScores RegressionCurve RegressionRecord RegressionScores RegressionSummary curve_regression "
         "prequential_regression summarise_regression"

@@ -223,9 +223,9 @@ class RunningConfusion:
         else:
             self._counts = _FadingCounts(average.factor, cells)
 
-    def push(self, truth: Codes, answers: Codes) -> None:
+    def push(self, truth: Codes, predictions: Codes) -> None:
         """Add rows, -1 standing for a prediction that is no class."""
-        self._counts.push(truth * (self._classes + 1) + answers % (self._classes + 1))
+        self._counts.push(truth * (self._classes + 1) + predictions % (self._classes + 1))
 
     def shares(self) -> Floats:
         """The share of the rows in each cell; there must have been a row."""

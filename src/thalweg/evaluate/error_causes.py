@@ -1,9 +1,10 @@
 """Why the error rose: whether rows that look like those before are predicted worse, or only new kinds of rows are.
 
-A change of the error is examined once `AFTER` rows have come after it. Where no input changed near it, the relation
-between inputs and label did: concept drift. Where some did, the first rows after the change whose changed columns lie
-within the range of the rows before are compared with those, within bins of the column that changed nearest. If their
-error rose, too, the relation changed; if not, the inputs account for the rise. Cost: O(p) a row. Memory: 2,048 rows.
+A change of the error is examined once `AFTER` rows have come after it. Where no input changed before or with it, the
+relation between inputs and label did: concept drift. Where some did, the first rows after the change whose changed
+columns lie within the range of the rows before are compared with those, within bins of the column that changed nearest.
+If their error rose, too, the relation changed; if not, the inputs account for the rise. A column that changed after the
+rise is listed, but never its cause. Cost: O(p) a row. Memory: 2,048 rows.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ Floats = NDArray[np.float64]
 KEPT, AFTER = 2048, 1024
 #: Rows between a change of the error and one of a column that belong together.
 NEAR = 1000
+#: Rows between them that cannot be distinguished from the same row: both moments are estimates.
+SAME = 64
 #: Rows after a change that are compared at least: soon a model that adapts is as good as before.
 SOON = 64
 #: Rows of each side that a comparison needs, bins, standard errors of a rise, and quantiles of the range.
@@ -43,9 +46,10 @@ class ErrorCauses:
     ----------
     found : list of dict
         For each rise: ``row``, as the detector of the error counts; ``at``, the number of that row; ``cause``, concept,
-        inputs or unclear; ``columns`` that changed near it; where there are any and enough rows are like those before,
-        ``alike``: how many, and their error ``before`` and ``after``. A short rise, which a detector of changes may
-        have missed, has its error ``before`` and ``after``.
+        inputs or unclear; ``changed``: each column that changed near it, the ``row``, and ``when``: before, with or
+        after the rise; ``columns``: those that changed before or with it; where rows were compared and enough are like
+        those before, ``alike``: how many, and their error ``before`` and ``after``. A short rise, which a detector of
+        changes may have missed, has its error ``before`` and ``after``.
     """
 
     def __init__(self, is_category: Sequence[bool] = ()) -> None:
@@ -128,14 +132,7 @@ class ErrorCauses:
         results = [
             each for each in results if "short" not in each or all(abs(each["row"] - row) > NEAR for row in others)
         ]
-        for at, each in enumerate(results):
-            columns = _near(each["at"], each["found_at"], changes)
-            if set(columns) - set(each["columns"]):
-                results[at] = {key: value for key, value in each.items() if key != "alike"} | {
-                    "cause": "unclear",
-                    "columns": columns,
-                }
-        return results
+        return [_with_later_finds(each, changes) for each in results]
 
     def _keep(self, numbers: NDArray[np.int64], errors: NDArray[Any], inputs: Floats) -> None:
         self._numbers = np.concatenate([self._numbers, numbers])[-KEPT:]
@@ -150,16 +147,21 @@ class ErrorCauses:
         begin, found = (min(max(rise[name] - (last - kept + 1), 0), kept - 1) for name in ("row", "found"))
         at, found_at = (int(self._numbers[place]) for place in (begin, found))
         known = [each for each in changes if each["found"] <= self._numbers[-1]]
-        columns = _near(at, found_at, known)
+        changed = _near(at, found_at, known)
+        columns = _not_after(changed)
         result: dict[str, Any] = {key: value for key, value in rise.items() if key != "found"}
-        result |= {"at": at, "found_at": found_at, "columns": columns}
-        if not columns:
+        result |= {"at": at, "found_at": found_at, "columns": columns, "changed": changed}
+        upto = max(found + 1, begin + SOON)
+        # A column that changed later still left no trace in the rows that are compared.
+        last_row = int(self._numbers[begin:upto].max())
+        compared = [names.index(each["column"]) for each in changed if each["row"] <= last_row]
+        if not compared:
             return result | {"cause": "concept"}
-        alike = self._alike([names.index(name) for name in columns], begin, max(found + 1, begin + SOON))
+        alike = self._alike(compared, begin, upto)
         if alike is None:
             return result | {"cause": "unclear"}
         rose = alike.pop("rose")
-        return result | {"cause": "concept" if rose else "inputs", "alike": alike}
+        return result | {"cause": "concept" if rose else "inputs" if columns else "unclear", "alike": alike}
 
     def _alike(self, columns: list[int], begin: int, upto: int) -> dict[str, Any] | None:
         """Errors of rows before and after whose columns lie in the range of those before; None where they are few."""
@@ -232,7 +234,37 @@ def is_near(change: Mapping[str, Any], at: int, found: int) -> bool:
     return bool(at - NEAR <= change["row"] <= found + NEAR)
 
 
-def _near(at: int, found: int, changes: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns that changed about when the error did, the nearest first."""
-    near = [each for each in changes if is_near(each, at, found)]
-    return list(dict.fromkeys(each["column"] for each in sorted(near, key=lambda each: abs(each["row"] - at))))
+def _near(at: int, found: int, changes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The columns that changed about when the error did: those before or with it first, and of these the nearest."""
+    near = [
+        {"column": each["column"], "row": each["row"], "when": _when(each["row"], at)}
+        for each in changes
+        if is_near(each, at, found)
+    ]
+    return _first_of_each(near, at)
+
+
+def _when(row: int, at: int) -> str:
+    """Whether a column that changed at one row did so before, with or after the rise of the error at another."""
+    return "before" if row < at - SAME else "with" if row <= at + SAME else "after"
+
+
+def _first_of_each(near: Sequence[dict[str, Any]], at: int) -> list[dict[str, Any]]:
+    ordered = sorted(near, key=lambda each: (each["when"] == "after", abs(each["row"] - at)))
+    return list({each["column"]: each for each in reversed(ordered)}.values())[::-1]
+
+
+def _not_after(changed: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [each["column"] for each in changed if each["when"] != "after"]
+
+
+def _with_later_finds(result: dict[str, Any], changes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A result with changes of columns that were found after it was examined; unclear where one may be the cause."""
+    near = _near(result["at"], result["found_at"], changes)
+    changed = _first_of_each([*result.get("changed", ()), *near], result["at"])
+    columns = _not_after(changed)
+    found = result | {"changed": changed, "columns": columns}
+    if set(columns) - set(result["columns"]):
+        found.pop("alike", None)
+        found["cause"] = "unclear"
+    return found

@@ -97,7 +97,7 @@ Value = TypeVar("Value")
 class Scores(NamedTuple, Generic[Value]):
     """Every metric of one model: numbers in a summary, arrays over time in a curve.
 
-    The last two are None for an answerer without probabilities.
+    The last two are None for a predictor without probabilities.
 
     Examples
     --------

@@ -259,7 +259,7 @@ class InputDrift:
         return shortened(float((values == self._codes[column][what.removeprefix("category ")]).mean()))
 
     def _mean_or_spread(self, score: int, values: Floats, reference_means: Floats) -> int:
-        """The score that tells more: a column that moves lies farther from its old median, too."""
+        """The score that shows more: a column that moves lies farther from its old median, too."""
         mean = score - len(self._scores.numbers)
         moved, spread = (
             abs(_mean(self._scores.of_rows(values, each)) - reference_means[each]) for each in (mean, score)

@@ -15,8 +15,8 @@ from thalweg.learners.base.rows import width_for_core
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
-#: By name ("answers", and of a model with intervals "lower", "upper" and "members"), a value or some for each row; NaN
-#: where the row was not predicted.
+#: By name ("predictions", and of a model with intervals "lower", "upper" and "members"), a value or some for each row;
+#: NaN where the row was not predicted.
 Given: TypeAlias = dict[str, Floats]
 
 
@@ -45,7 +45,7 @@ def ends_with_width(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
 
 def nothing_given(model: Any, rows: Floats, targets: Floats) -> Given:
     """Room for what `follow_numbers` predicts."""
-    shapes: dict[str, tuple[int, ...]] = {"answers": targets.shape}
+    shapes: dict[str, tuple[int, ...]] = {"predictions": targets.shape}
     if has_intervals(model):
         members = members_of(model, width_for_core(rows), int(np.prod(targets.shape[1:])))
         shapes |= {"lower": targets.shape, "upper": targets.shape, "members": (len(targets), members)}
@@ -102,15 +102,15 @@ def follow_numbers(
     >>> given = nothing_given(model, X, y)
     >>> follow_numbers(model, X, y, np.array([0, 1, ~0, 2, ~1, 3]), np.arange(1, 5), given)
     4
-    >>> given["answers"].tolist()
+    >>> given["predictions"].tolist()
     [nan, nan, 7.0, 7.0]
     """
 
     def named(part: slice | Places) -> Any:
         return rows[part] if names is None else NamedRows(rows[part], names)
 
-    answers, known = given["answers"], is_fitted(model)
-    lower, upper, members = (given.get(name, answers) for name in ("lower", "upper", "members"))
+    predictions, known = given["predictions"], is_fitted(model)
+    lower, upper, members = (given.get(name, predictions) for name in ("lower", "upper", "members"))
     cuts = [0, *(np.flatnonzero(np.diff(order >= 0)) + 1).tolist(), len(order)]
     for begin, end in pairwise(cuts) if len(order) else ():
         first, last = int(order[begin]), int(order[end - 1])
@@ -119,18 +119,18 @@ def follow_numbers(
             newest = int(number[last])
             if known:
                 X = named(fresh)
-                answers[fresh] = model.predict(X)
+                predictions[fresh] = model.predict(X)
                 if "members" in given:
                     lower[fresh], upper[fresh] = model.predict_interval(X, coverage)
-                    members[fresh] = model.member_answers(X).reshape(end - begin, -1)
+                    members[fresh] = model.member_predictions(X).reshape(end - begin, -1)
             continue
         at = slice(~first, ~first + 1) if end - begin == 1 else ~order[begin:end]
         if "members" in given:
             ends, unknown = (lower[at], upper[at]), np.isnan(lower[at])
             if unknown.any():
-                ends = np.where(unknown, answers[at], ends[0]), np.where(unknown, answers[at], ends[1])
+                ends = np.where(unknown, predictions[at], ends[0]), np.where(unknown, predictions[at], ends[1])
             delay = max(0, newest - int(number[at].mean()))
-            model.learn_late(named(at), targets[at], ends, coverage, delay=delay, member_answers=members[at])
+            model.learn_late(named(at), targets[at], ends, coverage, delay=delay, member_predictions=members[at])
         else:
             model.partial_fit(named(at), targets[at])
         known = True

@@ -17,7 +17,7 @@ from thalweg.evaluate.record import Codes, Floats, Record
 #: What a probability of zero for the truth counts as: one infinite log-loss would end every average.
 _LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 
-_SCALARS = 5  # three mistakes, surprise, squared distance; then per class: truth and three answers
+_SCALARS = 5  # three mistakes, surprise, squared distance; then per class: truth and three predictions
 _PER_CLASS = 4
 
 
@@ -31,13 +31,13 @@ class Means:
         Shares of wrong predictions.
     surprise, squared_distance : float or None
         Means of -log p(truth), and of the squared distance between probabilities and the one-hot truth.
-    truth, answer : arrays
+    truth, predicted : arrays
         Shares of each class among the labels, and among the predictions.
 
     Examples
     --------
     >>> shares = np.array([0.5, 0.5])
-    >>> error(Means(0.25, 0.5, None, None, truth=shares, answer=shares))
+    >>> error(Means(0.25, 0.5, None, None, truth=shares, predicted=shares))
     0.25
     """
 
@@ -46,7 +46,7 @@ class Means:
     surprise: float | None
     squared_distance: float | None
     truth: Floats
-    answer: Floats
+    predicted: Floats
 
 
 def error(means: Means) -> float:
@@ -55,7 +55,7 @@ def error(means: Means) -> float:
     Examples
     --------
     >>> shares = np.array([0.5, 0.5])
-    >>> error(Means(0.25, 0.5, None, None, truth=shares, answer=shares))
+    >>> error(Means(0.25, 0.5, None, None, truth=shares, predicted=shares))
     0.25
     """
     return means.mistake
@@ -67,7 +67,7 @@ def log_loss(means: Means) -> float | None:
     Examples
     --------
     >>> shares = np.array([0.5, 0.5])
-    >>> log_loss(Means(0.25, 0.5, surprise=0.7, squared_distance=0.4, truth=shares, answer=shares))
+    >>> log_loss(Means(0.25, 0.5, surprise=0.7, squared_distance=0.4, truth=shares, predicted=shares))
     0.7
     """
     return means.surprise
@@ -79,7 +79,7 @@ def brier(means: Means) -> float | None:
     Examples
     --------
     >>> shares = np.array([0.5, 0.5])
-    >>> brier(Means(0.25, 0.5, surprise=0.7, squared_distance=0.4, truth=shares, answer=shares))
+    >>> brier(Means(0.25, 0.5, surprise=0.7, squared_distance=0.4, truth=shares, predicted=shares))
     0.4
     """
     return means.squared_distance
@@ -93,10 +93,10 @@ def kappa(means: Means) -> float:
     Examples
     --------
     >>> shares = np.array([0.5, 0.5])
-    >>> kappa(Means(0.25, 0.5, None, None, truth=shares, answer=shares))
+    >>> kappa(Means(0.25, 0.5, None, None, truth=shares, predicted=shares))
     0.5
     """
-    chance = float((means.truth * means.answer).sum())
+    chance = float((means.truth * means.predicted).sum())
     return gain_over(means.mistake, 1.0 - chance)
 
 
@@ -108,7 +108,7 @@ def kappa_temporal(means: Means) -> float:
     Examples
     --------
     >>> shares = np.array([0.5, 0.5])
-    >>> kappa_temporal(Means(0.25, 0.125, None, None, truth=shares, answer=shares))
+    >>> kappa_temporal(Means(0.25, 0.125, None, None, truth=shares, predicted=shares))
     -1.0
     """
     return gain_over(means.mistake, means.no_change_mistake)
@@ -138,7 +138,7 @@ def row_statistics(record: Record) -> Floats:
         of_truth = record.proba[np.arange(rows), record.y]
         block[:, 3] = surprise(of_truth)
         block[:, 4] = np.square(record.proba - _one_hot(record.y, classes)).sum(axis=1)
-    for place, codes in enumerate((record.y, record.answers, record.no_change, record.majority)):
+    for place, codes in enumerate((record.y, record.predictions, record.no_change, record.majority)):
         block[:, _SCALARS + place :: _PER_CLASS] = _one_hot(codes, classes)
     return block
 
@@ -146,7 +146,7 @@ def row_statistics(record: Record) -> Floats:
 def means_of(averages: Floats, *, with_proba: bool) -> tuple[Means, Means, Means]:
     """The averaged statistics of the model, of no-change and of majority."""
     mistake, no_change_mistake, majority_mistake, surprised, squared = averages[:_SCALARS].tolist()
-    truth, answer, no_change, majority = averages[_SCALARS:].reshape(-1, _PER_CLASS).T
+    truth, predicted, no_change, majority = averages[_SCALARS:].reshape(-1, _PER_CLASS).T
     baseline = Means(no_change_mistake, no_change_mistake, None, None, truth, no_change)
     return (
         Means(
@@ -155,10 +155,10 @@ def means_of(averages: Floats, *, with_proba: bool) -> tuple[Means, Means, Means
             surprised if with_proba else None,
             squared if with_proba else None,
             truth,
-            answer,
+            predicted,
         ),
         baseline,
-        replace(baseline, mistake=majority_mistake, answer=majority),
+        replace(baseline, mistake=majority_mistake, predicted=majority),
     )
 
 

@@ -17,7 +17,7 @@ from sklearn.base import is_regressor
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.late_labels import Batch, LateLabels, follow_baselines, new_baselines
-from thalweg.evaluate.record import NO_ANSWER, Codes, Floats, Labels, Record, encode, encode_truth
+from thalweg.evaluate.record import NO_PREDICTION, Codes, Floats, Labels, Record, encode, encode_truth
 from thalweg.frames.frame import NamedRows
 from thalweg.frames.reading import as_array, frame_of, names_of_columns, sliced
 from thalweg.learners.base.labels import Labels as KnownLabels
@@ -114,7 +114,7 @@ def _classes_of(stream: Walkable, classes: ArrayLike | None) -> Labels:
         listed = list(as_array(classes))
         return KnownLabels.none().with_labels(as_labels(listed, len(listed), "prequential")).values
     if iter(stream) is stream:
-        rule = "tell the labels that may occur where chunks can be gone through only once"
+        rule = "list the labels that may occur where chunks can be gone through only once"
         raise InvalidParameter.of("prequential", "classes", rule, classes)
     known = KnownLabels.none()
     for _, y in _pairs(stream):
@@ -150,7 +150,7 @@ def _walker_of(model: Model, classes: Labels, *, with_proba: bool, delay: int) -
         return TableWalker(model, _walker_of(model.learner, classes, with_proba=with_proba, delay=delay))
     if delay > 0:
         if getattr(model, "_needs_labels_at_once", False):
-            rule = "be 0 for a model with persistence, which answers by the label of the row before"
+            rule = "be 0 for a model with persistence, which predicts by the label of the row before"
             raise InvalidParameter.of("prequential", "delay", rule, delay)
         if hasattr(model, "predict_one") and hasattr(model, "learn_one"):
             return _LateWalker(model, classes, with_proba)
@@ -183,15 +183,15 @@ class _CompiledWalker:
         return chunk_for(self._model, X)
 
     def __call__(self, batch: Batch) -> Predictions:
-        unanswered = 1 if knows_no_class(self._model) else 0
+        unpredicted = 1 if knows_no_class(self._model) else 0
         labels, proba, rate, weights = self._model.predict_then_learn(
             batch.X, batch.labels, with_proba=self._with_proba, with_rate=True, with_weights=True
         )
         codes = encode(labels, self._classes)
-        codes[:unanswered] = NO_ANSWER
+        codes[:unpredicted] = NO_PREDICTION
         if proba is not None:
             proba = _in_order_of(self._classes, proba, self._model.classes_)
-            proba[:unanswered] = 1.0 / len(self._classes)
+            proba[:unpredicted] = 1.0 / len(self._classes)
         return Predictions(codes, proba, rate, weights)
 
 
@@ -236,14 +236,14 @@ class _LateWalker(LateRows):
         return Predictions(codes[batch.carried :], None if proba is None else proba[batch.carried :], None, None)
 
     def _followed(self, batch: Batch) -> tuple[Codes, Floats | None]:
-        unanswered = 0
+        unpredicted = 0
         if knows_no_class(self._model):
-            unanswered = int(np.argmax(batch.order < 0)) if len(batch.learned) else len(batch.order)
+            unpredicted = int(np.argmax(batch.order < 0)) if len(batch.learned) else len(batch.order)
         rows = batch.X if self._names is None else NamedRows(batch.X, self._names)
         labels, given = self._model.follow(rows, batch.labels, batch.order, with_proba=self._with_proba)
-        nothing = slice(batch.carried, batch.carried + unanswered)
+        nothing = slice(batch.carried, batch.carried + unpredicted)
         codes, proba = encode(labels, self._classes), None
-        codes[nothing] = NO_ANSWER
+        codes[nothing] = NO_PREDICTION
         if self._with_proba:
             proba = np.full((len(codes), len(self._classes)), 1.0 / len(self._classes))
             if given is not None:
@@ -262,7 +262,7 @@ class _LateWalker(LateRows):
                 self._model.learn_one(rows[~step], labels[~step])
             elif (predicted := self._model.predict_one(rows[step])) is not None:
                 given[step] = predicted
-        codes = np.full(len(rows), NO_ANSWER, dtype=np.int64)
+        codes = np.full(len(rows), NO_PREDICTION, dtype=np.int64)
         if given:
             codes[list(given)] = encode(np.array(list(given.values())), self._classes)
         return codes
@@ -300,7 +300,7 @@ class _RowwiseWalker:
 
     def __call__(self, batch: Batch) -> Predictions:
         y = batch.labels
-        codes = np.full(len(y), NO_ANSWER, dtype=np.int64)
+        codes = np.full(len(y), NO_PREDICTION, dtype=np.int64)
         proba = np.full((len(y), len(self._classes)), 1.0 / len(self._classes)) if self._with_proba else None
         for i, row in enumerate(single_rows(batch.X, self._model)):
             this = slice(i, i + 1)
@@ -315,7 +315,7 @@ class _RowwiseWalker:
 
 def _in_order_of(classes: Labels, proba: Floats, model_classes: Labels) -> Floats:
     columns = encode(model_classes, classes)
-    known = columns != NO_ANSWER
+    known = columns != NO_PREDICTION
     ordered = np.zeros((len(proba), len(classes)))
     ordered[:, columns[known]] = proba[:, known]
     return ordered

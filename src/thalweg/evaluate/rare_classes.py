@@ -22,7 +22,7 @@ from thalweg.evaluate.reliability import BINS, Reliability, bin_statistics, reli
 from thalweg.evaluate.running_auc import RunningAuc, running_auc
 from thalweg.parameters import whole_number
 
-_ANSWERERS = ("answers", "no_change", "majority")
+_PREDICTORS = ("predictions", "no_change", "majority")
 
 
 class RareSummary(NamedTuple):
@@ -185,7 +185,7 @@ class _Scorer:
         self.classes = classes
         self.positive = _place_of(positive, classes)
         self.costs = None if costs is None else cost_matrix(costs, len(classes), self.positive, "RareMeter")
-        self.confusions = {name: RunningConfusion(average, len(classes)) for name in _ANSWERERS}
+        self.confusions = {name: RunningConfusion(average, len(classes)) for name in _PREDICTORS}
         self.auc: RunningAuc = running_auc(average)
         self.bins: RunningMean = average.begin()
         self.with_proba = False
@@ -211,7 +211,7 @@ class _Scorer:
 
     def summary(self, rows: int, unpredicted: int) -> RareSummary:
         shares = {name: confusion.shares() for name, confusion in self.confusions.items()}
-        model, no_change, majority = (class_scores(shares[name], self.costs) for name in _ANSWERERS)
+        model, no_change, majority = (class_scores(shares[name], self.costs) for name in _PREDICTORS)
         at = self.positive
         return RareSummary(
             rows,
@@ -221,7 +221,7 @@ class _Scorer:
             model,
             no_change,
             majority,
-            None if at is None else float(shares["answers"][at].sum()),
+            None if at is None else float(shares["predictions"][at].sum()),
             self.auc.roc_auc() if self.with_proba else None,
             self.auc.average_precision() if self.with_proba else None,
             reliability_of(self.bins.mean().reshape(3, BINS)) if self.with_proba else None,

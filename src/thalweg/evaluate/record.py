@@ -16,8 +16,8 @@ Labels: TypeAlias = NDArray[Any]
 Codes: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
-#: The code of "no answer", and of an answer that is no class of the stream: always a mistake.
-NO_ANSWER = -1
+#: The code of "no prediction", and of a prediction that is no class of the stream: always a mistake.
+NO_PREDICTION = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Record:
     """Consecutive rows of a stream, each predicted before its label was learned.
 
     Labels are codes, positions in ``classes`` (``record.classes[record.y]`` are the labels themselves);
-    `NO_ANSWER` stands where there was none, which is until the first label has come.
+    `NO_PREDICTION` stands where there was none, which is until the first label has come.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Record:
         Number of the first row, from 0.
     classes : array
         The stream's labels, sorted.
-    y, answers, no_change, majority : arrays of int
+    y, predictions, no_change, majority : arrays of int
         The truth, the model's predictions, the last label that had come by then, the most frequent one (the lowest at
         a tie).
     proba : array of shape (rows, classes), or None
@@ -49,14 +49,14 @@ class Record:
     >>> from thalweg.evaluate import prequential
     >>> from thalweg.streams import Table
     >>> (record,) = prequential(NoChange(), Table([[0.0]] * 3, ["a", "b", "b"]))
-    >>> record.y.tolist(), record.answers.tolist(), record.mistakes.tolist()
+    >>> record.y.tolist(), record.predictions.tolist(), record.mistakes.tolist()
     ([0, 1, 1], [-1, 0, 1], [True, True, False])
     """
 
     start: int
     classes: Labels
     y: Codes
-    answers: Codes
+    predictions: Codes
     no_change: Codes
     majority: Codes
     proba: Floats | None = None
@@ -69,25 +69,25 @@ class Record:
     @property
     def mistakes(self) -> Flags:
         """Where the model's prediction was wrong, or there was none."""
-        return np.not_equal(self.answers, self.y)
+        return np.not_equal(self.predictions, self.y)
 
     @property
     def unpredicted(self) -> int:
         """How many rows came before the first label was learned, and have no prediction."""
-        return int((self.answers == NO_ANSWER).sum())
+        return int((self.predictions == NO_PREDICTION).sum())
 
     def predicted(self) -> Record:
         """The rows that have a prediction."""
         if not self.unpredicted:
             return self
-        known = self.answers != NO_ANSWER
-        codes = (values[known] for values in (self.y, self.answers, self.no_change, self.majority))
+        known = self.predictions != NO_PREDICTION
+        codes = (values[known] for values in (self.y, self.predictions, self.no_change, self.majority))
         others = (None if values is None else values[known] for values in (self.proba, self.rate, self.weights))
         return Record(self.start + self.unpredicted, self.classes, *codes, *others)
 
 
 def encode(labels: Labels, classes: Labels) -> Codes:
-    """Labels as positions in sorted ``classes``, `NO_ANSWER` for those that are not among them.
+    """Labels as positions in sorted ``classes``, `NO_PREDICTION` for those that are not among them.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def encode(labels: Labels, classes: Labels) -> Codes:
     """
     positions = np.searchsorted(classes, labels)
     found = classes[np.minimum(positions, len(classes) - 1)] == labels
-    return np.where(found, positions, NO_ANSWER)
+    return np.where(found, positions, NO_PREDICTION)
 
 
 def encode_truth(labels: Labels, classes: Labels) -> Codes:

@@ -53,7 +53,7 @@ class RegressionRecord:
     ----------
     start : int
         Number of the first row, from 0.
-    y, answers : arrays of shape (rows,) or (rows, outputs)
+    y, predictions : arrays of shape (rows,) or (rows, outputs)
         The truth and the model's predictions.
     running_mean, no_change : arrays shaped like y
         The two predictions every model must beat: the mean of the targets before, and the target before; 0 at first.
@@ -70,13 +70,13 @@ class RegressionRecord:
     >>> from thalweg import OnlineLinearRegression
     >>> from thalweg.streams import LinearResponse
     >>> (record,) = prequential_regression(OnlineLinearRegression(), LinearResponse(seed=1), rows=10)
-    >>> len(record), record.answers.shape, float(record.answers[0])
+    >>> len(record), record.predictions.shape, float(record.predictions[0])
     (10, (10,), 0.0)
     """
 
     start: int
     y: Floats
-    answers: Floats
+    predictions: Floats
     running_mean: Floats
     no_change: Floats
     lower: Floats | None = None
@@ -175,8 +175,10 @@ def _walk(
         mean, last = beside["running_mean"][fresh], beside["last_value"][fresh]
         unscored = int(np.isnan(mean.reshape(len(mean), -1)[:, 0]).sum()) if delay else 0
         lower, upper = walker.ends(given, fresh)
-        answers, mean, last = (np.where(np.isnan(each), 0.0, each) for each in (given["answers"][fresh], mean, last))
-        yield RegressionRecord(start, truth, answers, mean, last, lower, upper, walker.coverage, unscored)
+        predictions, mean, last = (
+            np.where(np.isnan(each), 0.0, each) for each in (given["predictions"][fresh], mean, last)
+        )
+        yield RegressionRecord(start, truth, predictions, mean, last, lower, upper, walker.coverage, unscored)
         start += len(truth)
 
 
@@ -210,14 +212,14 @@ class _AtOnce(_Walker):
         if self.coverage is not None:
             return dict(model.predict_interval_then_learn(X, y, self.coverage)._asdict())
         if hasattr(model, "predict_then_learn"):
-            return {"answers": model.predict_then_learn(X, y)}
-        answers = np.zeros_like(y)
+            return {"predictions": model.predict_then_learn(X, y)}
+        predictions = np.zeros_like(y)
         for i, row in enumerate(single_rows(X, model)):
             this = slice(i, i + 1)
             if i > 0 or is_fitted(model):
-                answers[this] = model.predict(row)
+                predictions[this] = model.predict(row)
             model.partial_fit(row, y[this])
-        return {"answers": answers}
+        return {"predictions": predictions}
 
 
 class _InTurn(LateRows, _Walker):
@@ -406,8 +408,8 @@ def _errors(record: RegressionRecord) -> Floats:
     the intervals, for each target.
     """
     columns = []
-    for answers in (record.answers, record.running_mean, record.no_change):
-        away = (answers - record.y).reshape(len(record), -1)
+    for predicted in (record.predictions, record.running_mean, record.no_change):
+        away = (predicted - record.y).reshape(len(record), -1)
         columns += [np.square(away), np.abs(away)]
     if record.lower is not None and record.upper is not None and record.coverage is not None:
         y, lower, upper = (each.reshape(len(record), -1) for each in (record.y, record.lower, record.upper))
@@ -429,7 +431,7 @@ _Scores: TypeAlias = tuple[
 
 
 def _scores(means: Floats, outputs: int) -> _Scores:
-    errors = means[: 6 * outputs].reshape(3, 2, outputs)  # answerer, kind of error, target
+    errors = means[: 6 * outputs].reshape(3, 2, outputs)  # predictor, kind of error, target
     reference = errors[1, 0]
     model, mean, last = (
         RegressionScores(

@@ -147,13 +147,13 @@ class KnownWeights:
             rule = f"be a number, or one for each of the {outputs} rows of weights"
             raise InvalidParameter.of("KnownWeights", "intercept", rule, self.intercept)
 
-    def taken(self, y: NDArray[Any], answers: NDArray[Any]) -> tuple[Floats, Floats]:
+    def taken(self, y: NDArray[Any], predictions: NDArray[Any]) -> tuple[Floats, Floats]:
         """Truth and predictions as this reference compares them, or an error."""
-        return _numbers(y, "y"), _numbers(answers, "answers")
+        return _numbers(y, "y"), _numbers(predictions, "predictions")
 
-    def loss(self, y: NDArray[Any], answers: NDArray[Any]) -> Floats:
+    def loss(self, y: NDArray[Any], predictions: NDArray[Any]) -> Floats:
         """Squared error of each row."""
-        return _squared(y, answers)
+        return _squared(y, predictions)
 
     def begin(self) -> Following:
         """At the first row."""
@@ -178,13 +178,13 @@ class BestWeights:
 
     intercept: bool = False
 
-    def taken(self, y: NDArray[Any], answers: NDArray[Any]) -> tuple[Floats, Floats]:
+    def taken(self, y: NDArray[Any], predictions: NDArray[Any]) -> tuple[Floats, Floats]:
         """Truth and predictions as this reference compares them, or an error."""
-        return _numbers(y, "y"), _numbers(answers, "answers")
+        return _numbers(y, "y"), _numbers(predictions, "predictions")
 
-    def loss(self, y: NDArray[Any], answers: NDArray[Any]) -> Floats:
+    def loss(self, y: NDArray[Any], predictions: NDArray[Any]) -> Floats:
         """Squared error of each row."""
-        return _squared(y, answers)
+        return _squared(y, predictions)
 
     def begin(self) -> Following:
         """At the first row."""
@@ -223,17 +223,17 @@ class KnownLine:
             raise InvalidParameter.of("KnownLine", "labels", "be two different labels", self.labels)
         object.__setattr__(self, "labels", tuple(labels.tolist()))
 
-    def taken(self, y: NDArray[Any], answers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def taken(self, y: NDArray[Any], predictions: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Truth and predictions as this reference compares them, or an error."""
         strangers = [label for label in set(y.ravel().tolist()) if label not in self.labels]
         if y.ndim != 1 or strangers:
             got = f"an array of shape {y.shape}" if y.ndim != 1 else repr(strangers[0])
             raise InvalidInput(f"y must be a row of the labels of the known line, {self.labels}, got {got}.")
-        return y, answers
+        return y, predictions
 
-    def loss(self, y: NDArray[Any], answers: NDArray[Any]) -> Floats:
+    def loss(self, y: NDArray[Any], predictions: NDArray[Any]) -> Floats:
         """1 for each mistake."""
-        return np.asarray(y != answers, dtype=np.float64)
+        return np.asarray(y != predictions, dtype=np.float64)
 
     def begin(self) -> Following:
         """At the first row."""
@@ -270,11 +270,11 @@ class Regret:
         self._rows = 0
         self._loss = 0.0
 
-    def update(self, X: ArrayLike, y: ArrayLike, answers: ArrayLike) -> RegretRecord:
+    def update(self, X: ArrayLike, y: ArrayLike, predictions: ArrayLike) -> RegretRecord:
         """Take in rows, their truth, and the predictions given before it was known."""
         if is_sparse(X):
             raise InvalidInput("Regret must be of dense rows, got a sparse matrix: give X.toarray()")
-        rows, truth, given = np.asarray(X), np.asarray(y), np.asarray(answers)
+        rows, truth, given = np.asarray(X), np.asarray(y), np.asarray(predictions)
         if rows.shape[:1] == truth.shape[:1] == given.shape[:1] == (0,):
             return RegretRecord(self._rows, np.empty(0), np.empty(0))
         if rows.ndim != 2 or truth.ndim not in (1, 2) or len(rows) != len(truth) or truth.shape != given.shape:
@@ -291,7 +291,7 @@ class Regret:
         return record
 
 
-class Answered(Protocol):
+class PredictedRecord(Protocol):
     """A record of rows that were predicted before they were learned."""
 
     @property
@@ -303,11 +303,11 @@ class Answered(Protocol):
         """The truth."""
 
     @property
-    def answers(self) -> NDArray[Any]:
+    def predictions(self) -> NDArray[Any]:
         """The predictions."""
 
 
-def regrets(records: Iterable[Answered], stream: Stream, reference: Reference) -> Iterator[RegretRecord]:
+def regrets(records: Iterable[PredictedRecord], stream: Stream, reference: Reference) -> Iterator[RegretRecord]:
     """The regret of a learner over the records of `prequential` or `prequential_regression`.
 
     The rows are read from the stream once more. Labels are compared as the records hold them: as places among the
@@ -326,7 +326,7 @@ def regrets(records: Iterable[Answered], stream: Stream, reference: Reference) -
     running = Regret(reference)
     for record in records:
         X, _ = stream.take(len(record.y), record.start)
-        yield running.update(X, record.y, record.answers)
+        yield running.update(X, record.y, record.predictions)
 
 
 class _RowByRow:
@@ -360,12 +360,12 @@ def _weighted(X: Floats, weights: Floats) -> Floats:
     return X @ weights.T
 
 
-def _like(y: Floats, answers: Floats) -> Floats:
-    """Answers (rows, outputs) in y's own shape."""
+def _like(y: Floats, predictions: Floats) -> Floats:
+    """Predictions (rows, outputs) in y's own shape."""
     outputs = 1 if y.ndim == 1 else y.shape[1]
-    if answers.shape[1] != outputs:
-        raise InvalidInput(f"y must have the {answers.shape[1]} outputs of the known weights, got {outputs}.")
-    return answers.reshape(y.shape)
+    if predictions.shape[1] != outputs:
+        raise InvalidInput(f"y must have the {predictions.shape[1]} outputs of the known weights, got {outputs}.")
+    return predictions.reshape(y.shape)
 
 
 def _numbers(values: NDArray[Any], name: str) -> Floats:
@@ -393,8 +393,8 @@ def _tuples(values: Any) -> Any:
     return tuple(_tuples(each) for each in values) if isinstance(values, list) else values
 
 
-def _squared(y: NDArray[Any], answers: NDArray[Any]) -> Floats:
-    return np.asarray(np.square(y - answers).reshape(len(y), -1).sum(axis=1))
+def _squared(y: NDArray[Any], predictions: NDArray[Any]) -> Floats:
+    return np.asarray(np.square(y - predictions).reshape(len(y), -1).sum(axis=1))
 
 
 def _going_on(before: float, losses: Floats) -> Floats:

@@ -16,7 +16,7 @@ from thalweg.evaluate.history import Average, Cumulative, Windowed
 from thalweg.evaluate.record import Flags, Floats
 from thalweg.kernels import compiled
 
-#: Bins of a unit of log-odds, and the largest log-odds that are told apart: doubles near 1 end at 37.
+#: Bins of a unit of log-odds, and the largest log-odds that are distinguished: doubles near 1 end at 37.
 _OF_A_UNIT, _LARGEST = 64, 40
 
 

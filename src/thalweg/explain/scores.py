@@ -42,7 +42,7 @@ def _asked(predict: Callable[[Any], Any], X: Any) -> Any:
 def is_additive(model: Any) -> bool:
     """Whether the scores are known to be sums over the features."""
     if is_classifier(model):
-        return not hasattr(model, "predict_proba") and bool(getattr(model, "_answers_linearly", False))
+        return not hasattr(model, "predict_proba") and bool(getattr(model, "_scores_linearly", False))
     return bool(getattr(model, "_has_coefficients", False)) and not hasattr(model, "steps")
 
 

@@ -185,7 +185,7 @@ class Fleet(LabelledEstimator):
             Labels to come; never needed.
         """
         if self._is_on_gpu(X):
-            self._run_on_gpu(X, y, keys)
+            self._run_on_gpu(X, y, keys, classes)
         elif classes is None and self._is_copied_to_gpu(X, keys, y):
             self._run_on_gpu(*self._core.to_device(X, y, keys))
         else:
@@ -201,18 +201,18 @@ class Fleet(LabelledEstimator):
             return cast("NDArray[Any]", self._run_on_gpu(X, y, keys))
         if self._is_copied_to_gpu(X, keys, y):
             return cast("NDArray[Any]", self._core.to_host(self._run_on_gpu(*self._core.to_device(X, y, keys))))
-        return self._decoded(self._run(X, y, keys, answering=True))
+        return self._decoded(self._run(X, y, keys, predicting=True))
 
     def _run(
-        self, X: Any, y: ArrayLike, keys: Any, classes: ArrayLike | None = None, answering: bool = False
+        self, X: Any, y: ArrayLike, keys: Any, classes: ArrayLike | None = None, predicting: bool = False
     ) -> NDArray[np.int64]:
         X, keys = self._apart(X, keys)
         rows, labels = self._take(X, y)
         owners = self._keys(keys, len(rows))
         core, codes = self._ready(rows, labels, X, announced=classes)
-        answers = np.empty(len(rows) if answering else 0, dtype=np.int64)
-        core.run(rows, codes, *owners, answers if answering else None)
-        return answers
+        predictions = np.empty(len(rows) if predicting else 0, dtype=np.int64)
+        core.run(rows, codes, *owners, predictions if predicting else None)
+        return predictions
 
     def learn_one(self, x: Row, y: Any, key: int | str | None = None) -> Self:
         """Learn one row by the model of its key, by default the row's own entry that ``key`` names."""
@@ -225,7 +225,7 @@ class Fleet(LabelledEstimator):
         self._core.learn_one(x, labels.codes[y], key)
         return self
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
 
     def predict(self, X: ArrayLike, keys: ArrayLike | None = None) -> NDArray[Any]:
         """The prediction for each row by the model of its key; the zero of the labels' type for a key never learned."""
@@ -234,13 +234,13 @@ class Fleet(LabelledEstimator):
         if self._is_copied_to_gpu(X, keys):
             return cast("NDArray[Any]", self._core.to_host(self._predict_on_gpu(*self._core.to_device(X, keys))))
         X, keys = self._apart(X, keys)
-        rows: Floats = self._rows_to_answer(X)
-        answers = np.empty(len(rows), dtype=np.int64)
-        self._core.answers(rows, *self._keys(keys, len(rows)), answers)
-        return self._decoded(answers)
+        rows: Floats = self._rows_to_predict(X)
+        predictions = np.empty(len(rows), dtype=np.int64)
+        self._core.answers(rows, *self._keys(keys, len(rows)), predictions)
+        return self._decoded(predictions)
 
-    def _decoded(self, answers: NDArray[np.int64]) -> NDArray[Any]:
-        return self._labels.decode(answers)
+    def _decoded(self, predictions: NDArray[np.int64]) -> NDArray[Any]:
+        return self._labels.decode(predictions)
 
     def predict_one(self, x: Row, key: int | str | None = None) -> Any:
         """The prediction for one row by the model of its key; None for a key never learned."""
@@ -249,8 +249,8 @@ class Fleet(LabelledEstimator):
         labels: Labels | None = self.__dict__.get("_labels")
         if labels is None:
             return None
-        answer = self._core.answer_one(x, key)
-        return None if answer < 0 else labels.ordinary[answer]
+        code = self._core.answer_one(x, key)
+        return None if code < 0 else labels.ordinary[code]
 
     # ------------------------------------------------------------------ arrays in the GPU's memory
 
@@ -277,17 +277,17 @@ class Fleet(LabelledEstimator):
         """The kinds of NumPy's arrays that may be targets on the GPU; none where predictions could not be."""
         return "iu" if self.classes_.dtype.kind == "i" else ""
 
-    def _run_on_gpu(self, X: Any, y: Any, keys: Any) -> Any:
+    def _run_on_gpu(self, X: Any, y: Any, keys: Any, classes: Any = None) -> Any:
         from thalweg.fleet.gpu import arrays
 
         begun = self.__sklearn_is_fitted__()
         width, known = (self.n_features_in_, self.classes_) if begun else (None, np.empty(0, dtype=np.int64))
         rows, labels, codes = arrays.as_labelled_rows(X, y, width, known)
         owners = arrays.as_integers(keys, len(rows), "keys")
-        if codes is None:  # new labels are announced as if they came with rows of zeros
+        if codes is None or classes is not None:  # labels are announced as if they came with rows of zeros
             distinct = np.unique(labels.get())
             blank = np.zeros((len(distinct), rows.shape[1]))
-            self._ready(blank, distinct, blank)
+            self._ready(blank, distinct, blank, announced=None if classes is None else arrays.as_host(classes))
             rows, labels, codes = arrays.as_labelled_rows(X, y, rows.shape[1], self.classes_)
         else:
             self._require_same_parameters()
@@ -396,8 +396,7 @@ class RegressorFleet(Fleet):
     def _ready(  # type: ignore[override]
         self, rows: Floats, targets: Floats, X: ArrayLike, announced: ArrayLike | None = None
     ) -> tuple[FleetCore, NDArray[np.int64]]:
-        if announced is not None:
-            raise InvalidParameter.of("Fleet", "classes", "be left out: its models are regressors", announced)
+        _require_no_classes(announced)
         if not self.__sklearn_is_fitted__():
             self._start(self._make_core(rows.shape[1]), self._remember_columns(X))
         else:
@@ -409,8 +408,8 @@ class RegressorFleet(Fleet):
         core.announce(0)  # the one target, in the place of a class
         self._begin_with(core, names)
 
-    def _decoded(self, answers: NDArray[np.int64]) -> Floats:
-        return answers.view(np.float64)
+    def _decoded(self, predictions: NDArray[np.int64]) -> Floats:
+        return predictions.view(np.float64)
 
     def learn_one(self, x: Row, y: Any, key: int | str | None = None) -> Self:
         """Learn one row by the model of its key, by default the row's own entry that ``key`` names."""
@@ -438,9 +437,10 @@ class RegressorFleet(Fleet):
     def _kinds_on_gpu(self) -> str:
         return "iuf"
 
-    def _run_on_gpu(self, X: Any, y: Any, keys: Any) -> Any:
+    def _run_on_gpu(self, X: Any, y: Any, keys: Any, classes: Any = None) -> Any:
         from thalweg.fleet.gpu import arrays
 
+        _require_no_classes(classes)
         begun = self.__sklearn_is_fitted__()
         rows, targets = arrays.as_rows_with_targets(X, y, self.n_features_in_ if begun else None)
         owners = arrays.as_integers(keys, len(rows), "keys")
@@ -464,3 +464,8 @@ class RegressorFleet(Fleet):
         if header["targets"]["columns"] is not None or arrays["n_classes"].tolist() != [1]:
             raise ValueError("a fleet of regressors has one target")
         return {}
+
+
+def _require_no_classes(announced: Any) -> None:
+    if announced is not None:
+        raise InvalidParameter.of("Fleet", "classes", "be left out: its models are regressors", announced)

@@ -66,9 +66,9 @@ class Sweep:
         self._shape = shape
 
     @property
-    def answers(self) -> NDArray[Any]:
+    def predictions(self) -> NDArray[Any]:
         """The predictions of each run, of shape (settings, rows) or (settings, streams, rows)."""
-        return self._runs.labels.decode(self._runs.answers.astype(np.int64).reshape(self._shape))
+        return self._runs.labels.decode(self._runs.predictions.astype(np.int64).reshape(self._shape))
 
     @property
     def best(self) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class _Runs:
         self._cores: list[Any] = []
         if not self.runner:
             self._cores = [model._new_core(features, labels) for model in models for _ in range(self.streams)]
-        self.answers = np.empty((count, rows), dtype=np.int8 if few else np.int64)
+        self.predictions = np.empty((count, rows), dtype=np.int8 if few else np.int64)
         self.mistakes = np.empty(count, dtype=np.int64)
 
     def core_of(self, setting: int, stream: int) -> Any:
@@ -125,20 +125,20 @@ class _Runs:
         else:
             with ThreadPoolExecutor(threads) as pool:
                 done = all(list(pool.map(run, parts)))
-        zero = self.labels.codes.get(self.labels.ordinary[-1], -1)  # the answer to a row that came before any label
-        unanswered = self.answers[:, 0].reshape(-1, self.streams) < 0
-        self.mistakes -= (unanswered & (y[:, 0] == zero)).ravel()
+        zero = self.labels.codes.get(self.labels.ordinary[-1], -1)  # the prediction of a row that came before any label
+        unpredicted = self.predictions[:, 0].reshape(-1, self.streams) < 0
+        self.mistakes -= (unpredicted & (y[:, 0] == zero)).ravel()
         return done
 
     def _run(self, X: Floats, y: NDArray[np.int64], part: slice) -> bool:
-        answers, mistakes = self.answers[part], self.mistakes[part]
+        predictions, mistakes = self.predictions[part], self.mistakes[part]
         if self.runner:
-            return self.runner.run(part.start, X, y, answers, mistakes)
+            return self.runner.run(part.start, X, y, predictions, mistakes)
         given = np.empty(X.shape[1], dtype=np.int64)
         for number, core in enumerate(self._cores[part]):
             stream = (part.start + number) % self.streams
             core.run(X[stream], y[stream], given)
-            answers[number] = given
+            predictions[number] = given
             mistakes[number] = np.count_nonzero(given != y[stream])
         return True
 
@@ -181,9 +181,9 @@ def sweep(
     >>> from thalweg.streams import MovingPlane
     >>> X, y = MovingPlane(seed=1).take(2000)
     >>> found = sweep(OnlineLDC(counts="soft"), {"rate": [0.001, 0.05, 0.5]}, X, y)
-    >>> found.best, found.answers.shape
+    >>> found.best, found.predictions.shape
     ({'rate': 0.05}, (3, 2000))
-    >>> bool((found.answers[1] == OnlineLDC(0.05, counts="soft").predict_then_learn(X, y)).all())
+    >>> bool((found.predictions[1] == OnlineLDC(0.05, counts="soft").predict_then_learn(X, y)).all())
     True
     """
     if not isinstance(model, StreamClassifier):
@@ -231,7 +231,7 @@ def _learned(
 ) -> _Runs:
     """The runs, over rows and labels as they came; looked at before only where they must be, or turned out bad."""
     cube = rows.reshape(-1, shape[-1], rows.shape[1])
-    known = Labels.none().with_labels(labels[: shape[-1]])  # the first stream tells most of them
+    known = Labels.none().with_labels(labels[: shape[-1]])  # the first stream has most of them
     if known.are_places and labels.flags.c_contiguous:
         runs = _Runs(models, known, cube.shape)
         if runs.runner and runs.all_done(cube, labels.reshape(cube.shape[:2]), threads):

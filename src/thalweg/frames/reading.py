@@ -90,7 +90,7 @@ def as_array(y: Any) -> Any:
         return y
     frame = None
     if is_arrow_table(y):
-        with suppress(InvalidInput):  # Arrow's interfaces do not tell an array from a table before it is read
+        with suppress(InvalidInput):  # Arrow's interfaces do not distinguish an array from a table before it is read
             frame = frame_of(y)
     if frame is None:
         return _values(y)
@@ -122,7 +122,7 @@ def as_plain(values: Any, name: str) -> Any:
         ...
     thalweg.errors.InvalidInput: y must hold numbers, got datetime64[D]: make them some, as in (y - y[0]).astype(float)
     """
-    if isinstance(values, Mapping) and not hasattr(values, "tocsr"):  # of sparse kinds scikit-learn's check tells more
+    if isinstance(values, Mapping) and not hasattr(values, "tocsr"):  # of sparse kinds scikit-learn's check says more
         raise InvalidInput(f"{name} must be an array or a frame, got a {type(values).__name__}: make a frame of it")
     if np.ma.is_masked(values):
         raise InvalidInput(f"{name} must hold a value in every cell, got a masked array: {name}.filled fills it")

@@ -114,8 +114,8 @@ class AutoRegressor(WithIntervals):
     >>> X = rng.uniform(size=(3000, 5))
     >>> y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + rng.normal(size=3000)
     >>> model = AutoRegressor()
-    >>> answers, lower, upper = model.predict_interval_then_learn(X, y, coverage=0.9)
-    >>> bool((answers - y)[1000:].std() < 0.3 * y.std())
+    >>> predicted, lower, upper = model.predict_interval_then_learn(X, y, coverage=0.9)
+    >>> bool((predicted - y)[1000:].std() < 0.3 * y.std())
     True
     >>> bool(abs(np.mean((lower <= y) & (y <= upper)) - 0.9) < 0.01)
     True

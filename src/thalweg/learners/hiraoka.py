@@ -90,7 +90,7 @@ class HiraokaLDA(WithWeights, WithRate, StreamClassifier):
             cost="p²",
         ),
     )
-    _answers_linearly = True
+    _scores_linearly = True
     _keeps_class_means = True
     _why_not_merged = "each turn of its axes depends on those before it"
 

@@ -147,8 +147,8 @@ class OnlineLDC(WithClassWeight, WithLogPosteriors, WithRate, StreamClassifier):
     >>> from thalweg.streams import MovingPlane
     >>> X, y = MovingPlane(seed=1).take(2000)
     >>> model = OnlineLDC(rate=0.05, counts="soft")
-    >>> answers = model.predict_then_learn(X, y)
-    >>> bool((answers != y).mean() < 0.15)
+    >>> predicted = model.predict_then_learn(X, y)
+    >>> bool((predicted != y).mean() < 0.15)
     True
 
     Rows that count more than once:
@@ -285,7 +285,7 @@ class OnlineLDC(WithClassWeight, WithLogPosteriors, WithRate, StreamClassifier):
         return not self._is_bank
 
     @property
-    def _answers_linearly(self) -> bool:
+    def _scores_linearly(self) -> bool:
         return not self._is_bank
 
     @property

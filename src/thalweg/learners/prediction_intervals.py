@@ -76,7 +76,7 @@ class PredictionIntervals(WithIntervals):
     >>> X = rng.normal(size=(4000, 2))
     >>> y = X @ [1.0, 2.0] + rng.normal(size=4000) * np.repeat([1.0, 3.0], 2000)  # the noise grows half-way
     >>> model = PredictionIntervals(OnlineLinearRegression(solver="rls"), coverage=0.9)
-    >>> answers, lower, upper = model.predict_interval_then_learn(X, y)
+    >>> predicted, lower, upper = model.predict_interval_then_learn(X, y)
     >>> bool(abs(np.mean((lower <= y) & (y <= upper)) - 0.9) < 0.01)
     True
     """
@@ -112,9 +112,8 @@ class PredictionIntervals(WithIntervals):
         self._rules.check(self)
         core = self.learner._make_core(features) if isinstance(self.learner, StreamRegressor) else None
         if not isinstance(core, compiled.RegressionCore):
-            raise InvalidParameter.of(
-                "PredictionIntervals", "learner", "be a regressor of thalweg that is no pipeline", self.learner
-            )
+            rule = "be a regressor of thalweg and no pipeline: make PredictionIntervals the last step of the pipeline"
+            raise InvalidParameter.of("PredictionIntervals", "learner", rule, self.learner)
         core.track_intervals([float(self.coverage)], float(self.step), bool(self.local_widths))
         return core
 

@@ -100,7 +100,7 @@ class LeastSquaresMerging(Merging):
         return np.asarray(moments.scatter.diagonal() / moments.weight)
 
     def _fade(self, weight: float) -> float:
-        """The weights of n rows add up to (1 - gamma^n) / forgetting: so they tell gamma^n."""
+        """The weights of n rows add up to (1 - gamma^n) / forgetting: so gamma^n follows from them."""
         if self.forgetting == 0:
             return 0.0
         with np.errstate(divide="ignore"):

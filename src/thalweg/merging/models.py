@@ -58,7 +58,7 @@ class Merging:
         if share > 0:
             self.ordered = True
             self.why_not_fitted = "it forgets row by row, so that their order counts"
-            self.why_not_subtracted = "what it has forgotten cannot be told from what it never knew"
+            self.why_not_subtracted = "what it has forgotten cannot be distinguished from what it never learned"
 
     def rows_first(self, state: State | None) -> int:
         """How many more rows a model must learn by itself before moments can follow; None: it has learned nothing."""
@@ -103,8 +103,8 @@ class LastLabelMerging(Merging):
     """`NoChange`: which class was last."""
 
     ordered, uses_features = True, False
-    why_not_fitted = "its answer is the label of the last row, so that their order counts"
-    why_not_subtracted = "what it has forgotten cannot be told from what it never knew"
+    why_not_fitted = "its prediction is the label of the last row, so that their order counts"
+    why_not_subtracted = "what it has forgotten cannot be distinguished from what it never learned"
 
     def moments_of(self, state: State) -> ModelMoments:
         last = int(state["last_class"].item())

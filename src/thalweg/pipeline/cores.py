@@ -51,7 +51,7 @@ class _Chained:
         row_by_row = getattr(self.last, "may_fail", False)
         for rows, Z in self.chain.causal(X, named.get("masses"), row_by_row=row_by_row):
             parts = [None if out is None else out[rows] for out in wanted]
-            named_parts = {name: None if out is None else out[rows] for name, out in named.items()}
+            named_parts = {name: out[rows] if isinstance(out, np.ndarray) else out for name, out in named.items()}
             self.last.run(Z, y[rows], *parts, **named_parts)
 
     def answers(self, X: Floats, out: NDArray[Any], /) -> None:
@@ -175,6 +175,40 @@ class RegressorCore(_Chained):
 
     def answer_number(self, x: Row, /) -> float:
         return float(self.last.answer_number(self.chain.transform_one(x)))
+
+    # ------------------------------------------------------------------ behind it a regressor with intervals
+
+    @property
+    def coverages(self) -> list[float]:
+        coverages: list[float] = self.last.coverages
+        return coverages
+
+    @property
+    def n_members(self) -> int:
+        return int(self.last.n_members)
+
+    def half_widths_of(self, X: Floats, out: Floats, coverage: int) -> None:
+        for rows, Z in self.chain.known(X):
+            self.last.half_widths_of(Z, out[rows], coverage)
+
+    def member_answers(self, X: Floats, /) -> Floats:
+        return np.concatenate([self.last.member_answers(Z) for _, Z in self.chain.known(X)])
+
+    def learn_late(
+        self,
+        X: Floats,
+        Y: Floats,
+        lower: Floats,
+        upper: Floats,
+        coverage: int,
+        delay: float,
+        opinions: Floats | None = None,
+        masses: Floats | None = None,
+    ) -> None:
+        """The last step judges what was predicted then; each row is transformed by what was known before it."""
+        for rows, Z in self.chain.causal(X, masses):
+            members, weights = (None if each is None else each[rows] for each in (opinions, masses))
+            self.last.learn_late(Z, Y[rows], lower[rows], upper[rows], coverage, delay, members, weights)
 
 
 class ForeignRegressor:

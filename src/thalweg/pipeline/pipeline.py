@@ -16,9 +16,10 @@ from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithWeights
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.foreign import core_of
+from thalweg.learners.base.intervals import WithIntervals
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels
-from thalweg.learners.base.regressor import LinearAnswers, LinearRegressor, StreamRegressor
+from thalweg.learners.base.regressor import LinearPredictions, LinearRegressor, StreamRegressor
 from thalweg.learners.base.rows import Floats, Row
 from thalweg.learners.base.sample_weight import require_weights_taken
 from thalweg.learners.base.sparse_rows import as_matrix, is_sparse
@@ -334,7 +335,7 @@ class ClassifierPipeline(StreamPipeline, WithWeights):
         """The discriminants of the last step; what it decides by, where that need not be the likeliest class."""
         if not (self.__sklearn_is_fitted__() and self._core.decides):
             return super().decision_function(X)
-        rows = self._rows_to_answer(X)
+        rows = self._rows_to_predict(X)
         Z = stack_rows([as_matrix(block) for _, block in self._core.chain.known(rows)])
         return np.asarray(self._learned_steps()[-1].decision_function(Z))
 
@@ -403,7 +404,7 @@ class RegressorPipeline(StreamPipeline, LinearRegressor):
         *,
         sample_weight: ArrayLike | None = None,
         with_coef: bool = False,
-    ) -> Floats | LinearAnswers:
+    ) -> Floats | LinearPredictions:
         """As the last step does; the linear model on the way can be had of thalweg's regressors alone."""
         if with_coef and not self._has_coefficients:
             rule = f"be False behind {type(self._last).__name__}, which does not show its weights row by row"
@@ -429,6 +430,24 @@ class RegressorPipeline(StreamPipeline, LinearRegressor):
     @property
     def _has_coefficients(self) -> bool:  # type: ignore[override]
         return bool(getattr(self._last, "_has_coefficients", False))
+
+    predict_interval = available_if(_last_has("predict_interval"))(WithIntervals.predict_interval)
+    predict_interval_then_learn = available_if(_last_has("predict_interval"))(WithIntervals.predict_interval_then_learn)
+    member_predictions = available_if(_last_has("predict_interval"))(WithIntervals.member_predictions)
+    learn_late = available_if(_last_has("predict_interval"))(WithIntervals.learn_late)
+    _as_opinions = WithIntervals._as_opinions
+
+    @property
+    def _usual_coverage(self) -> float:
+        coverage: float = self._last._usual_coverage
+        return coverage
+
+    def _require_tracked(self, coverage: float | None) -> None:
+        self._last._require_tracked(coverage)
+
+    def _place_of(self, core: RegressorCore, coverage: float | None) -> int:
+        place: int = self._last._place_of(core, coverage)
+        return place
 
 
 class TransformerPipeline(StreamPipeline, WithRowWeights):

@@ -32,7 +32,7 @@ from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.python_core import Codes, posteriors
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import Floats, Row
-from thalweg.learners.decisions.prediction_sets import AnswersWithSets, Flags, follow_sets, no_sets
+from thalweg.learners.decisions.prediction_sets import Flags, PredictionsWithSets, follow_sets, no_sets
 from thalweg.pipeline.cores import CoreBefore
 from thalweg.pipeline.target_means import TargetEncodedRegressor
 from thalweg.tables.kinds import CELLS, MOST_RATES
@@ -343,17 +343,17 @@ class TargetEncodedClassifier(StreamClassifier):
     @available_if(_learner_has("predict_set"))  # type: ignore[untyped-decorator]
     def predict_set(self, X: Any) -> Any:
         """The set of labels of each row, of a learner that gives one."""
-        return self.learned.predict_set(self._core._as_counted(self._rows_to_answer(X)))
+        return self.learned.predict_set(self._core._as_counted(self._rows_to_predict(X)))
 
     @available_if(_learner_has("follow_sets"))  # type: ignore[untyped-decorator]
-    def follow_sets(self, X: Any, y: Any, order: Any) -> AnswersWithSets:
+    def follow_sets(self, X: Any, y: Any, order: Any) -> PredictionsWithSets:
         """Predictions, probabilities, sets and learning in any order, of a learner that gives sets."""
         rows, labels = self._take(X, y)
         core, codes, steps = self._ready_to_follow(X, rows, labels, order)
         if core is None:
             return no_sets(labels)
         answers, scores, sets = core.follow_sets(rows, codes, steps)
-        return AnswersWithSets(self._labels.decode(answers), posteriors(scores, core.confidence), sets)
+        return PredictionsWithSets(self._labels.decode(answers), posteriors(scores, core.confidence), sets)
 
     @available_if(_learner_has("explain"))  # type: ignore[untyped-decorator]
     def explain(self) -> str:

@@ -229,8 +229,8 @@ class TargetEncodedRegressor(WithIntervals):
     >>> shop = rng.integers(0, 500, 5000)
     >>> sales = (shop % 7) + rng.normal(size=5000)
     >>> model = TargetEncodedRegressor(AutoRegressor(curved=False), [(0, 1)])
-    >>> answers = model.predict_then_learn(shop[:, None] * 1.0, sales)
-    >>> bool((answers - sales)[2500:].std() < 0.6 * sales.std())
+    >>> predicted = model.predict_then_learn(shop[:, None] * 1.0, sales)
+    >>> bool((predicted - sales)[2500:].std() < 0.6 * sales.std())
     True
     """
 

@@ -1,4 +1,4 @@
-"""Mean ranks on a line; bars join models that the test cannot tell apart (Demšar 2006)."""
+"""Mean ranks on a line; bars join models between which the test finds no difference (Demšar 2006)."""
 
 from __future__ import annotations
 

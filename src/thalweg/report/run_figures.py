@@ -109,8 +109,10 @@ def draw_confusion_matrix(classes: Sequence[str], counts: ArrayLike, *, title: s
         axes.set(xlabel="prediction", ylabel="truth")
         axes.set_title(title)
         for truth, line in enumerate(shares):
-            for answer, share in enumerate(line):
-                axes.text(answer, truth, f"{100 * share:.0f} %", ha="center", va="center", color=style.INK, fontsize=9)
+            for predicted, share in enumerate(line):
+                axes.text(
+                    predicted, truth, f"{100 * share:.0f} %", ha="center", va="center", color=style.INK, fontsize=9
+                )
     return figure
 
 

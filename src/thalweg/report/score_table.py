@@ -1,4 +1,4 @@
-"""What is told first of a run, in the terminal and in a notebook: the verdict, and scores beside the baselines."""
+"""What is shown first of a run, in the terminal and in a notebook: the verdict, and scores beside the baselines."""
 
 from __future__ import annotations
 

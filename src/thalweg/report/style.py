@@ -1,6 +1,6 @@
 """The house style: one look for every figure.
 
-Colours are Okabe and Ito's, told apart by every kind of colour vision; a model keeps its colour, line and
+Colours are Okabe and Ito's, distinct for every kind of colour vision; a model keeps its colour, line and
 marker in all figures, so that nothing is told by colour alone.
 """
 

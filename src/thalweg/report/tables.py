@@ -70,7 +70,10 @@ def errors(headers: Sequence[str], groups: Sequence[Mapping[str, Sequence[float 
 
 def scores(measures: Sequence[str], values: Mapping[str, Sequence[float | None]]) -> Table:
     """Several measures of several classifiers, a line each, the first in bold; a missing value stays empty."""
-    rows = [[name, *("" if value is None else f"{value:.3f}" for value in line)] for name, line in values.items()]
+    rows = [
+        [name, *("" if value is None else f"{round(value, 3) + 0.0:.3f}" for value in line)]
+        for name, line in values.items()
+    ]
     return lines(("", *measures), [Styled(rows[0], "bold"), *rows[1:]] if rows else [])
 
 

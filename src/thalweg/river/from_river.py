@@ -162,7 +162,7 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
         wider = known.with_labels(labels).with_labels(announced).values
         told_from_the_start = len(wider) == 2 and len(known) in (0, 2)
         if not (self.model._multiclass or told_from_the_start or set(wider.tolist()) <= {0, 1}):
-            rule = "tells two classes apart, and must know both from the start: give them as 'classes'"
+            rule = "distinguishes two classes, and must know both from the start: give them as 'classes'"
             raise InvalidInput(f"{self.model} {rule}, got {wider.tolist()}")
         model = self._ready(X, rows)
         self.classes_ = wider
@@ -173,7 +173,7 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The prediction for each row; the first of ``classes_`` where River's model has none."""
         self._learned()
-        return np.array([self._answer(row) for row in self._dicts(X)], dtype=self.classes_.dtype)
+        return np.array([self._predicted(row) for row in self._dicts(X)], dtype=self.classes_.dtype)
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """The probability of each of ``classes_``; all alike where River's model has none."""
@@ -194,11 +194,11 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
             return label
         return bool(label == (self.classes_[1] if len(self.classes_) == 2 else 1))
 
-    def _answer(self, row: dict[Any, float]) -> Any:
-        answer = self.river_.predict_one(row)
-        if answer is None:
+    def _predicted(self, row: dict[Any, float]) -> Any:
+        predicted = self.river_.predict_one(row)
+        if predicted is None:
             return self.classes_[0]
-        return answer if self.model._multiclass else self.classes_[-1 if answer else 0]
+        return predicted if self.model._multiclass else self.classes_[-1 if predicted else 0]
 
     def _spread(self, given: dict[Any, float]) -> list[float]:
         shares = [given.get(self._told(label), 0.0) for label in self.classes_.tolist()]

@@ -60,7 +60,7 @@ class RiverClassifier(OpenSupervisedLearner, base.MiniBatchClassifier):
 
         if not self._has_begun or not len(X):
             return pd.Series([None] * len(X), index=X.index, dtype=object)
-        return pd.Series(self.learner_.predict(self._rows_to_answer(X)), index=X.index)
+        return pd.Series(self.learner_.predict(self._rows_to_predict(X)), index=X.index)
 
     def predict_proba_many(self, X: Any) -> Any:
         """The probability of each label, a column each."""
@@ -70,7 +70,7 @@ class RiverClassifier(OpenSupervisedLearner, base.MiniBatchClassifier):
             raise NotImplementedError(f"{self} has no probabilities")
         if not self._has_begun or not len(X):
             return pd.DataFrame(index=X.index)
-        given = self.learner_.predict_proba(self._rows_to_answer(X))
+        given = self.learner_.predict_proba(self._rows_to_predict(X))
         return pd.DataFrame(given, index=X.index, columns=self._learner.classes_.tolist())
 
     @property
@@ -109,10 +109,10 @@ class RiverRegressor(OpenSupervisedLearner, base.MiniBatchRegressor):
         if with_interval:
             return self._interval(x)
         try:
-            answer = self._learner.predict_one(x)
+            predicted = self._learner.predict_one(x)
         except UnknownFeature:
-            answer = self._learner.predict_one(self._familiar(x))
-        return 0.0 if answer is None else answer
+            predicted = self._learner.predict_one(self._familiar(x))
+        return 0.0 if predicted is None else predicted
 
     def _interval(self, x: Features) -> Interval:
         if not hasattr(self.model, "predict_interval"):
@@ -128,8 +128,8 @@ class RiverRegressor(OpenSupervisedLearner, base.MiniBatchRegressor):
         import pandas as pd
 
         known = self._has_begun and len(X)
-        answers = self.learner_.predict(self._rows_to_answer(X)) if known else np.zeros(len(X))
-        return pd.Series(answers, index=X.index)
+        predicted = self.learner_.predict(self._rows_to_predict(X)) if known else np.zeros(len(X))
+        return pd.Series(predicted, index=X.index)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
@@ -187,7 +187,7 @@ class RiverTransformer(OpenLearner, base.MiniBatchTransformer):
         if self._vocabulary is None or (self._keeps_features and set(X.columns) - set(self.feature_names_)):
             return pd.DataFrame([self.transform_one(row) for row in X.to_dict("records")], index=X.index)
         names = list(self._names_out(self.feature_names_))
-        out = pd.DataFrame(self._learner.transform(self._rows_to_answer(X)), index=X.index, columns=names)
+        out = pd.DataFrame(self._learner.transform(self._rows_to_predict(X)), index=X.index, columns=names)
         return out[list(X.columns)] if self._keeps_features else out
 
     def _untaught(self, x: Features) -> Features:

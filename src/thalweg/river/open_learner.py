@@ -154,6 +154,13 @@ class OpenLearner(base.Estimator):
         self._can_grow = True
         self._takes_rows_as_they_are = False  # no more to a row than what the compiled code reads of it
 
+    def take_over(self, learned: Any) -> None:
+        """Continue with what a model has learned from rows with names; it stays as it is."""
+        names = tuple(learned.feature_names_in_.tolist())
+        self._learner = copy.deepcopy(learned)
+        del self._learner.feature_names_in_  # from here on they are in the vocabulary, which can grow
+        self._open(names)
+
     @property
     def learner_(self) -> Any:
         """The learner inside. Its ``n_features_in_`` is the number of features met so far."""
@@ -262,7 +269,7 @@ class OpenLearner(base.Estimator):
         learner._core.name_features(wider)
         self._takes_rows_as_they_are = True
 
-    def _rows_to_answer(self, X: Any) -> Any:
+    def _rows_to_predict(self, X: Any) -> Any:
         names, rows = tuple(X.columns), self._numbers(X)
         return _sparse_columns(names, rows, self.feature_names_) if self._is_sparse else self._columns(names, rows)
 

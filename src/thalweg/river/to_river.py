@@ -14,8 +14,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from sklearn.base import clone
+
 from thalweg.errors import InvalidParameter, MissingExtra
 from thalweg.learners.base.classifier import StreamClassifier
+from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.transforms.base import StreamTransformer
 
@@ -23,14 +26,15 @@ from thalweg.transforms.base import StreamTransformer
 def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero", sparse: bool | None = None) -> Any:
     """Wrap a classifier, regressor or transformer of thalweg as a River object.
 
-    It begins fresh: what ``model`` has learned already is not taken over. The learner inside, with all it can, is
-    ``learner_``; its columns are ``feature_names_``, in the order in which they were first met, and ``n_features_in_``
-    is their number.
+    A model that has learned continues with what it has learned, and ``model`` itself does not change. River's ``clone``
+    gives a fresh one. The learner inside, with all it can, is ``learner_``; its columns are ``feature_names_``, in the
+    order in which they were first met, and ``n_features_in_`` is their number.
 
     Parameters
     ----------
     model : classifier, regressor or transformer of thalweg
-        The template; pipelines and committees too. A regressor has one target.
+        Pipelines and committees too. A regressor has one target. One that has learned must have learned rows with
+        names, such as those of a frame.
     missing : {"zero", "mean"}, default "zero"
         What a feature is in a row that lacks it. "zero" is River's own convention, right where most features of a row
         are absent because they are nought. "mean", the mean of the rows that had it, is neutral where a sensor falls
@@ -39,7 +43,7 @@ def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero", sparse: b
         Whether a row costs the time of the features it has, and no more, however many were met so far. By default this
         is so with ``missing="zero"`` where it makes no other model: linear learners, baselines, and what is made of
         them. With True `AutoClassifier` and pipelines with ``StandardScaler(with_mean=False)`` take sparse rows too,
-        and are other models then. False keeps an array over all features.
+        and are other models then. False keeps an array over all features, as a model that has learned does.
 
     Returns
     -------
@@ -51,10 +55,9 @@ def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero", sparse: b
 
     Examples
     --------
-    >>> from river import preprocessing
     >>> from thalweg import OnlineLDC
     >>> from thalweg.river import to_river
-    >>> model = preprocessing.StandardScaler() | to_river(OnlineLDC(0.05, counts="soft"))
+    >>> model = to_river(OnlineLDC(0.05, counts="soft"))
     >>> for i in range(100):
     ...     model.learn_one({"x": i % 7, "y": 1.0}, i % 7 > 3)
     >>> model.predict_one({"x": 6, "y": 1.0}), model.predict_one({"x": 1, "new": 3.0})
@@ -70,10 +73,30 @@ def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero", sparse: b
     if sparse and not (missing == "zero" and takes_sparse):
         reason = 'with missing="mean"' if takes_sparse else f"for {type(model).__name__}, which takes dense rows"
         raise InvalidParameter.of("to_river", "sparse", f"be left out {reason}", sparse)
+    learned = isinstance(model, StreamEstimator) and model.__sklearn_is_fitted__()
+    if learned:
+        _require_named_rows(model, missing, sparse)
+    template: Any = clone(model) if learned else model
+    wrapped: Any
     if isinstance(model, StreamClassifier):
-        return RiverClassifier(model, missing, sparse)
-    if isinstance(model, StreamRegressor):
-        return RiverRegressor(model, missing, sparse)
-    if isinstance(model, StreamTransformer):
-        return RiverTransformer(model, missing)
-    raise InvalidParameter.of("to_river", "model", "be a classifier, regressor or transformer of thalweg", model)
+        wrapped = RiverClassifier(template, missing, False if learned else sparse)
+    elif isinstance(model, StreamRegressor):
+        wrapped = RiverRegressor(template, missing, False if learned else sparse)
+    elif isinstance(model, StreamTransformer):
+        wrapped = RiverTransformer(template, missing)
+    else:
+        rule = "be a classifier, regressor or transformer of thalweg"
+        raise InvalidParameter.of("to_river", "model", rule, model)
+    if learned:
+        wrapped.take_over(model)
+    return wrapped
+
+
+def _require_named_rows(model: StreamEstimator, missing: str, sparse: bool | None) -> None:
+    """Refuse what a model that has learned cannot continue with."""
+    if not hasattr(model, "feature_names_in_"):
+        rule = "have learned rows with names, since River's rows are dicts; to_river(clone(model)) starts a fresh one"
+        raise InvalidParameter.of("to_river", "model", rule, model)
+    for name, value, usual in (("missing", missing, "zero"), ("sparse", bool(sparse), False)):
+        if value != usual:  # means that were not counted, and another model than the one that has learned
+            raise InvalidParameter.of("to_river", name, "be left out for a model that has learned", value)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.averages import HistoryPoints, WindowedMean
 from thalweg.evaluate.late_labels import Batch
+from thalweg.option_names import option
 from thalweg.run.scoreboard import MOST_POINTS, WINDOW, BlockMeans, add_in_order
 from thalweg.tables import Plan
 
@@ -28,7 +29,7 @@ Floats = NDArray[np.float64]
 
 #: Last rows that a later fit sees, as a multiple of the rows between fits.
 _WINDOW_FITS = 5
-#: Categories of a wide column that a fit tells apart, and how many the trees can hold.
+#: Categories of a wide column that a fit distinguishes, and how many the trees can hold.
 _MOST_CATEGORIES = 254
 
 
@@ -206,7 +207,8 @@ class Against:
 
     def __init__(self, names: tuple[str, ...], every: int, task: str, plan: Plan, seed: int) -> None:
         if plan.sparse_columns:
-            rule = f"be left out for sparse rows and text, such as column {plan.sparse_columns[0].name!r} (see --drop)"
+            name = plan.sparse_columns[0].name
+            rule = f"be left out for sparse rows and text, such as column {name!r} (see {option('drop')})"
             raise InvalidParameter.of_option("against", rule, ",".join(names))
         self.every = every
         self._numbers = task == "regression"

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidParameter
+from thalweg.option_names import option
 from thalweg.run.alert_rules import AlertRule
 
 Floats = NDArray[np.float64]
@@ -93,11 +94,11 @@ class AlertLog:
             if not rule.is_event and rule.metric not in metrics:
                 why = f"{rule.metric} is not a metric of {task}"
                 if task == "classification" and rule.metric in ("recall", "precision"):
-                    why = f"{rule.metric} needs a label of interest: name it with --positive"
-                raise InvalidParameter(f"--alert {rule.text}: {why}")
+                    why = f"{rule.metric} needs a label of interest: name it with {option('positive')}"
+                raise InvalidParameter(f"{option('alert', rule.text)}: {why}")
             if rule.column is not None and rule.column not in columns:
                 which = f"column {rule.column!r} among those that are watched"
-                raise InvalidParameter(f"--alert {rule.text}: there is no {which}")
+                raise InvalidParameter(f"{option('alert', rule.text)}: there is no {which}")
 
     def add_values(self, numbers: NDArray[np.int64], terms: Mapping[str, Terms]) -> None:
         """Rows by their numbers, and the terms of metrics by the names in `metrics`."""

@@ -98,7 +98,7 @@ input_drift, got 'error above 0.2'
         return self.metric in EVENTS
 
     def holds(self, value: float) -> bool:
-        """Whether a value is one to be told of."""
+        """Whether a value raises an alert."""
         return self.comparison is not None and _COMPARISONS[self.comparison](value, self.bound)
 
 

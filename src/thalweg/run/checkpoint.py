@@ -19,6 +19,7 @@ from safetensors.numpy import save as save_arrays
 from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.evaluate.late_labels import Waiting
 from thalweg.files import write_atomically
+from thalweg.run.earlier_names import present_arrays
 from thalweg.run.importance import WAITING, ImportanceSampler
 from thalweg.store import digest, dumps, loads, open_container
 from thalweg.tables import Encoder, Fingerprint, Plan
@@ -84,7 +85,7 @@ def state_of(run: Run) -> Parts:
     if waiting is not None:
         arrays = arrays_of("X", waiting.X)
         arrays |= {"labels": waiting.labels, "due": waiting.due, "number": waiting.number}
-        arrays |= {f"answered {name}": values for name, values in waiting.predicted.items()}
+        arrays |= {f"predicted {name}": values for name, values in waiting.predicted.items()}
     if run.watch is not None:
         run.watch.flush()
     own, own_arrays = run.task.state()
@@ -99,7 +100,7 @@ def state_of(run: Run) -> Parts:
         "options": run.options.resolved(),
         "chunks": run.chunks_done,
         "fingerprint": run.fingerprint.sums,
-        "counts": [run.read, run.answered, run.learned, run.unlabelled, run.skipped],
+        "counts": [run.read, run.processed, run.learned, run.unlabelled, run.skipped],
         "unpredicted": run.unpredicted,
         **run.notices.state(),
         "plan": run.encoder.plan.to_json(),
@@ -124,6 +125,7 @@ def state_of(run: Run) -> Parts:
 
 def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, bytes]) -> None:
     """Bring a run that has not begun to where `state_of` was; it must have the same options."""
+    arrays = present_arrays(arrays)
     # Files may have moved since: the rows themselves are compared with those that were learned.
     if changed := run.options.first_other(plain["options"], besides=("source", "model_out")):
         raise InvalidParameter(
@@ -132,7 +134,7 @@ def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
         )
     run.chunks_done = int(plain["chunks"])
     run.fingerprint = Fingerprint(plain["fingerprint"])
-    run.read, run.answered, run.learned, run.unlabelled, run.skipped = plain["counts"]
+    run.read, run.processed, run.learned, run.unlabelled, run.skipped = plain["counts"]
     run.unpredicted = int(plain.get("unpredicted", 0))
     run.notices.restore(plain)
     plan = Plan.from_json(plain["plan"])
@@ -148,7 +150,7 @@ def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
     if "importance" in plain:  # a run that was begun by an earlier version has none
         run.importance = ImportanceSampler(plan, run.options.seed)
         run.importance.restore(plain["importance"], arrays, loaded)
-    if "inputs" not in plain:  # runs that began without it go on without what it would have seen
+    if "inputs" not in plain:  # runs that began without it continue without what it would have seen
         run.watch = None
     elif run.watch is not None:
         run.watch.restore(plain["inputs"], arrays)
@@ -160,7 +162,7 @@ def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
         run.natural_order = False
         run.source = replace(run.source, files=tuple(sorted(run.source.files)))
     if "due" in arrays:
-        predicted = {name[9:]: values for name, values in arrays.items() if name.startswith("answered ")}
+        predicted = {name[10:]: values for name, values in arrays.items() if name.startswith("predicted ")}
         X = rows_of("X", arrays, plan.width)
         run.late.waiting = Waiting(X, arrays["labels"], arrays["due"], arrays["number"], predicted)
     run.predictions = run.predictions_file(int(plain["predictions"]))

@@ -15,6 +15,7 @@ from thalweg.evaluate.class_drift import ClassChangeDetector
 from thalweg.evaluate.drift import ChangeDetector
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting, follow_baselines, new_baselines
+from thalweg.option_names import option
 from thalweg.pipeline.over_columns import over_columns
 from thalweg.run.alert_log import Terms
 from thalweg.run.alert_rules import OF_COLUMNS, OF_LABELS
@@ -22,7 +23,7 @@ from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import LabelNumbers, LabelPredictions, confidences, joined_labels, probabilities_of
 from thalweg.run.rare_scoreboard import RareScoreboard
-from thalweg.run.scoreboard import ANSWERERS, Scoreboard
+from thalweg.run.scoreboard import PREDICTORS, Scoreboard
 from thalweg.run.set_scoreboard import SetScoreboard
 from thalweg.run.task import Predicted, Scored, Targets, Task
 from thalweg.table_model import TableClassifier
@@ -33,6 +34,8 @@ from thalweg.tables.opening import natural_order
 
 #: Labels that an error lists.
 _MOST_LISTED = 10
+#: What `confidences` gives.
+_CONFIDENCES = ("of_truth", "of_prediction", "squared")
 
 
 class _Piece(NamedTuple):
@@ -79,8 +82,8 @@ class Classification(Task):
             name = str(self.options.time)
             if clocks[name].counts:
                 raise InvalidInput(
-                    f"column {name!r} holds whole numbers, not times, so that --alerts {self.options.alerts} means "
-                    "nothing: count rows, as in 100/10000rows"
+                    f"column {name!r} holds whole numbers, not times, so that "
+                    f"{option('alerts', self.options.alerts)} means nothing: count rows, as in 100/10000rows"
                 )
         self.model = over_columns(self.model, plan)
         return plan
@@ -117,7 +120,7 @@ class Classification(Task):
         rows = batch.X.shape[0]
         predicted: Predicted = {"model": np.zeros(rows, dtype=np.int64)}
         if hasattr(self.model, "predict_proba"):
-            names = ("of_truth", "of_answer", "squared", *(("of_positive",) if self.rare is not None else ()))
+            names = (*_CONFIDENCES, *(("of_positive",) if self.rare is not None else ()))
             predicted |= {name: np.full(rows, np.nan) for name in names}
             if self.probability_labels:
                 predicted["by_label"] = np.full((rows, len(self.probability_labels)), np.nan)
@@ -135,7 +138,7 @@ class Classification(Task):
             predicted |= follow_baselines(self.baselines, batch.labels, order)
         else:
             given = follow_baselines(self.baselines, words, order)
-            predicted |= {name: self.names.of_answers(labels) for name, labels in given.items()}
+            predicted |= {name: self.names.of_predictions(labels) for name, labels in given.items()}
         if waiting is not None and len(waiting):
             for name, values in waiting.predicted.items():
                 predicted[name] = np.concatenate([values, predicted[name][batch.carried :]])
@@ -168,29 +171,29 @@ class Classification(Task):
         """What was predicted, and how sure the model was, of pieces during which it knew the same classes."""
         rows = np.concatenate([piece.rows for piece in pieces])
         given = np.concatenate([piece.given for piece in pieces])
-        predicted["model"][rows] = self.names.of_answers(given.astype(np.str_, copy=False))
-        if "of_answer" in predicted:
+        predicted["model"][rows] = self.names.of_predictions(given.astype(np.str_, copy=False))
+        if "of_prediction" in predicted:
             known = [piece.proba for piece in pieces if piece.proba is not None]
             proba = np.concatenate(known) if known else None
             column = self.names.places_among(pieces[0].classes)
-            answers = predicted["model"][rows]
-            for name, values in confidences(proba, column, batch.labels[rows], answers).items():
+            predictions = predicted["model"][rows]
+            for name, values in confidences(proba, column, batch.labels[rows], predictions).items():
                 predicted[name][rows] = values
             if self.rare is not None:
                 number = np.array([self.rare.number(self.names.known)])
-                predicted["of_positive"][rows] = probabilities_of(proba, column[number], answers)[:, 0]
+                predicted["of_positive"][rows] = probabilities_of(proba, column[number], predictions)[:, 0]
             if self.probability_labels:
-                numbers = self.names.of_answers(np.array(self.probability_labels))
-                predicted["by_label"][rows] = probabilities_of(proba, column[numbers], answers)
+                numbers = self.names.of_predictions(np.array(self.probability_labels))
+                predicted["by_label"][rows] = probabilities_of(proba, column[numbers], predictions)
         sets = [piece.sets for piece in pieces if piece.sets is not None]
         if self.sets is not None and sets:
             held = np.concatenate(sets)
-            answered = predicted["model"][rows] > 0
+            has_prediction = predicted["model"][rows] > 0
             with_others = np.concatenate([held, np.zeros((len(held), 1), dtype=np.bool_)], axis=1)
             column = self.names.places_among(pieces[0].classes)
             predicted["held"][rows] = with_others[np.arange(len(rows)), column[batch.labels[rows]]]
-            predicted["set_size"][rows] = np.where(answered, held.sum(axis=1), np.nan)
-            predicted["held_labels"][rows[answered]] = joined_labels(pieces[0].classes, held[answered])
+            predicted["set_size"][rows] = np.where(has_prediction, held.sum(axis=1), np.nan)
+            predicted["held_labels"][rows[has_prediction]] = joined_labels(pieces[0].classes, held[has_prediction])
 
     def watched(self, values: NDArray[Any]) -> Cells:
         return values.astype(np.int64) - 1, self.names.known
@@ -200,8 +203,8 @@ class Classification(Task):
         before = self.board.unpredicted
         mistakes = self.board.add(
             batch.labels[rows],
-            {name: predicted[name][rows] for name in ANSWERERS},
-            *(predicted[name][rows] if name in predicted else None for name in ("of_truth", "of_answer", "squared")),
+            {name: predicted[name][rows] for name in PREDICTORS},
+            *(predicted[name][rows] if name in predicted else None for name in _CONFIDENCES),
         )
         self.detector.skip(self.board.unpredicted - before)
         changes = self.detector.add(mistakes)
@@ -212,7 +215,7 @@ class Classification(Task):
             )
             self.rare.add(
                 batch.labels[scored],
-                {name: predicted[name][scored] for name in ANSWERERS},
+                {name: predicted[name][scored] for name in PREDICTORS},
                 of_positive,
                 period,
                 batch.number[scored],
@@ -222,9 +225,9 @@ class Classification(Task):
         if self.sets is not None:
             self.sets.add(predicted["held"][rows], predicted["set_size"][rows])
         self.class_detector.add(plan.without_cells(batch.X)[rows], batch.labels[rows])
-        answered = predicted["model"][rows] > 0
-        terms = self._terms(batch.labels[rows[answered]], predicted["model"][rows[answered]], asked)
-        return Scored(answered, mistakes, changes, terms)
+        has_prediction = predicted["model"][rows] > 0
+        terms = self._terms(batch.labels[rows[has_prediction]], predicted["model"][rows[has_prediction]], asked)
+        return Scored(has_prediction, mistakes, changes, terms)
 
     def alert_metrics(self) -> tuple[str, ...]:
         has_positive = self.rare is not None and (self.rare.positive is not None)
@@ -260,7 +263,7 @@ class Classification(Task):
     def write(self, file: Any, batch: Batch, known: NDArray[np.bool_], predicted: Predicted) -> int:
         fresh = slice(batch.carried, None)
         by_label, held_labels = predicted.pop("by_label", None), predicted.pop("held_labels", None)
-        probability = predicted.get("of_answer")
+        probability = predicted.get("of_prediction")
         file.write(
             batch.number[fresh],
             self.names,
@@ -272,7 +275,7 @@ class Classification(Task):
         )
         return int((predicted["model"][fresh] == 0).sum())
 
-    # ------------------------------------------------------------------ what is kept and told
+    # ------------------------------------------------------------------ what is kept and reported
 
     def models(self) -> dict[str, Any]:
         return {"model": self.model, **self.baselines}
@@ -303,7 +306,7 @@ class Classification(Task):
             self.sets = None
         self.probability_labels = list(plain.get("probability_labels", ()))
         self.detector.restore(plain["detector"])
-        if "class_detector" in plain:  # runs that began without it go on without what it would have seen
+        if "class_detector" in plain:  # runs that began without it continue without what it would have seen
             self.class_detector.restore(plain["class_detector"])
         self.model = models["model"]
         self.baselines = {name: models[name] for name in self.baselines}
@@ -316,7 +319,7 @@ class Classification(Task):
         labels = ["", *known]
         order = sorted(np.flatnonzero(counts.any(axis=1)).tolist(), key=lambda at: natural_order(labels[at]))
         places = [at - 1 for at in order]
-        scores = {name: board.score(name) for name in ANSWERERS}
+        scores = {name: board.score(name) for name in PREDICTORS}
         return {
             "verdict": {
                 name: blocks.interval(least=-(scores[name]["error"] or 0.0)) for name, blocks in board.blocks.items()
@@ -327,7 +330,7 @@ class Classification(Task):
             "confusion": {
                 "classes": [known[i - 1] for i in order],
                 "counts": [[int(counts[i, j]) for j in order] for i in order],
-                "unanswered": int(counts[:, 0].sum()) + board.unpredicted,
+                "unpredicted": int(counts[:, 0].sum()) + board.unpredicted,
             },
             "calibration": board.calibration(),
             **({} if self.rare is None else {"rare": self.rare.metrics(board.confusion, known, places)}),
@@ -348,7 +351,7 @@ class Classification(Task):
     def progress(self) -> str:
         if not self.board.rows:
             return ""
-        model, no_change, majority = (self.board.score(name) for name in ANSWERERS)
+        model, no_change, majority = (self.board.score(name) for name in PREDICTORS)
         return (
             f"error {model['error']:.4f}, now {model['recent']:.4f} "
             f"(no change {no_change['error']:.4f}, majority {majority['error']:.4f})"

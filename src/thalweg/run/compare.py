@@ -35,6 +35,7 @@ from thalweg.report.page.content import SCHEMA, Known, Metrics, as_metrics
 from thalweg.report.page.number_content import is_regression
 from thalweg.run import compare_numbers, compare_rare
 from thalweg.run.compare_numbers import intervals
+from thalweg.run.earlier_names import present_columns, present_metrics
 from thalweg.run.pending_rows import in_ranges, pending_ranges
 from thalweg.run.scoreboard import BlockMeans
 from thalweg.tables import Block, Chunk, chunks, open_source
@@ -94,13 +95,13 @@ class RecordedRun:
 
     def _chunks(self) -> Iterator[Chunk]:
         if self.kept is None:
-            return chunks(open_source(self.predictions, delimiter=",").blocks(), _ROWS)
+            return chunks(map(present_columns, open_source(self.predictions, delimiter=",").blocks()), _ROWS)
         return chunks([Block(_without_nulls(self.kept), str(self.path), 1, typed=True)], _ROWS)
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """Runs over the same rows, by names that tell them apart."""
+    """Runs over the same rows, by different names."""
 
     source: str
     target: str
@@ -116,11 +117,16 @@ def read_run(path: Path) -> RecordedRun:
     """A run from its ``metrics.json``, or from the folder that holds it."""
     file = path / METRICS if path.is_dir() else path
     try:
-        metrics = as_metrics(json.loads(file.read_text(encoding="utf-8")))
+        metrics = as_metrics(present_metrics(json.loads(file.read_text(encoding="utf-8")), SCHEMA))
         schema, scored = metrics["schema"], metrics["rows"]["scored"]
         _ = metrics["run"]["source"], metrics["run"]["options"], metrics["model"]["name"], metrics["curve"]["rows"]
         error = metrics["scores"]["model"][_error_of(metrics)]  # type: ignore[literal-required]
-    except (ValueError, KeyError, TypeError) as problem:  # a UnicodeDecodeError and a JSONDecodeError are ValueErrors
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+    ) as problem:  # a UnicodeDecodeError and a JSONDecodeError are ValueErrors
         raise InvalidInput(f"{file} is not the {METRICS} of a run") from problem
     if schema != SCHEMA:
         raise InvalidInput(f"{file} was written by another version of thalweg: its schema is {schema}, ours {SCHEMA}")
@@ -182,7 +188,7 @@ def _word(metrics: Mapping[str, Any]) -> str:
 
 def rows_used(metrics: Mapping[str, Any]) -> int:
     """Rows that were predicted, or came before any label."""
-    return int(metrics["rows"]["answered"] + metrics["rows"].get("unpredicted", 0))
+    return int(metrics["rows"]["predicted"] + metrics["rows"].get("unpredicted", 0))
 
 
 def _differing(members: Sequence[RecordedRun]) -> set[str]:
@@ -198,7 +204,7 @@ def _differing(members: Sequence[RecordedRun]) -> set[str]:
 
 def _data_set(source: str, members: Sequence[RecordedRun], shown: set[str]) -> DataSet:
     first = members[0].metrics
-    # The same model with the same options: only where a run lies tells it from the other, by its folder or by its path.
+    # The same model with the same options: only its place distinguishes it, the folder or the path.
     folders = [run.path.resolve().parent.name if run.path.name == METRICS else run.path.stem for run in members]
     paths = [str(run.path.parent if run.path.name == METRICS else run.path) for run in members]
     models = [_name(run, shown) for run in members]
@@ -364,14 +370,14 @@ def _scored(run: RecordedRun, part: Part) -> NDArray[np.bool_]:
     chunk, came = part
     known = compute.not_equal(chunk.column("label"), "")
     if "unpredicted" in run.metrics["rows"]:
-        known = compute.and_(known, compute.not_equal(chunk.column("answer"), ""))
+        known = compute.and_(known, compute.not_equal(chunk.column("prediction"), ""))
     return np.asarray(known.to_numpy(), dtype=np.bool_) & came
 
 
 def _differs(chunk: Chunk) -> NDArray[np.bool_]:
     from pyarrow import compute
 
-    return np.asarray(compute.not_equal(chunk.column("label"), chunk.column("answer")).to_numpy(), dtype=np.bool_)
+    return np.asarray(compute.not_equal(chunk.column("label"), chunk.column("prediction")).to_numpy(), dtype=np.bool_)
 
 
 def _without_nulls(table: Any) -> Any:
@@ -386,7 +392,7 @@ def _without_nulls(table: Any) -> Any:
 
 def _parts(run: RecordedRun) -> Iterator[Part]:
     for chunk, came in run.parts():
-        missing = {"row", "label", "answer"} - set(chunk.column_names if chunk.pieces else ())
+        missing = {"row", "label", "prediction"} - set(chunk.column_names if chunk.pieces else ())
         if missing or chunk.bad:
             raise InvalidInput(f"{run.predictions} is not the predictions.csv of a run")
         yield chunk, came
@@ -457,5 +463,5 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
 
 
 def _known(values: dict[str, Any]) -> dict[str, Any]:
-    """With null for what a test could not tell; strict JSON has no NaN."""
+    """With null for what a test could not compute; strict JSON has no NaN."""
     return {name: value if math.isfinite(value) else None for name, value in values.items()}

@@ -14,7 +14,7 @@ from thalweg.run.scoreboard import BlockMeans
 from thalweg.tables import Chunk
 from thalweg.tables.cells import BadCell, numbers
 
-#: Errors whose differences are told.
+#: Errors whose differences are reported.
 ERRORS = ("absolute_error", "squared_error")
 
 Floats = NDArray[np.float64]

@@ -115,14 +115,14 @@ def _blocks(
     held: list[tuple[Any, Any, Floats]] = []
     rows = 0
     for part, came in parts:
-        label, answer, scores = _columns(part, positive, classes)
-        columns = np.where(came, label, -1), answer, scores
+        label, predicted, scores = _columns(part, positive, classes)
+        columns = np.where(came, label, -1), predicted, scores
         while len(columns[0]):
             room = length - rows
-            label, answer, scores = columns
-            held.append((label[:room], answer[:room], scores[:room]))
+            label, predicted, scores = columns
+            held.append((label[:room], predicted[:room], scores[:room]))
             rows += len(held[-1][0])
-            columns = label[room:], answer[room:], scores[room:]
+            columns = label[room:], predicted[room:], scores[room:]
             if rows == length:
                 yield _scored(held)
                 held, rows = [], 0
@@ -131,21 +131,21 @@ def _blocks(
 
 
 def _scored(held: list[tuple[Any, Any, Floats]]) -> tuple[Any, Any, Floats]:
-    label, answer, scores = (np.concatenate(each) for each in zip(*held, strict=True))
-    scored = (label >= 0) & (answer >= 0)
-    return label[scored] == 1, answer[scored] == 1, scores[scored]
+    label, predicted, scores = (np.concatenate(each) for each in zip(*held, strict=True))
+    scored = (label >= 0) & (predicted >= 0)
+    return label[scored] == 1, predicted[scored] == 1, scores[scored]
 
 
 def _columns(part: Chunk, positive: str, classes: int) -> tuple[Any, Any, Floats]:
     """Label and prediction, 1 for the positive, 0 for others, -1 for none; P(positive), NaN where it is not known."""
-    label, answer = (_codes(part.column(name), positive) for name in ("label", "answer"))
+    label, predicted = (_codes(part.column(name), positive) for name in ("label", "prediction"))
     scores = np.full(len(label), np.nan)
     if f"P({positive})" in part.column_names:
         scores = _numbers(part.column(f"P({positive})"))
     elif classes == 2 and "probability" in part.column_names:
         top = _numbers(part.column("probability"))
-        scores = np.where(answer == 1, top, 1.0 - top)
-    return label, answer, scores
+        scores = np.where(predicted == 1, top, 1.0 - top)
+    return label, predicted, scores
 
 
 def _codes(column: Any, positive: str) -> NDArray[np.int64]:

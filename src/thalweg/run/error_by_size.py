@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 _BINS_PER_SPREAD = 20.0
-#: Distances from the centre that are told apart, in spreads: beyond it a number would overflow.
+#: Distances from the centre that are distinguished, in spreads: beyond it a number would overflow.
 _FARTHEST = 1e200
-#: Groups that are told, at the most.
+#: Groups that are reported, at the most.
 _MOST_GROUPS = 10
 
 
 class ErrorBySize:
-    """Rows, errors of each answerer, residuals and misses by bin of the target.
+    """Rows, errors of each predictor, residuals and misses by bin of the target.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class ErrorBySize:
             self._spread = spread or abs(self._centre) or 1.0
 
     def add(self, truth: Floats, errors: Floats, residual: Floats, covered: Floats) -> None:
-        """Take in rows: absolute errors in a column for each answerer, and 1, 0 or NaN for the interval."""
+        """Take in rows: absolute errors in a column for each predictor, and 1, 0 or NaN for the interval."""
         known = ~np.isnan(covered)
         lines = np.column_stack([np.ones(len(truth)), errors, residual, known, np.where(known, covered, 0.0)])
         with np.errstate(over="ignore"):

@@ -12,6 +12,7 @@ from thalweg.errors import InvalidParameter
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.prediction_intervals import PredictionIntervals
+from thalweg.option_names import parameters_of
 from thalweg.parameters import whole_number
 from thalweg.pipeline import StreamPipeline
 from thalweg.pipeline.pipeline import learner_name
@@ -98,11 +99,12 @@ def run(
     >>> result.to_frame().shape
     (3000, 4)
     """
-    source = MemorySource(X, y, time=time, label_time=label_time, rows=rows)
-    asked = {"delay": delay, "against": against, "against_rows": against_rows, **options}
-    (engine,), seconds = _walk([model], source, rows, asked)
-    written = repr(model) if isinstance(model, str) else _written(model)
-    return _result(engine, _call("run", written, source, rows, asked), seconds)
+    with parameters_of("run"):
+        source = MemorySource(X, y, time=time, label_time=label_time, rows=rows)
+        asked = {"delay": delay, "against": against, "against_rows": against_rows, **options}
+        (engine,), seconds = _walk([model], source, rows, asked)
+        written = repr(model) if isinstance(model, str) else _written(model)
+        return _result(engine, _call("run", written, source, rows, asked), seconds)
 
 
 def compare(
@@ -143,12 +145,13 @@ def compare(
     if len(named) < 2 or (not isinstance(models, Mapping) and len(named) < len(models)):
         rule = "be at least two that differ, or a dict that names them"
         raise InvalidParameter.of("compare", "models", rule, list(named))
-    source, asked = MemorySource(X, y, time=time, label_time=label_time, rows=rows), {"delay": delay, **options}
-    engines, seconds = _walk(list(named.values()), source, rows, asked)
-    command = _call("compare", f"[{', '.join(map(_written, named.values()))}]", source, rows, asked)
-    return Comparison(
-        {name: _result(engine, command, seconds, name) for name, engine in zip(named, engines, strict=True)}
-    )
+    with parameters_of("compare"):
+        source, asked = MemorySource(X, y, time=time, label_time=label_time, rows=rows), {"delay": delay, **options}
+        engines, seconds = _walk(list(named.values()), source, rows, asked)
+        command = _call("compare", f"[{', '.join(map(_written, named.values()))}]", source, rows, asked)
+        return Comparison(
+            {name: _result(engine, command, seconds, name) for name, engine in zip(named, engines, strict=True)}
+        )
 
 
 def _walk(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from thalweg.errors import InvalidParameter
+from thalweg.option_names import option
 
 if TYPE_CHECKING:
     from thalweg.run.options import RunOptions
@@ -48,7 +49,7 @@ def unused_hashing(options: RunOptions, plan: Plan) -> Iterator[str]:
 
     given = type(options)
     if options.ngrams != given.ngrams and not any(column.kind == "text" for column in plan.columns):
-        yield f"--ngrams {options.ngrams} has no effect: no column is text; --text names one"
+        yield f"{option('ngrams', options.ngrams)} has no effect: no column is text; {option('text')} names one"
     hashed = any(isinstance(column, SparseColumn) and column.words is not None for column in plan.columns)
     if options.hash_bits != given.hash_bits and not hashed:
-        yield f"--hash-bits {options.hash_bits} has no effect: no column is hashed into features"
+        yield f"{option('hash_bits', options.hash_bits)} has no effect: no column is hashed into features"

@@ -18,7 +18,7 @@ ALL_ROWS = "all rows"
 def trace_of(model: Any) -> dict[str, Any]:
     """Rate, rows remembered, and shares of the members; what a model does not have is left out.
 
-    Rows are by class where the model can tell, else `ALL_ROWS` of them together.
+    Rows are by class where the model has them, else `ALL_ROWS` of them together.
 
     Examples
     --------

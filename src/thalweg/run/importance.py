@@ -111,7 +111,7 @@ class ImportanceSampler:
         replaced = replace_groups(model, X, y, self.reference, self.groups, self.label, spread, rng)
         self._over_time.add(self._begun_at, replaced)
 
-    # ------------------------------------------------------------------ what is told
+    # ------------------------------------------------------------------ what is reported
 
     @property
     def sampled_at(self) -> int:

@@ -47,7 +47,7 @@ class MemorySource:
     ['x1', 'y', 'time']
     """
 
-    #: As those of a run over files: no files, no pipe, and nothing to tell of bytes.
+    #: As those of a run over files: no files, no pipe, and no bytes to report.
     files: tuple[Any, ...] = ()
     is_pipe = False
     share: float | None = None

@@ -50,7 +50,7 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
         },
         "rows": {
             "read": run.read,
-            "answered": run.answered - run.unpredicted,
+            "predicted": run.processed - run.unpredicted,
             "unpredicted": run.unpredicted,
             "scored": task.board.rows,
             "learned": run.learned,

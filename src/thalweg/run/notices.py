@@ -1,4 +1,4 @@
-"""What a run tells its user of the table: at once where it can, and in the report.
+"""What a run reports about its table: at once where it can, and in the report.
 
 Kept word by word: rows that cannot be read, what the first rows show, keys and labels that come too late for a column,
 codes of missing values that come after the first rows, and times that go back.
@@ -6,7 +6,6 @@ codes of missing values that come after the first rows, and times that go back.
 
 from __future__ import annotations
 
-import shlex
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.option_names import option, options
 from thalweg.run.options import RunOptions
 from thalweg.tables import Chunk
 from thalweg.tables.clock import NEVER
@@ -21,7 +21,7 @@ from thalweg.tables.encoder import Encoded
 
 #: Complaints about rows that are kept.
 _MOST_COMPLAINTS = 100
-#: Notices of one kind that are told one by one.
+#: Notices of one kind that are reported one by one.
 _MOST_TOLD = 5
 
 
@@ -33,8 +33,8 @@ class Notices:
         self._head = head
         #: About rows that were skipped.
         self.complaints: list[str] = []
-        #: Sentences that were told as soon as they arose.
-        self.told: set[str] = set()
+        #: Sentences that were reported as soon as they arose.
+        self.said: set[str] = set()
         self._oddities: list[str] = []
         #: By key of JSON that is no column, and by label without a column of probabilities.
         self._ignored: dict[str, str] = {}
@@ -44,8 +44,8 @@ class Notices:
         self._times: dict[str, list[int]] = {}
 
     def tell(self, sentence: str) -> None:
-        """Tell the user at once."""
-        self.told.add(sentence)
+        """Warn at once."""
+        self.said.add(sentence)
         warnings.warn(sentence, stacklevel=3)
 
     def complain(self, bad: Sequence[Any]) -> None:
@@ -63,7 +63,7 @@ class Notices:
         named = ", ".join(map(repr, known[:_MOST_TOLD])) or "none"
         self.odd(
             [
-                f"none of the first {rows:,} rows has the label {positive!r} of --positive: "
+                f"none of the first {rows:,} rows has the label {positive!r} of {option('positive')}: "
                 f"their labels are {named}{' …' if len(known) > _MOST_TOLD else ''}"
             ]
         )
@@ -73,7 +73,7 @@ class Notices:
         for key, file, row in chunk.ignored():
             if key in self._ignored:
                 continue
-            advice = f"--head {row + self._head} makes it a column"
+            advice = f"{option('head', row + self._head)} makes it a column"
             if files and file != str(files[0]):
                 advice = "write it, with null for a value, into the first file"
             first = f"in none of the first {self._head:,} rows"
@@ -88,7 +88,7 @@ class Notices:
             row = before + 1 + int(np.argmax(labels == known.index(label) + 1))
             self._late_labels[label] = (
                 f"row {row:,}: the label {label!r} is in none of the first {self._head:,} rows and has no column of "
-                f"probabilities in predictions.csv: --head {row} makes one"
+                f"probabilities in predictions.csv: {option('head', row)} makes one"
             )
             self._tell_if_few(self._late_labels[label], len(self._late_labels))
 
@@ -96,12 +96,12 @@ class Notices:
         """Codes of missing values that the first rows did not have."""
         for at, column, found in encoded.sentinels:
             code = column.as_written(found.value)
-            told = (
+            said = (
                 f"{code} for the third time, far from the other values ({found.low:g} to {found.high:g}): it counts "
-                f"as missing from here on; --na={code} makes it so from the first row, --keep-sentinels keeps it as a "
-                "number"
+                f"as missing from here on; {option('na', code)} makes it so from the first row, "
+                f"{option('keep_sentinels', True)} keeps it as a number"
             )
-            self._late_sentinels.append(str(chunk.complaint(at, column.name, told)))
+            self._late_sentinels.append(str(chunk.complaint(at, column.name, said)))
             self._tell_if_few(self._late_sentinels[-1], len(self._late_sentinels))
 
     def _tell_if_few(self, sentence: str, so_far: int) -> None:
@@ -116,23 +116,23 @@ class Notices:
 
     def sentences(self, left_out: Mapping[str, str]) -> list[str]:
         """What the user should know of the table, columns that are left out and why among it."""
-        told = list(self._oddities)
+        said = list(self._oddities)
         for found, of_the_rest in (
             (list(self._ignored.values()), "keys come too late to be columns and are ignored"),
             (self._late_sentinels, "values count as missing from some row on"),
             (list(self._late_labels.values()), "labels come too late to have a column of probabilities"),
         ):
-            told += found[:_MOST_TOLD]
+            said += found[:_MOST_TOLD]
             if len(found) > _MOST_TOLD:
-                told.append(f"{len(found) - _MOST_TOLD:,} further {of_the_rest}")
-        told += [f"column {name!r} is {why}" for name, why in left_out.items() if "cannot be learned" in why]
+                said.append(f"{len(found) - _MOST_TOLD:,} further {of_the_rest}")
+        said += [f"column {name!r} is {why}" for name, why in left_out.items() if "cannot be learned" in why]
         steps = {name: back for name, (_, back) in self._times.items()}
         if steps and all(steps.values()):  # else the rows are in the order of one of the columns
             name, back = next(iter(steps.items()))
             times = "once" if back == 1 else f"{back:,} times"
-            sort = "--sort" if self._options.time is not None else f"--time {shlex.quote(name)} --sort"
-            told.append(f"column {name!r} goes back {times}: if the rows are not in time order, {sort} sorts them")
-        return told
+            sort = options(sort=True) if self._options.time is not None else options(time=name, sort=True)
+            said.append(f"column {name!r} goes back {times}: if the rows are not in time order, {sort} sorts them")
+        return said
 
     def state(self) -> dict[str, Any]:
         """Without ignored keys: a run that continues reads the rows before once more."""

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import COVERAGES, check_model_options
+from thalweg.option_names import option
 from thalweg.run.alert_rules import AlertRule
 from thalweg.run.hashing_options import check_hashing
 from thalweg.run.questions import REFERENCE_ROWS, AlertsAsked, parse_against, parse_costs
@@ -285,26 +286,31 @@ class RunOptions:
                 raise InvalidParameter.of_option(name, rule, getattr(self, name))
         if self.delay and self.label_time is not None:
             raise InvalidParameter.of_option(
-                "delay", "be 0 together with --label-time, which gives each label its own time", self.delay
+                "delay", f"be 0 together with {option('label_time')}, which gives each label its own time", self.delay
             )
         if self.label_time is not None and self.time is None:
             raise InvalidParameter.of_option(
-                "time", "name the column of row times, which --label-time needs", self.time
+                "time", f"name the column of row times, which {option('label_time')} needs", self.time
             )
         if self.sort and self.time is None:
-            raise InvalidParameter.of_option("time", "name the column of row times, which --sort needs", self.time)
+            raise InvalidParameter.of_option(
+                "time", f"name the column of row times, which {option('sort')} needs", self.time
+            )
         if self.costs is not None:
             parse_costs(self.costs)
         if self.against is not None:
             parse_against(self.against)
         if self.alerts is not None and AlertsAsked.parse(self.alerts).unit and self.time is None:
-            rule = f"name the column of row times, which --alerts {self.alerts} needs (100/10000rows needs none)"
+            rule = (
+                f"name the column of row times, which {option('alerts', self.alerts)} needs (100/10000rows needs none)"
+            )
             raise InvalidParameter.of_option("time", rule, self.time)
         for rule in self.alert:
             AlertRule.parse(rule)
         if self.target in self.drop:
             raise InvalidParameter(
-                f"--drop {self.target} names the target column: drop another column, or change --target"
+                f"{option('drop', self.target)} names the target column: drop another column, or change "
+                f"{option('target')}"
             )
         if not all(value.strip() for value in self.na):
             raise InvalidParameter.of_option("na", "name a value: an empty cell is missing anyway", "")
@@ -312,7 +318,8 @@ class RunOptions:
             raise InvalidParameter.of_option("coverage", f"be one of {', '.join(map(str, COVERAGES))}", self.coverage)
         if self.task == "regression" and self.target in self.categorical:
             raise InvalidParameter(
-                f"--categorical {self.target} makes the target a class label: leave out --task regression"
+                f"{option('categorical', self.target)} makes the target a class label: leave out "
+                f"{option('task', 'regression')}"
             )
         if self.key is not None and self.key in (self.target, *self.drop, *self.categorical, *self.text):
             raise InvalidParameter.of_option("key", "be a column that no other option names", self.key)
@@ -320,10 +327,12 @@ class RunOptions:
         for name in self.text:
             if name == self.target:
                 raise InvalidParameter(
-                    f"--text {name} names the target column, which holds labels or numbers: leave it out"
+                    f"{option('text', name)} names the target column, which holds labels or numbers: leave it out"
                 )
             if name in self.categorical:
-                raise InvalidParameter(f"column {name} is given to --text and to --categorical: choose one of them")
+                raise InvalidParameter(
+                    f"column {name} is given to {option('text')} and to {option('categorical')}: choose one of them"
+                )
         check_model_options(rate=self.rate, adaptive=self.adaptive, seed=self.seed)
 
     @classmethod
@@ -339,7 +348,9 @@ class RunOptions:
             has_one = "coverage" in model.get_params(deep=False)
             return model.set_params(coverage=self.coverage) if has_one else model
         if self.costs is not None and self.positive is None and "costs" in model.get_params(deep=False):
-            raise InvalidParameter(f"--costs with {self.model} needs --positive, the label that fp and fn refer to")
+            raise InvalidParameter(
+                f"{option('costs')} with {self.model} needs {option('positive')}, the label that fp and fn refer to"
+            )
         costs = None if self.costs is None else parse_costs(self.costs)
         return ask_of(model, costs=costs, positive=self.positive, delay=self.delay)
 

@@ -43,7 +43,7 @@ def pending_ranges(metrics: Mapping[str, Any]) -> list[list[int]] | None:
     --------
     >>> pending_ranges({"rows": {"pending": 0}})
     []
-    >>> pending_ranges({"rows": {"pending": 3, "answered": 99, "unpredicted": 1}, "run": {"options": {"delay": 3}}})
+    >>> pending_ranges({"rows": {"pending": 3, "predicted": 99, "unpredicted": 1}, "run": {"options": {"delay": 3}}})
     [[98, 100]]
     """
     rows = metrics["rows"]
@@ -52,5 +52,5 @@ def pending_ranges(metrics: Mapping[str, Any]) -> list[list[int]] | None:
     options = metrics["run"]["options"]
     if options.get("label_time") is not None or not options.get("delay"):
         return None
-    last = int(rows["answered"] + rows.get("unpredicted", 0))
+    last = int(rows["predicted"] + rows.get("unpredicted", 0))
     return [[last - int(options["delay"]) + 1, last]]

@@ -31,14 +31,14 @@ _MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
-class Answered:
+class PredictedChunk:
     """Some rows: their numbers, from 1, the predictions, and bad rows.
 
     Of labels also the probabilities and sets, of numbers the ends of the intervals, where the model has them.
     """
 
     number: NDArray[np.int64]
-    answers: NDArray[Any]
+    predictions: NDArray[Any]
     bad: list[BadRow]
     proba: NDArray[np.float64] | None = None
     sets: NDArray[np.bool_] | None = None
@@ -46,7 +46,7 @@ class Answered:
     explained: Explained | None = None
 
 
-def answer(
+def predict_table(
     model: TableModel,
     given: str,
     *,
@@ -56,7 +56,7 @@ def answer(
     coverage: float | None = None,
     explain: bool = False,
     tell: Callable[[str], None] = lambda warning: None,
-) -> Iterator[Answered]:
+) -> Iterator[PredictedChunk]:
     """Predict the rows of a source by a model that `model_for_tables` gave, chunk by chunk.
 
     ``bad_rows`` says whether a row that cannot be read ends it. ``delimiter`` and ``encoding`` are needed where they
@@ -86,7 +86,7 @@ def answer(
             raise InvalidInput(str(chunk.bad[0]))
         if not chunk.pieces:
             nobody = np.empty(0, dtype=np.int64)
-            yield Answered(nobody, model._no_predictions(), chunk.bad)
+            yield PredictedChunk(nobody, model._no_predictions(), chunk.bad)
             continue
         encoded = encoder.encode(chunk, learn=False)
         number = np.array(chunk.positions(), dtype=np.int64)[encoded.kept] + 1 + done
@@ -94,14 +94,14 @@ def answer(
         rows: Any = model._named(encoded.X)
         learner: Any = model.learner
         if not len(number):
-            yield Answered(number, model._no_predictions(), encoded.bad)
+            yield PredictedChunk(number, model._no_predictions(), encoded.bad)
             continue
         proba = learner.predict_proba(rows) if hasattr(learner, "predict_proba") else None
         sets = learner.predict_set(rows) if hasattr(learner, "predict_set") else None
         asked = {} if coverage is None else {"coverage": coverage}
         interval = learner.predict_interval(rows, **asked) if hasattr(learner, "predict_interval") else None
         explained = explained_rows(model, encoded.X) if explain else None
-        yield Answered(number, learner.predict(rows), encoded.bad, proba, sets, interval, explained)
+        yield PredictedChunk(number, learner.predict(rows), encoded.bad, proba, sets, interval, explained)
 
 
 def _text_format(plan: Plan) -> Format:

@@ -52,11 +52,11 @@ class LabelNumbers:
         if new:
             self.known += new
             self._settle()
-        return self.of_answers(np.array([*words, ""])).take(places)
+        return self.of_predictions(np.array([*words, ""])).take(places)
 
-    def of_answers(self, answers: NDArray[np.str_]) -> Codes:
+    def of_predictions(self, predictions: NDArray[np.str_]) -> Codes:
         """The numbers of words all of which were met."""
-        return self._numbers.take(self._sorted.encode(answers)[1])
+        return self._numbers.take(self._sorted.encode(predictions)[1])
 
     def places_among(self, classes: Sequence[str]) -> Codes:
         """By number, the place of each word among the classes; one past the last for what is none of them."""
@@ -126,7 +126,7 @@ class PredictionsFile:
                 self._file.close()
 
 
-COLUMNS = ("row", "label", "answer", "probability")
+COLUMNS = ("row", "label", "prediction", "probability")
 
 
 class LabelPredictions(PredictionsFile):
@@ -155,7 +155,7 @@ class LabelPredictions(PredictionsFile):
         number: NDArray[np.int64],
         names: LabelNumbers,
         label: Codes,
-        answer: Codes,
+        prediction: Codes,
         probability: NDArray[np.float64] | None,
         by_label: NDArray[np.float64] | None = None,
         held_labels: NDArray[np.object_] | None = None,
@@ -163,7 +163,7 @@ class LabelPredictions(PredictionsFile):
         import pyarrow as pa
 
         rows = len(number)
-        columns = [pa.array(number), _texts(names, label), _texts(names, answer), as_decimals(probability, rows)]
+        columns = [pa.array(number), _texts(names, label), _texts(names, prediction), as_decimals(probability, rows)]
         columns = columns[: len(self._columns)]
         for at in range(len(self._by_label)):
             columns.append(as_decimals(None if by_label is None else by_label[:, at], rows))
@@ -227,7 +227,7 @@ def as_decimals(values: NDArray[np.float64] | None, rows: int) -> Any:
 
 
 def confidences(
-    proba: NDArray[np.float64] | None, column: Codes, truth: Codes, answers: Codes
+    proba: NDArray[np.float64] | None, column: Codes, truth: Codes, predictions: Codes
 ) -> dict[str, NDArray[np.float64]]:
     """The probability of the truth and of the prediction, and the squared distance from the truth.
 
@@ -235,23 +235,23 @@ def confidences(
     """
     if proba is None:
         nothing = np.full(len(truth), np.nan)
-        return {"of_truth": nothing, "of_answer": nothing, "squared": nothing}
+        return {"of_truth": nothing, "of_prediction": nothing, "squared": nothing}
     table = np.nan_to_num(proba)
     rows = np.arange(len(truth))
-    # A truth or an answer that is no class yet has its probability in a further column of zeros.
+    # A truth or a prediction that is no class yet has its probability in a further column of zeros.
     table = np.concatenate([table, np.zeros((len(table), 1))], axis=1)
-    of_truth = np.where(answers == 0, np.nan, table[rows, column[truth]])
+    of_truth = np.where(predictions == 0, np.nan, table[rows, column[truth]])
     return {
         "of_truth": of_truth,
-        "of_answer": np.where(answers == 0, np.nan, table[rows, column[answers]]),
+        "of_prediction": np.where(predictions == 0, np.nan, table[rows, column[predictions]]),
         "squared": np.square(table).sum(axis=1) - 2 * of_truth + 1.0,
     }
 
 
-def probabilities_of(proba: NDArray[np.float64] | None, places: Codes, answers: Codes) -> NDArray[np.float64]:
+def probabilities_of(proba: NDArray[np.float64] | None, places: Codes, predictions: Codes) -> NDArray[np.float64]:
     """The probabilities of the classes at these places, 0 past the last one; NaN for a row that was not predicted."""
-    found = np.full((len(answers), len(places)), np.nan)
+    found = np.full((len(predictions), len(places)), np.nan)
     if proba is not None:
         table = np.concatenate([np.nan_to_num(proba), np.zeros((len(proba), 1))], axis=1)
-        found[answers > 0] = table[answers > 0][:, places]
+        found[predictions > 0] = table[predictions > 0][:, places]
     return found

@@ -24,7 +24,7 @@ class Progress:
         self._most = most
         self._rows = 0
         self._share: float | None = None  # of the bytes, after the last block
-        self._total: float | None = None  # rows, as far as can be told
+        self._total: float | None = None  # rows, as far as it is known
         self._told = 0.0
 
     def watch(self, blocks: Iterator[Block]) -> Iterator[Block]:

@@ -20,7 +20,7 @@ from thalweg.evaluate.running_auc import BinnedAuc
 from thalweg.kernels import compiled
 from thalweg.run.options import RunOptions
 from thalweg.run.questions import AlertsAsked, parse_costs
-from thalweg.run.scoreboard import ANSWERERS, BlockMeans, student_interval
+from thalweg.run.scoreboard import PREDICTORS, BlockMeans, student_interval
 from thalweg.tables.clock import NEVER
 from thalweg.tables.target import plain_label
 
@@ -55,7 +55,7 @@ class RareScoreboard:
         self._outcomes = WindowedMean(WINDOW, 3)
         self._bins = np.zeros((3, BINS))  # rows, sum of P(positive), positives
         #: By baseline and mistake, how many more the model makes; only costs ask for it.
-        compared = () if self.costs is None else (*ANSWERERS[1:], *_CONSTANT)
+        compared = () if self.costs is None else (*PREDICTORS[1:], *_CONSTANT)
         self._blocks = {name: {mistake: BlockMeans() for mistake in _MISTAKES} for name in compared}
 
     def settle(self, labels: Codes, known: list[str]) -> None:
@@ -89,7 +89,7 @@ class RareScoreboard:
     def add(
         self,
         truth: Codes,
-        answers: dict[str, Codes],
+        predictions: dict[str, Codes],
         of_positive: Floats | None,
         period: Codes | None,
         number: Codes,
@@ -105,7 +105,7 @@ class RareScoreboard:
             return
         is_positive = truth == positive
         at = self._history.due_among(self.rows, len(truth))
-        said = answers["model"] == positive
+        said = predictions["model"] == positive
         outcomes = np.stack([is_positive & said, ~is_positive & said, is_positive & ~said], axis=1)
         shares = self._outcomes.push_and_average(outcomes, at)
         areas = np.full((len(at), 2), np.nan)
@@ -121,7 +121,7 @@ class RareScoreboard:
         for row, area, share in zip(at.tolist(), areas.tolist(), shares.tolist(), strict=True):
             self._history.add([row + unpredicted + self.rows + 1, *map(_known, area), *share])
         for name, blocks in self._blocks.items():
-            flagged = np.full(len(truth), _CONSTANT[name]) if name in _CONSTANT else answers[name] == positive
+            flagged = np.full(len(truth), _CONSTANT[name]) if name in _CONSTANT else predictions[name] == positive
             for mistake, kind in (("fp", ~is_positive), ("fn", is_positive)):
                 more = (kind & (said != is_positive)).astype(np.int64)
                 blocks[mistake].add(more - (kind & (flagged != is_positive)))
@@ -160,7 +160,7 @@ class RareScoreboard:
         scored = [class_scores(each, costs) for each in counts]
         model = scored[0]
         scores: dict[str, dict[str, Any]] = {}
-        for name, each in zip(ANSWERERS, scored, strict=True):
+        for name, each in zip(PREDICTORS, scored, strict=True):
             scores[name] = {
                 "balanced_accuracy": _known(each.balanced_accuracy),
                 "g_mean": _known(each.g_mean),

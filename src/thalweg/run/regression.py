@@ -54,7 +54,7 @@ class Regression(Task):
         self.board = RegressionScoreboard(self.baselines.names, options.coverage)
         self.detector = ResidualChanges()
         self._is_late = bool(options.delay) or options.label_time is not None
-        #: Of a mixture whose members are judged by what they answered when a row was predicted.
+        #: Of a mixture whose members are judged by what they predicted when a row was predicted.
         self._members: int | None = None
         #: Targets learned, those of rows that had been predicted, and the number of the last row that was predicted.
         self._learned = self._judged = self._now = 0
@@ -148,7 +148,7 @@ class Regression(Task):
         An interval is of no width, and is not given, until the target of a row that was predicted has come.
         """
         model, lower, upper = (predicted[name] for name in _GIVEN)
-        given = {"answers": model, "lower": lower, "upper": upper, "members": predicted["members"]}
+        given = {"predictions": model, "lower": lower, "upper": upper, "members": predicted["members"]}
         self._now = follow_numbers(
             self.model,
             batch.X,
@@ -173,12 +173,17 @@ class Regression(Task):
     def score(self, batch: Batch, predicted: Predicted, plan: Plan, asked: Collection[str]) -> Scored:
         rows = batch.learned
         before = self.board.unpredicted
-        answers = {name: predicted[name][rows] for name in self.board.names}
-        errors = self.board.add(batch.labels[rows], answers, predicted["lower"][rows], predicted["upper"][rows])
+        predictions = {name: predicted[name][rows] for name in self.board.names}
+        errors = self.board.add(batch.labels[rows], predictions, predicted["lower"][rows], predicted["upper"][rows])
         self.detector.skip(self.board.unpredicted - before)
         changes = self.detector.add(errors)
-        answered = ~np.isnan(predicted["model"][rows])
-        return Scored(answered, errors, changes, self._terms(errors, rows[answered], batch, predicted) if asked else {})
+        has_prediction = ~np.isnan(predicted["model"][rows])
+        return Scored(
+            has_prediction,
+            errors,
+            changes,
+            self._terms(errors, rows[has_prediction], batch, predicted) if asked else {},
+        )
 
     def alert_metrics(self) -> tuple[str, ...]:
         return (*OF_NUMBERS, *OF_COLUMNS)
@@ -207,7 +212,7 @@ class Regression(Task):
         file.write(batch.number[fresh], targets, *(predicted[name][fresh] for name in _GIVEN))
         return int(np.isnan(predicted["model"][fresh]).sum())
 
-    # ------------------------------------------------------------------ what is kept and told
+    # ------------------------------------------------------------------ what is kept and reported
 
     def models(self) -> dict[str, Any]:
         return {"model": self.model}

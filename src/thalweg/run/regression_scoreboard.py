@@ -33,7 +33,7 @@ class RegressionScoreboard:
         self.coverage = coverage
         #: Rows that are scored, and those before them that have no prediction.
         self.rows = self.unpredicted = 0
-        #: Sums of absolute and then of squared errors, of each answerer.
+        #: Sums of absolute and then of squared errors, of each predictor.
         self.sums = np.zeros(2 * len(self.names))
         #: After so many rows, the windowed means of errors and others, and the fading ones of errors.
         self.history = HistoryPoints[list[float]](MOST_POINTS)
@@ -46,14 +46,14 @@ class RegressionScoreboard:
         self._recent = WindowedMean(WINDOW, len(self.sums) + len(_OTHERS))
         self._fading = FadingMean(FADE, len(self.sums))
 
-    def add(self, truth: Floats, answers: dict[str, Floats], lower: Floats, upper: Floats) -> Floats:
+    def add(self, truth: Floats, predictions: dict[str, Floats], lower: Floats, upper: Floats) -> Floats:
         """Take in rows whose targets have come, in that order; the absolute errors of the predicted ones."""
-        predicted = ~np.isnan(answers["model"])
+        predicted = ~np.isnan(predictions["model"])
         if not predicted.all():
             self.unpredicted += int((~predicted).sum())
             truth, lower, upper = truth[predicted], lower[predicted], upper[predicted]
-            answers = {name: given[predicted] for name, given in answers.items()}
-        residuals = np.column_stack([truth - answers[name] for name in self.names])
+            predictions = {name: given[predicted] for name, given in predictions.items()}
+        residuals = np.column_stack([truth - predictions[name] for name in self.names])
         errors = np.column_stack([np.abs(residuals), np.square(residuals)])
         if len(truth) == 0:
             return errors[:, 0]
@@ -61,7 +61,7 @@ class RegressionScoreboard:
         covered = np.where(with_interval, (lower <= truth) & (truth <= upper), np.nan)
         rows = [residuals[:, 0], np.nan_to_num(covered), np.nan_to_num(upper - lower), with_interval]
         self._add_points(np.column_stack([errors, *rows]), len(self.sums))
-        self._keep_course(np.column_stack([truth, answers["model"], lower, upper]))
+        self._keep_course(np.column_stack([truth, predictions["model"], lower, upper]))
         self.intervals.add(truth[with_interval], lower[with_interval], upper[with_interval])
         self.by_size.add(truth, errors[:, : len(self.names)], residuals[:, 0], covered)
         self.sums = np.cumsum(np.concatenate([self.sums[np.newaxis], errors]), axis=0)[-1]
@@ -89,7 +89,7 @@ class RegressionScoreboard:
     # ------------------------------------------------------------------ what it says
 
     def score(self, name: str) -> dict[str, Any]:
-        """The errors of one answerer over all rows and over the last ones; None where nothing is known."""
+        """The errors of one predictor over all rows and over the last ones; None where nothing is known."""
         keys = ("absolute_error", "rmse", "r2", "recent_absolute_error", "recent_rmse")
         if self.rows == 0:
             return dict.fromkeys(keys)

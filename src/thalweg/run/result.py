@@ -42,8 +42,8 @@ class Result:
         All of it, as ``metrics.json`` of ``thalweg run`` holds it: scores, baselines, curves, changes, calibration,
         confusion, rare labels, and the references where they were asked for.
     predictions : pyarrow.Table
-        The columns of ``predictions.csv``: row, counted from 1, label, answer and probabilities, or target, prediction
-        and the ends of its interval.
+        The columns of ``predictions.csv``: row, counted from 1, label, prediction and probabilities, or target,
+        prediction and the ends of its interval.
     model : TableClassifier or TableRegressor
         The model, which has learned the rows, behind the encoder of their columns.
     timing : dict
@@ -59,7 +59,7 @@ class Result:
     >>> result
     Result(OnlineLDC on SEA: error 0.119 over 2,999 rows; no change 0.462, majority 0.354)
     >>> result.to_frame("arrow").column_names
-    ['row', 'label', 'answer', 'probability']
+    ['row', 'label', 'prediction', 'probability']
     >>> round(result.summary["model"]["kappa"], 2)
     0.73
     """

@@ -1,4 +1,4 @@
-"""The run itself: rows in, answers out before labels are learned, and nothing lost when it is killed.
+"""The run itself: rows in, predictions out before labels are learned, and nothing lost when it is killed.
 
 The first rows settle what the columns are; then every chunk is encoded, predicted, learned, scored and written. At
 times the whole state goes into a checkpoint. What is written depends on the rows and the options alone: not on the
@@ -87,7 +87,7 @@ class RunStatus:
 
     rows: int
     task: Task
-    #: Share of the source's rows that are done, where it can be told.
+    #: Share of the source's rows that are done, where it is known.
     share: float | None
 
 
@@ -120,7 +120,7 @@ class RunEngine:
         #: Of the rows in those chunks.
         self.fingerprint = Fingerprint()
         self.clocks: dict[str, Clock] = {}
-        self.read = self.answered = self.learned = self.unlabelled = self.skipped = self.unpredicted = 0
+        self.read = self.processed = self.learned = self.unlabelled = self.skipped = self.unpredicted = 0
         self.predictions: PredictionsFile | None = None
         #: What one would run otherwise, where it is asked for.
         self.against: Against | None = None
@@ -182,11 +182,11 @@ class RunEngine:
         elif self.options.time is None:
             for name, times in encoded.times.items():
                 self.notices.times_of(name, np.where(np.isnat(times), NEVER, times.astype(np.int64)))
-        number = np.arange(self.answered + 1, self.answered + len(targets) + 1)
+        number = np.arange(self.processed + 1, self.processed + len(targets) + 1)
         self._complain(encoded.bad)
-        if self.answered == 0:
+        if self.processed == 0:
             self.history.watch.choose(plan.without_cells(encoded.X), self.task.begin(targets, known))
-        self.answered += len(targets)
+        self.processed += len(targets)
         self.unlabelled += int((~known).sum())
         batch = self.late.plan(encoded.X, targets, known, number, now, label_time)
         self._go_on_sampling(batch)
@@ -221,7 +221,7 @@ class RunEngine:
         """The steps of the order, cut where a look at the model is due; it is taken when the next part is asked."""
         predictions = np.flatnonzero(batch.order >= 0)
         learned = self.learned + predictions - np.arange(len(predictions))  # before each prediction
-        begin, snapshot = 0, self.history.next_due(self.answered - len(predictions))
+        begin, snapshot = 0, self.history.next_due(self.processed - len(predictions))
         sample = self._next_sample(learned)
         while (at := min(snapshot, sample)) < len(predictions):
             yield batch.order[begin : predictions[at]]
@@ -326,7 +326,7 @@ class RunEngine:
     def _times(
         self, chunk: Chunk
     ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None, list[tuple[int, str, str]]]:
-        """When rows and labels come, where the table tells; and the rows of which it does not."""
+        """When rows and labels come, where the table says so; and the rows of which it does not."""
         time_column, label_column = self.options.time, self.options.label_time
         if time_column is None:
             return None, None, []
@@ -367,7 +367,7 @@ class RunEngine:
         given = self.options
         notes: dict[str, Any] = {
             "table": {"target": given.target, "delimiter": given.delimiter, "encoding": given.encoding},
-            "run": {"rows": self.answered, "learned": self.learned, **self.task.summary()},
+            "run": {"rows": self.processed, "learned": self.learned, **self.task.summary()},
         }
         if self.importance is not None and isinstance(self.importance.reference, np.ndarray):
             notes["background"] = self.importance.reference.tolist()
@@ -416,7 +416,7 @@ class Run(RunEngine):
                     self.take(chunk)
                     self.fingerprint.take(chunk)
                     self.chunks_done += 1
-                    tell(RunStatus(self.answered, self.task, self.progress.share(self.taken)))
+                    tell(RunStatus(self.processed, self.task, self.progress.share(self.taken)))
                     if time.monotonic() >= due and self.predictions is not None:
                         took = self._checkpoint()
                         pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * took)

@@ -92,7 +92,7 @@ def student_interval(
 
 Flags = NDArray[np.bool_]
 
-ANSWERERS = ("model", "no_change", "majority")
+PREDICTORS = ("model", "no_change", "majority")
 WINDOW = 1000
 FADE = 0.999
 #: Points of the curve, at the most.
@@ -105,61 +105,66 @@ class Scoreboard:
         #: Rows that are scored, and those before them that came before any label: they have no prediction.
         self.rows = self.unpredicted = 0
         self.mistakes = np.zeros(3, dtype=np.int64)
-        #: Truth by answer, by their numbers, for each answerer; 0 stands for none.
+        #: Truth by prediction, by their numbers, for each predictor; 0 stands for none.
         self.confusion = np.zeros((3, 1, 1), dtype=np.int64)
         self.surprise = self.squared = 0.0
-        #: Rows that were answered with a probability: all after the first label, if the model has any.
+        #: Rows that were predicted with a probability: all after the first label, if the model has any.
         self.with_proba = 0
-        self.bins = np.zeros((3, _BINS))  # rows, sum of confidence, right answers
+        self.bins = np.zeros((3, _BINS))  # rows, sum of confidence, right predictions
         #: After so many rows, the windowed and then the fading errors of all three.
         self.history = HistoryPoints[list[float]](MOST_POINTS)
-        self.blocks = {name: BlockMeans() for name in ANSWERERS[1:]}
+        self.blocks = {name: BlockMeans() for name in PREDICTORS[1:]}
         self._recent, self._fading = WindowedMean(WINDOW, 3), FadingMean(FADE, 3)
 
     def add(
         self,
         truth: NDArray[np.int64],
-        answers: dict[str, NDArray[np.int64]],
+        predictions: dict[str, NDArray[np.int64]],
         of_truth: Floats | None,
-        of_answer: Floats | None,
+        of_prediction: Floats | None,
         squared: Floats | None,
     ) -> NDArray[np.bool_]:
         """Take in rows whose labels have come, in that order; the mistakes among the predicted ones are given back."""
-        predicted = answers["model"] > 0
+        predicted = predictions["model"] > 0
         if not predicted.all():
             self.unpredicted += int((~predicted).sum())
-            truth, answers = truth[predicted], {name: given[predicted] for name, given in answers.items()}
-            of_truth, of_answer, squared = (
-                None if each is None else each[predicted] for each in (of_truth, of_answer, squared)
+            truth, predictions = truth[predicted], {name: given[predicted] for name, given in predictions.items()}
+            of_truth, of_prediction, squared = (
+                None if each is None else each[predicted] for each in (of_truth, of_prediction, squared)
             )
-        wrong = np.array([answers[name] != truth for name in ANSWERERS])
+        wrong = np.array([predictions[name] != truth for name in PREDICTORS])
         if len(truth) == 0:
             return np.asarray(wrong[0])
-        self._count(truth, answers)
+        self._count(truth, predictions)
         self._add_points(wrong.T)
         self.mistakes += wrong.sum(axis=1)
         self.rows += len(truth)
-        for i, name in enumerate(ANSWERERS[1:], 1):
+        for i, name in enumerate(PREDICTORS[1:], 1):
             self.blocks[name].add(wrong[0].astype(np.int64) - wrong[i])
-        if of_truth is not None and of_answer is not None and squared is not None:
-            known = ~np.isnan(of_answer)
-            of_truth, of_answer, squared, right = of_truth[known], of_answer[known], squared[known], ~wrong[0, known]
-            self.with_proba += len(of_answer)
+        if of_truth is not None and of_prediction is not None and squared is not None:
+            known = ~np.isnan(of_prediction)
+            of_truth, of_prediction, squared, right = (
+                of_truth[known],
+                of_prediction[known],
+                squared[known],
+                ~wrong[0, known],
+            )
+            self.with_proba += len(of_prediction)
             self.surprise = add_in_order(self.surprise, surprise(of_truth))
             self.squared = add_in_order(self.squared, squared)
-            where = np.minimum((of_answer * _BINS).astype(np.int64), _BINS - 1)
+            where = np.minimum((of_prediction * _BINS).astype(np.int64), _BINS - 1)
             self.bins[0] += np.bincount(where, minlength=_BINS)
-            np.add.at(self.bins[1], where, of_answer)
+            np.add.at(self.bins[1], where, of_prediction)
             self.bins[2] += np.bincount(where[right], minlength=_BINS)
         return np.asarray(wrong[0])
 
-    def _count(self, truth: NDArray[np.int64], answers: dict[str, NDArray[np.int64]]) -> None:
-        classes, more = self.confusion.shape[1], 1 + max(int(each.max()) for each in (truth, *answers.values()))
+    def _count(self, truth: NDArray[np.int64], predictions: dict[str, NDArray[np.int64]]) -> None:
+        classes, more = self.confusion.shape[1], 1 + max(int(each.max()) for each in (truth, *predictions.values()))
         if more > classes:
             self.confusion = np.pad(self.confusion, [(0, 0), (0, more - classes), (0, more - classes)])
             classes = more
-        for i, name in enumerate(ANSWERERS):
-            pairs = np.bincount(truth * classes + answers[name], minlength=classes * classes)
+        for i, name in enumerate(PREDICTORS):
+            pairs = np.bincount(truth * classes + predictions[name], minlength=classes * classes)
             self.confusion[i] += pairs.reshape(classes, classes)
 
     def _add_points(self, wrong: Flags) -> None:
@@ -173,8 +178,8 @@ class Scoreboard:
     # ------------------------------------------------------------------ what it says
 
     def score(self, name: str) -> dict[str, Any]:
-        """Error, kappa and the rest of one answerer; None where it is not known."""
-        i = ANSWERERS.index(name)
+        """Error, kappa and the rest of one predictor; None where it is not known."""
+        i = PREDICTORS.index(name)
         if self.rows == 0:
             return {"error": None, "recent": None, "kappa": None, "kappa_temporal": None}
         counts = self.confusion[i].astype(np.float64) / self.rows
@@ -209,9 +214,9 @@ class Scoreboard:
         return {
             "rows": [int(row) for row in columns[0]],
             "window": WINDOW,
-            "error": {name: list(columns[1 + i]) for i, name in enumerate(ANSWERERS)},
+            "error": {name: list(columns[1 + i]) for i, name in enumerate(PREDICTORS)},
             "fade": FADE,
-            "fading": {name: list(columns[4 + i]) for i, name in enumerate(ANSWERERS)},
+            "fading": {name: list(columns[4 + i]) for i, name in enumerate(PREDICTORS)},
         }
 
     # ------------------------------------------------------------------ checkpoints

@@ -126,7 +126,7 @@ class Task(ABC):
         """The label whose probability the effects of columns are about; None for numbers."""
         return None
 
-    # ------------------------------------------------------------------ what is kept and told
+    # ------------------------------------------------------------------ what is kept and reported
 
     @abstractmethod
     def models(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from thalweg.catalogue import MODELS
 from thalweg.errors import InvalidParameter
+from thalweg.option_names import option
 from thalweg.run.classification import Classification
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
@@ -55,7 +56,7 @@ class PossibleTasks:
             different = self._target.different_numbers(head) or 0
             if different > _FEW:
                 held = f"{self._target.name} holds {different} different whole numbers"
-                self.found = f"classification: {held}; --task regression predicts them as numbers"
+                self.found = f"classification: {held}; {option('task', 'regression')} predicts them as numbers"
         return task
 
     def settle_by(self, quantity: str | None) -> Task:
@@ -65,9 +66,9 @@ class PossibleTasks:
             name = "classification" if quantity is None else "regression"
             if quantity is not None:
                 held = f"{self._target.name} holds {quantity}"
-                self.found = f"regression: {held}; --task classification takes them for classes"
+                self.found = f"regression: {held}; {option('task', 'classification')} takes them for classes"
                 if name in self._refused:
-                    but = "--task classification takes the numbers for classes"
+                    but = f"{option('task', 'classification')} takes the numbers for classes"
                     raise InvalidParameter(f"{held}, which means regression: {self._refused[name]}; {but}")
         if name in self._refused:
             raise self._refused[name]

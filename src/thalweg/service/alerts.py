@@ -64,7 +64,7 @@ class ServiceAlerts:
         self._seen = {state.name: (state.watch.drift.rows, self._counts(state.watch)) for state in begun if state.watch}
         #: Rules whose column a model does not have.
         self._without_column: set[tuple[str, str]] = set()
-        #: By model and rule, the labels since which it holds, and whether that was told.
+        #: By model and rule, the labels since which it holds, and whether that was sent.
         self._holding: dict[tuple[str, str], tuple[int, bool]] = {}
         #: Alerts so far, by rule.
         self.fired = {rule.text: 0 for rule in rules}

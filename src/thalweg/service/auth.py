@@ -99,7 +99,7 @@ class Authorizer:
             return
         kind, _, token_given = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
         digest = hashed(token_given.strip())
-        # Every token is compared, and each in constant time: how long it takes tells nothing.
+        # Every token is compared, and each in constant time: how long it takes reveals nothing.
         allowed = [token.scope for token in self._tokens if hmac.compare_digest(token.sha256, digest)]
         if kind.lower() != "bearer" or not allowed:
             raise Refused(401, "a valid token is needed, as in 'Authorization: Bearer …'")

@@ -1,6 +1,6 @@
-"""Where rows are answered: requests that come together are encoded and answered in one call of the model.
+"""Where rows are predicted: requests that come together are encoded and predicted in one call of the model.
 
-While the answers before are being committed, further requests gather, since theirs could not be committed any sooner.
+While the last predictions are being committed, further requests gather, since theirs could not be committed sooner.
 The encoder remembers what it sees, so rows go through it in the order in which the journal will hold them.
 """
 
@@ -22,7 +22,7 @@ from thalweg.tables.encoder import Encoder
 
 #: Different sets of columns that are counted.
 _MOST_VOTES = 64
-#: Beyond so many rows they are answered in a thread, so that others are not kept waiting.
+#: Beyond so many rows they are predicted in a thread, so that others are not kept waiting.
 _MANY = 512
 
 
@@ -115,8 +115,8 @@ def unrecorded(model: PublishedModel, rows: Any, state: ModelState | None = None
         raise Refused(503, "the journal cannot be written, and the model does not know its columns yet", retry_after=1)
     found = (encoding.of_rows if isinstance(rows, list) else encoding.of_table)(rows, model.encoder)
     encoded = encode(model.encoder, found, len(rows), learn=False)
-    answers, response = state.task.answer(state, encoded.X)
-    body = PredictBody(encoded.X, answers, state.last, state.version)
+    predictions, response = state.task.predict(state, encoded.X)
+    body = PredictBody(encoded.X, predictions, state.last, state.version)
     return Predict(model.name, None, body, response, model.epoch, recorded=False)
 
 
@@ -131,7 +131,7 @@ class Question:
     rows: Any
     future: asyncio.Future[Any]
     key: Key | None
-    #: The state that answers, where it must be a certain one and not the last.
+    #: The state that predicts, where it must be a certain one and not the last.
     state: ModelState | None = None
 
 
@@ -147,7 +147,7 @@ class Batcher:
         self.order = asyncio.Lock()
 
     def ask(self, question: Question) -> None:
-        """Put a question; its future is set once the answer is in the journal."""
+        """Put a question; its future is set once the predictions are in the journal."""
         self._questions.append(question)
         self._come.set()
 
@@ -162,11 +162,11 @@ class Batcher:
                     await self._put(together)
 
     async def _put(self, together: list[Question]) -> None:
-        """Answer questions and give the answers to the writer."""
+        """Predict the rows of questions and give the predictions to the writer."""
         if sum(len(each.rows) for each in together) > _MANY:
-            commands, refused = await asyncio.to_thread(self._answer, together)
+            commands, refused = await asyncio.to_thread(self._predict, together)
         else:
-            commands, refused = self._answer(together)
+            commands, refused = self._predict(together)
         for question, refusal in refused:
             if not question.future.done():
                 question.future.set_exception(refusal)
@@ -187,22 +187,22 @@ class Batcher:
     def _has_enough(self) -> bool:
         return sum(len(each.rows) for each in self._questions) >= _MANY
 
-    def _answer(self, together: list[Question]) -> tuple[list[Command], list[tuple[Question, Exception]]]:
+    def _predict(self, together: list[Question]) -> tuple[list[Command], list[tuple[Question, Exception]]]:
         """Questions to one model, all of JSON or a single table; the commands to be written, and what is refused."""
         try:
-            return self._answer_at_once(together), []
+            return self._predict_at_once(together), []
         except Exception as error:
             if len(together) == 1:
                 return [], [(together[0], error)]
         commands: list[Command] = []
         refused: list[tuple[Question, Exception]] = []
-        for each in together:  # one of them cannot be answered: each by itself
-            own, wrong = self._answer([each])
+        for each in together:  # one of them cannot be predicted: each by itself
+            own, wrong = self._predict([each])
             commands += own
             refused += wrong
         return commands, refused
 
-    def _answer_at_once(self, together: list[Question]) -> list[Command]:
+    def _predict_at_once(self, together: list[Question]) -> list[Command]:
         model = together[0].model
         state = together[0].state or model.state  # once: another one may be published meanwhile
         if state.learners[model.name].archived:
@@ -224,14 +224,14 @@ class Batcher:
     def _predicted(
         self, together: list[Question], model: PublishedModel, state: ModelState, encoded: Encoded
     ) -> list[Command]:
-        answers, response = state.task.answer(state, encoded.X)
+        predictions, response = state.task.predict(state, encoded.X)
         commands: list[Command] = []
         begin = 0
         for question in together:
             part = slice(begin, begin + len(question.rows))
             asked = PredictBody(
                 encoded.X[part],
-                {name: each.part(part) for name, each in answers.items()},
+                {name: each.part(part) for name, each in predictions.items()},
                 state.last,
                 state.version,
                 None if encoded.gaps is None else encoded.gaps[part],

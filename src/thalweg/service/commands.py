@@ -43,7 +43,7 @@ class Command:
 
 @dataclass(slots=True, eq=False)
 class Predict(Command):
-    """Rows, encoded and answered."""
+    """Rows, encoded and predicted."""
 
     body: PredictBody
     #: What is sent back of the champion's predictions.
@@ -117,13 +117,13 @@ class Cut(Command):
 
 @dataclass(slots=True, eq=False)
 class DropReplies(Command):
-    """Forget what was answered to requests with a key, up to a record, a page at a time."""
+    """Forget the responses to requests with a key, up to a record, a page at a time."""
 
     through: int
 
 
 class Refused(Exception):
-    """An answer other than success: an HTTP status, 4xx or 503, and what is wrong and what to do about it.
+    """A response other than success: an HTTP status, 4xx or 503, and what is wrong and what to do about it.
 
     After ``retry_after`` seconds the client may try again.
     """

@@ -1,6 +1,6 @@
-"""Idempotency keys: a request that is sent again is answered as the first time, and not done again.
+"""Idempotency keys: a request that is sent again gets the first response again, and is not done again.
 
-What was answered is in the journal, written together with what was done. Only what is under way is kept in memory.
+The response is in the journal, written together with what was done. Only what is under way is kept in memory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class IdempotencyKeys:
 
     def __init__(self, reader: SqlJournal) -> None:
         self._reader = reader
-        #: To be told of each key before it is committed.
+        #: Called with each key before it is committed.
         self.filter = KeyFilter()
         #: Keys to be looked up together, once the look-up before them is done.
         self._asked: dict[str, asyncio.Future[StoredResponse | None]] = {}
@@ -31,7 +31,7 @@ class IdempotencyKeys:
         """Do something once for all requests with this key.
 
         ``request`` is a fingerprint of what is asked: the same key with another request is `Refused`. ``act`` does it,
-        and sees to it that the answer is in the journal.
+        and sees to it that the response is in the journal.
         """
         while True:
             if key in self._under_way or self.filter.may_have(key):  # most keys are new
@@ -60,7 +60,7 @@ class IdempotencyKeys:
         return found
 
     async def recalled(self, keys: Sequence[str]) -> dict[str, StoredResponse]:
-        """What was answered under these keys before, where anything was."""
+        """Responses that were given under these keys before."""
         found = await asyncio.gather(*(self._looked_up(key) for key in keys))
         return {kept.key: kept for kept in found if kept is not None}
 

@@ -10,7 +10,7 @@ from typing import Any
 from thalweg.service.commands import Refused
 from thalweg.service.options import Limits
 
-#: Seconds in which a body must have come as a whole; and once the service has been told to stop.
+#: Seconds in which a body must have come as a whole; and once the service is stopping.
 _BODY_SECONDS, _LAST_SECONDS = 30.0, 1.0
 #: Bytes beyond which a body is unpacked in a thread; and seconds that it may wait until there is room for that.
 LARGE, _TURN_SECONDS = 64 << 10, 30.0

@@ -27,7 +27,7 @@ Values = list[tuple[dict[str, str], float | None]]
 
 #: Upper ends of the classes of durations, in seconds.
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-#: Seconds over which the throughput is told.
+#: Seconds over which the throughput is reported.
 _RECENT = 10
 
 
@@ -84,13 +84,13 @@ class Counters:
         self.durations: dict[str, Durations] = {}
         self.rows = self.unrecorded = self.labels = self.revisions = 0
         self.feeds: dict[str, Feed] = {}
-        self._recent: deque[list[int]] = deque(maxlen=_RECENT + 1)  # seconds and the rows answered in them
+        self._recent: deque[list[int]] = deque(maxlen=_RECENT + 1)  # seconds and the rows predicted in them
 
     def request(self, kind: str, status: int, seconds: float) -> None:
         self.requests[kind, status] += 1
         self.durations.setdefault(kind, Durations()).add(seconds)
 
-    def answered(self, rows: int) -> None:
+    def predicted(self, rows: int) -> None:
         self.rows += rows
         now = int(time.monotonic())
         if self._recent and self._recent[-1][0] == now:
@@ -124,7 +124,7 @@ class Counters:
         }
 
     def throughput(self) -> float:
-        """Rows answered a second, over the last ten whole seconds."""
+        """Rows predicted a second, over the last ten whole seconds."""
         now = int(time.monotonic())
         return sum(rows for second, rows in self._recent if now - _RECENT <= second < now) / _RECENT
 
@@ -139,17 +139,17 @@ def text(counted: Mapping[str, Any]) -> bytes:
     ...            "labels": 12, "revisions": 1, "commits": 9, "in_work": 2, "queue": {"writer": 1, "learner": 0},
     ...            "ready": True, "started": 1.8e9, "feeds": {}, "models": {}}
     >>> print(*text(counted).decode().splitlines()[:11], sep="\n")
-    # HELP thalweg_requests_total Requests answered, by kind and status.
+    # HELP thalweg_requests_total Requests handled, by kind and status.
     # TYPE thalweg_requests_total counter
     thalweg_requests_total{kind="predict",status="200"} 10.0
-    # HELP thalweg_request_seconds Time to answer a request, by kind.
+    # HELP thalweg_request_seconds Time to handle a request, by kind.
     # TYPE thalweg_request_seconds histogram
     thalweg_request_seconds_bucket{kind="predict",le="0.01"} 7.0
     thalweg_request_seconds_bucket{kind="predict",le="0.1"} 9.0
     thalweg_request_seconds_bucket{kind="predict",le="+Inf"} 10.0
     thalweg_request_seconds_count{kind="predict"} 10.0
     thalweg_request_seconds_sum{kind="predict"} 0.5
-    # HELP thalweg_rows_total Rows answered since the start.
+    # HELP thalweg_rows_total Rows predicted since the start.
     """
     return generate_latest(_Counted(counted))
 
@@ -165,19 +165,19 @@ class _Counted(Collector):
 def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
     requests = counted["requests"].items()
     by_status = [({"kind": kind, "status": str(status)}, number) for (kind, status), number in requests]
-    yield _counter("thalweg_requests", "Requests answered, by kind and status.", by_status)
-    durations = HistogramMetricFamily("thalweg_request_seconds", "Time to answer a request, by kind.", labels=["kind"])
+    yield _counter("thalweg_requests", "Requests handled, by kind and status.", by_status)
+    durations = HistogramMetricFamily("thalweg_request_seconds", "Time to handle a request, by kind.", labels=["kind"])
     limits = [*(f"{limit:g}" for limit in counted["buckets"]), "+Inf"]
     for kind, spent in counted["durations"].items():
         durations.add_metric([kind], list(zip(limits, accumulate(spent["counts"]), strict=True)), spent["seconds"])
     yield durations
-    yield _counter("thalweg_rows", "Rows answered since the start.", _one(counted["rows"]))
-    about = "Rows answered without being recorded since the start (--answer-when-full)."
+    yield _counter("thalweg_rows", "Rows predicted since the start.", _one(counted["rows"]))
+    about = "Rows predicted without being recorded since the start (--predict-when-full)."
     yield _counter("thalweg_unrecorded_rows", about, [({}, counted.get("unrecorded"))])
     yield _counter("thalweg_labels", "Labels learned since the start.", _one(counted["labels"]))
     yield _counter("thalweg_revisions", "Labels revised since the start.", _one(counted["revisions"]))
     yield _counter("thalweg_commits", "Commits to the journal since the start.", _one(counted["commits"]))
-    yield _gauge("thalweg_requests_in_work", "Requests that are being answered.", _one(counted["in_work"]))
+    yield _gauge("thalweg_requests_in_work", "Requests that are being handled.", _one(counted["in_work"]))
     queues = [({"queue": name}, length) for name, length in counted["queue"].items()]
     yield _gauge("thalweg_queue_length", "Pieces of work that wait for the writer or the learner.", queues)
     about = "Size of the journal, with free space inside, at most a few minutes ago."
@@ -207,7 +207,7 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
     yield _counter("thalweg_feed_refused", "Those of them that were refused.", _each(feeds, "refused"))
 
     models = [({"model": name}, told) for name, told in counted["models"].items()]
-    yield _counter("thalweg_model_rows", "Rows that a model has answered.", _each(models, "rows"))
+    yield _counter("thalweg_model_rows", "Rows that a model has predicted.", _each(models, "rows"))
     yield _gauge("thalweg_model_waiting_rows", "Rows whose label may still come.", _each(models, "waiting"))
     about = "Time since the last snapshot of a model."
     yield _gauge("thalweg_model_snapshot_age_seconds", about, _each(models, "snapshot_age"))
@@ -238,7 +238,7 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
     about = "When the error of a model last changed, since 1970."
     changed: Values = [(labels, learner.get("changed")) for labels, learner in learners]
     yield _gauge("thalweg_model_error_change_time_seconds", about, changed)
-    about = "Time from a row to its label, of late."
+    about = "Time from a row to its label, over recent labels."
     yield _gauge("thalweg_model_label_delay_seconds", about, _each(learners, "delay"))
     for key, about in _OF_POSITIVE.items():
         rare: Values = [(labels, (learner.get("rare") or {}).get(key)) for labels, learner in learners]

@@ -216,7 +216,7 @@ class ServeOptions:
     #: Seconds for which replies to requests with an idempotency key are kept.
     keep_replies: int = 30 * 86_400
     #: Whether rows are predicted, without being recorded, while the journal cannot be written.
-    answer_when_full: bool = False
+    predict_when_full: bool = False
     #: The address of a collector of OpenTelemetry.
     otel_endpoint: str | None = None
     #: The column of keys of the first model, and bytes of memory for them.

@@ -1,6 +1,6 @@
 """The times of records, and how much of them rows have waited.
 
-Times follow the clock of the machine, which may jump, and go on while the service is stopped. Rows are not given up for
+Times follow the clock of the machine, which may jump, and runs while the service is stopped. Rows are not given up for
 that: an hour at most counts of what the service has not seen pass.
 """
 

@@ -10,8 +10,8 @@ import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
 
-from thalweg.client.protocol import Prediction
-from thalweg.service.journal.records import NO_ANSWER, PredictedLabels, PredictedNumbers
+from thalweg.client.protocol import RowPrediction
+from thalweg.service.journal.records import NO_PREDICTION, PredictedLabels, PredictedNumbers
 from thalweg.service.learning.ledger import row_id
 
 
@@ -21,7 +21,7 @@ class Response(Protocol):
     def part(self, rows: slice) -> Self:
         """Those for some of the rows."""
 
-    def predictions(self, seq: int) -> list[Prediction]:
+    def predictions(self, seq: int) -> list[RowPrediction]:
         """As JSON; ``seq`` is the record that holds them."""
 
     def columns(self) -> dict[str, Any]:
@@ -43,13 +43,13 @@ class LabelResponse:
         proba = None if self.proba is None else self.proba[rows]
         return LabelResponse(self.own.part(rows), proba, None if self.sets is None else self.sets[rows])
 
-    def predictions(self, seq: int) -> list[Prediction]:
+    def predictions(self, seq: int) -> list[RowPrediction]:
         codes, labels = self.own.codes.tolist(), self.own.labels
         likely = [None] * len(codes) if self.proba is None else self.proba.tolist()
         return [
-            Prediction(
+            RowPrediction(
                 row_id(seq, row),
-                None if code == NO_ANSWER else labels[code],
+                None if code == NO_PREDICTION else labels[code],
                 {} if shares is None else dict(zip(labels, shares, strict=True)),
                 UNSET if self.sets is None else self._set(row),
             )
@@ -60,22 +60,22 @@ class LabelResponse:
         import pyarrow as pa
 
         codes = self.own.codes
-        unknown = codes == NO_ANSWER
+        unknown = codes == NO_PREDICTION
         if self.proba is None:
             likely = pa.nulls(len(codes), pa.float64())
         else:
             likely = pa.array(self.proba[np.arange(len(codes)), np.maximum(codes, 0)], mask=unknown)
         places = pa.array(codes.astype(np.int32), mask=unknown)
-        found = {"answer": pa.array(self.own.labels, pa.string()).take(places), "probability": likely}
+        found = {"prediction": pa.array(self.own.labels, pa.string()).take(places), "probability": likely}
         if self.sets is not None:
             sets = [self._set(row) for row in range(len(codes))]
             found["prediction_set"] = pa.array(sets, pa.list_(pa.string()))
         return found
 
     def message(self) -> dict[str, Any]:
-        answer = self.own[0]
-        probability = None if answer is None or self.proba is None else float(self.proba[0][self.own.codes[0]])
-        found: dict[str, Any] = {"answer": answer, "probability": probability}
+        prediction = self.own[0]
+        probability = None if prediction is None or self.proba is None else float(self.proba[0][self.own.codes[0]])
+        found: dict[str, Any] = {"prediction": prediction, "probability": probability}
         return found if self.sets is None else found | {"prediction_set": self._set(0)}
 
     def _set(self, row: int) -> list[str]:
@@ -90,9 +90,9 @@ class NumberResponse:
     def part(self, rows: slice) -> NumberResponse:
         return NumberResponse(self.own.part(rows))
 
-    def predictions(self, seq: int) -> list[Prediction]:
+    def predictions(self, seq: int) -> list[RowPrediction]:
         return [
-            Prediction(row_id(seq, row), prediction=value, lower=lower, upper=upper)
+            RowPrediction(row_id(seq, row), prediction=value, lower=lower, upper=upper)
             for row, (value, lower, upper) in enumerate(zip(*self._columns().values(), strict=True))
         ]
 

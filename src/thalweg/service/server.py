@@ -38,9 +38,9 @@ from thalweg.service.options import ServeOptions
 from thalweg.service.service import Service
 from thalweg.service.webhook import Webhook, read_secret
 
-#: Seconds after which a thread that computes lets others go on: the default of 5 ms is longer than most requests.
+#: Seconds after which a thread that computes lets others run: the default of 5 ms is longer than most requests.
 _SWITCH_SECONDS = 0.0005
-#: Seconds between two signals of which the second ends at once, and for clients to read their last answers.
+#: Seconds between two signals of which the second ends at once, and for clients to read their last responses.
 _PATIENCE_SECONDS = 1.0
 _LOG = logging.getLogger("thalweg.service")
 _LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -132,7 +132,7 @@ class _Server(uvicorn.Server):
         self.service.stop_soon()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer what is in work; then clients have a second to read their answers."""
+        """Finish the requests in work; then clients have a second to read their responses."""
         letting_go = asyncio.create_task(self._let_go_of_slow_readers())
         await super().shutdown(sockets)
         letting_go.cancel()
@@ -178,7 +178,7 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
             loop="uvloop",
             http=protocol(options.connections, options.proxies),
             ws="none",
-            log_level="error",  # what clients do wrong is told to them
+            log_level="error",  # errors of clients are in their responses
             access_log=False,
             log_config=None if options.log_json else uvicorn.config.LOGGING_CONFIG,
             proxy_headers=False,
@@ -255,7 +255,7 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
         ):
             where = options.data if options.database is None else "the database"
             ignored = "--model, --new, --task, --schema and --key"
-            tell(f"thalweg goes on with the models in {where}, and looks at none of {ignored}")
+            tell(f"thalweg continues with the models in {where} and ignores {ignored}")
         return Service(journal, options)
     except BaseException:
         journal.close()
@@ -264,8 +264,8 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
 
 #: What a replica leaves to the service that it follows.
 _NOT_FOLLOWING = ("database", "model", "new", "schema", "task", "coverage", "positive", "costs", "promote")
-#: Further ones, by which a service that writes a journal is told how to.
-_OF_WRITERS = ("keep", "answer_when_full", "new_journal")
+#: Further ones, that only a service with a journal of its own has.
+_OF_WRITERS = ("keep", "predict_when_full", "new_journal")
 
 
 def _following(options: ServeOptions, journal: str) -> Service:

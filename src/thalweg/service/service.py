@@ -1,6 +1,6 @@
-"""The service, whatever protocol it speaks: models by name, rows answered, labels learned, and nothing lost.
+"""The service, whatever protocol it speaks: models by name, rows predicted, labels learned, and nothing lost.
 
-The event loop answers rows by copies of the models. A thread commits to the journal. A thread for each model learns
+The event loop predicts rows by copies of the models. A thread commits to the journal. A thread for each model learns
 what is committed and publishes new copies. Whatever is acknowledged is in the journal, and all of them begin anew from
 it at the start and after a failure.
 """
@@ -51,7 +51,7 @@ _EXPIRY_SECONDS = 20.0
 
 
 class Service:
-    """Models that answer and learn."""
+    """Models that predict and learn."""
 
     def __init__(self, journal: SqlJournal, options: ServeOptions) -> None:
         self.options = options
@@ -174,7 +174,7 @@ class Service:
     @property
     def unrecorded(self) -> bool:
         """Whether rows are predicted at the moment without being recorded, since the journal cannot be written."""
-        return self.options.answer_when_full and not (self.writable or self.read_only)
+        return self.options.predict_when_full and not (self.writable or self.read_only)
 
     @property
     def writable(self) -> bool:
@@ -193,7 +193,7 @@ class Service:
             return None
         return self._writer.seq, self._writer.record_time / 1e6, self._writer.read_age
 
-    # ------------------------------------------------------------------ answering and learning
+    # ------------------------------------------------------------------ predicting and learning
 
     async def predict(
         self,
@@ -204,9 +204,9 @@ class Service:
         *,
         must_record: bool = True,
     ) -> Predict:
-        """Answer rows, a list of JSON objects or a table of Arrow; by a certain state of the model, if one is given.
+        """Predict rows, a list of JSON objects or a table of Arrow; by a certain state of the model, if one is given.
 
-        Rows that need not be recorded are answered while the journal cannot be written, if the options say so.
+        Rows that need not be recorded are predicted while the journal cannot be written, if the options say so.
         """
         model = self.model(name)
 
@@ -225,13 +225,13 @@ class Service:
             await self._change_columns(model, rows)
             done = await self._wait(ask)
         model.vote.fitting += len(rows)
-        self.counts.answered(len(rows))
+        self.counts.predicted(len(rows))
         return done
 
     async def _predict_unrecorded(self, model: PublishedModel, rows: Any, state: ModelState | None) -> Predict:
         async with self.batcher.order:  # the encoder is read while nobody changes it
             done = await asyncio.to_thread(unrecorded, model, rows, state)
-        self.counts.answered(len(rows))
+        self.counts.predicted(len(rows))
         self.counts.unrecorded += len(rows)
         return done
 
@@ -420,7 +420,7 @@ class Service:
     # ------------------------------------------------------------------ what is counted
 
     def counters(self) -> dict[str, Any]:
-        """All that `/metrics` tells, as plain numbers."""
+        """All that `/metrics` reports, as plain numbers."""
         return self.counts.as_numbers() | {
             "commits": self._writer.commits,
             "in_work": self.in_work,

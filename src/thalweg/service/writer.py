@@ -87,7 +87,7 @@ class Writer(threading.Thread):
         #: When the call of the journal began that is in progress.
         self._busy_since: float | None = None
         self._tried = 0.0
-        #: What the log was told since the last commit that succeeded.
+        #: What was logged since the last commit that succeeded.
         self._logged: set[str] = set()
         self.commits = 0
         #: By model, the snapshot before which records were erased.
@@ -177,7 +177,7 @@ class Writer(threading.Thread):
             self._committed(done, events)
 
     def _fail(self, together: Sequence[Command], refusal: Refused) -> None:
-        """Nothing of it was committed; what was answered by what it changed must be asked again."""
+        """Nothing of it was committed; what was predicted by what it changed must be asked again."""
         self.epoch += not self.broken
         self.broken = True
         self._ledger.forget()

@@ -14,7 +14,8 @@ from thalweg.spark.packing import VARIABLE
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_COUNTS = ("answered", "learned", "expired", "dropped")
+#: Columns by the names that they have in Spark's state.
+_COLUMNS = {"model": "model", "answered": "predicted", "learned": "learned", "expired": "expired", "dropped": "dropped"}
 
 
 def models(spark: SparkSession, checkpoint: str, *, batch: int | None = None) -> DataFrame:
@@ -32,7 +33,7 @@ def models(spark: SparkSession, checkpoint: str, *, batch: int | None = None) ->
     Returns
     -------
     DataFrame
-        A row for each key: ``key``; ``model``, which `thalweg.store.loads` reads; how many rows were ``answered`` and
+        A row for each key: ``key``; ``model``, which `thalweg.store.loads` reads; how many rows were ``predicted`` and
         ``learned``, how many ``expired`` without a label, how many labels were ``dropped``.
 
     Examples
@@ -62,7 +63,7 @@ def _states(spark: SparkSession, checkpoint: str, batch: int | None) -> DataFram
     except PySparkException:  # kept by applyInPandasWithState, which has no variables
         state = spark.read.format("statestore").options(**found).load()
     value = "value.groupState" if "groupState" in state.select("value.*").columns else "value"
-    columns = ["key.key AS key", *(f"{value}.{name} AS {name}" for name in ("model", *_COUNTS))]
+    columns = ["key.key AS key", *(f"{value}.{kept} AS {name}" for kept, name in _COLUMNS.items())]
     return state.selectExpr(*columns)
 
 

@@ -14,10 +14,10 @@ from thalweg.errors import DataUnavailable, InvalidInput, NotAdditive
 from thalweg.merging import Part
 from thalweg.spark.columns import REAL, WHOLE, column, feature_columns, require_column, type_of
 from thalweg.spark.exporting import models, write_batches
-from thalweg.spark.packing import ANSWER
+from thalweg.spark.packing import PREDICTION
 from thalweg.spark.scores import LabelScores, scores_of
 from thalweg.spark.streaming import learn_stream
-from thalweg.spark.whole_stream import ANSWERS, CHECKPOINT, MODEL, UNANSWERED, learn_global
+from thalweg.spark.whole_stream import CHECKPOINT, MODEL, PREDICTIONS, UNPREDICTED, learn_global, require_present_names
 from thalweg.store import read_notes
 from thalweg.tables.target import quantity_among
 
@@ -73,6 +73,7 @@ class FolderRun:
 
         ``coverage`` is that of the intervals of a regressor.
         """
+        require_present_names(out)
         rows = self._spark.readStream.schema(self._table().schema).format(self._format).options(**self._options)
         rows = rows.option("maxFilesPerTrigger", "1")
         path = Path(self._source)
@@ -85,14 +86,16 @@ class FolderRun:
         )
         common: dict[str, Any] = {"target": self._target, "time": self._time, "columns": names, "coverage": coverage}
         if self._key is not None:
-            answers = learn_stream(df, model, key=self._key, **common)
-            writer = answers.writeStream.foreachBatch(write_batches(str(out / ANSWERS)))
+            predictions = learn_stream(df, model, key=self._key, **common)
+            writer = predictions.writeStream.foreachBatch(write_batches(str(out / PREDICTIONS)))
             writer = writer.option("checkpointLocation", str(out / CHECKPOINT)).trigger(availableNow=True)
             writer.start().awaitTermination()
         else:
             where = "workers" if _adds_up(model) else "driver"
             once = {"availableNow": True}
-            learn_global(df, model, **common, folder=out, answers=True, where=where, trigger=once).awaitTermination()
+            learn_global(
+                df, model, **common, folder=out, predictions=True, where=where, trigger=once
+            ).awaitTermination()
         return self._found(scores_of(model), out) | {"features": names}
 
     def _table(self) -> DataFrame:
@@ -116,18 +119,18 @@ class FolderRun:
     def _found(self, scores: LabelScores, out: Path) -> dict[str, Any]:
         from pyspark.sql import functions as F  # noqa: N812
 
-        told: dict[str, Any] = {"answered": 0, "scored": 0} | dict.fromkeys(scores.names)
+        told: dict[str, Any] = {"predicted": 0, "scored": 0} | dict.fromkeys(scores.names)
         if self._key is None:
-            told[UNANSWERED] = read_notes(out / MODEL)[UNANSWERED]
-        if not (out / ANSWERS).exists():  # all rows came in the first micro-batch
+            told[UNPREDICTED] = read_notes(out / MODEL)[UNPREDICTED]
+        if not (out / PREDICTIONS).exists():  # all rows came in the first micro-batch
             return told
-        answers = self._spark.read.parquet(str(out / ANSWERS))
+        predictions = self._spark.read.parquet(str(out / PREDICTIONS))
         if self._key is not None:
-            answers = answers.where("event = 'answered'")
-        numbers = scores.columns(answers, self._target)
-        row = answers.agg(F.count(ANSWER), F.count(numbers[0]), *map(F.avg, numbers)).first()
+            predictions = predictions.where("event = 'predicted'")
+        numbers = scores.columns(predictions, self._target)
+        row = predictions.agg(F.count(PREDICTION), F.count(numbers[0]), *map(F.avg, numbers)).first()
         assert row is not None
-        told |= {"answered": row[0], "scored": row[1]} | scores.of(row[2:])
+        told |= {"predicted": row[0], "scored": row[1]} | scores.of(row[2:])
         if self._key is not None:
             told["keys"] = models(self._spark, str(out / CHECKPOINT)).count()
         return told

@@ -14,9 +14,9 @@ from thalweg.frames.frame import Floats, NamedRows
 from thalweg.spark import model_cache
 from thalweg.spark.late_labels import LabelJoin, in_time
 from thalweg.spark.packing import (
-    ANSWER,
     EVENTS,
     ID,
+    PREDICTION,
     TARGET,
     TIME,
     KeyState,
@@ -30,7 +30,7 @@ from thalweg.spark.packing import (
 )
 from thalweg.spark.tasks import Task
 
-_ANSWERED, _LEARNED, _EXPIRED, _DROPPED, _FORGOTTEN = range(len(EVENTS))
+_PREDICTED, _LEARNED, _EXPIRED, _DROPPED, _FORGOTTEN = range(len(EVENTS))
 #: A watermark beyond every time.
 _END = int(np.iinfo(np.int64).max)
 
@@ -86,34 +86,34 @@ class Group:
         order = in_time(came.column(TIME).to_numpy(), *rows.T, labels)
         came, named, labels = came.take(pa.array(order)), NamedRows(rows[order], self.layout.features), labels[order]
         model = model_cache.model_to_learn(state.model)
-        answers, beside, _ = self.task.at_once(model, named, labels)
+        predictions, beside, _ = self.task.at_once(model, named, labels)
         events = self._events(
-            _ANSWERED, came.column(TIME), came.column(ID), self._arrow(answers), came.column(TARGET), beside
+            _PREDICTED, came.column(TIME), came.column(ID), self._arrow(predictions), came.column(TARGET), beside
         )
-        answered, learned = state.answered + len(rows), state.learned + len(rows)
-        return replace(state, model=model_cache.model_bytes(model), answered=answered, learned=learned), [events]
+        predicted, learned = state.predicted + len(rows), state.learned + len(rows)
+        return replace(state, model=model_cache.model_bytes(model), predicted=predicted, learned=learned), [events]
 
     def _in_turn(self, state: KeyState, came: pa.RecordBatch) -> tuple[KeyState, list[pa.RecordBatch]]:
         """Rows with and without labels, and labels by themselves, each in its turn."""
         join = LabelJoin(self.layout, state, came, self.wait)
         model = model_cache.model_to_learn(state.model)
-        given, beside, remembered = self.task.in_turn(model, join, self.layout.features, state.answered)
-        answers, fresh = self._arrow(given), join.fresh
+        given, beside, remembered = self.task.in_turn(model, join, self.layout.features, state.predicted)
+        predictions, fresh = self._arrow(given), join.fresh
         now = [None if each is None else each[join.old :] for each in beside]
-        learned = join.learned_late(answers)
+        learned = join.learned_late(predictions)
         then = () if remembered is None else self.task.beside_then(remembered[np.sort(join.late)])
         events = [
             self._events(
-                _ANSWERED, fresh.column(TIME), fresh.column(ID), answers.slice(join.old), fresh.column(TARGET), now
+                _PREDICTED, fresh.column(TIME), fresh.column(ID), predictions.slice(join.old), fresh.column(TARGET), now
             ),
             self._events(_LEARNED, *learned, beside=then),
             self._dropped(join.too_late),
         ]
-        waiting, early = join.waiting(answers, remembered)
+        waiting, early = join.waiting(predictions, remembered)
         after = replace(
             state,
             model=model_cache.model_bytes(model),
-            answered=state.answered + len(fresh),
+            predicted=state.predicted + len(fresh),
             learned=state.learned + join.learned,
             dropped=state.dropped + len(join.too_late),
             waiting=waiting,
@@ -145,7 +145,7 @@ class Group:
                 _EXPIRED,
                 expired.column(TIME),
                 expired.column(ID),
-                expired.column(ANSWER),
+                expired.column(PREDICTION),
                 beside=self.task.beside_then(remembered_of(expired)),
             ),
             self._dropped(dropped),
@@ -167,14 +167,14 @@ class Group:
         event: int,
         times: pa.Array,
         ids: pa.Array | None = None,
-        answers: pa.Array | None = None,
+        predictions: pa.Array | None = None,
         targets: pa.Array | None = None,
         beside: Sequence[Floats | None] = (),
     ) -> pa.RecordBatch:
         rows, schema = len(times), self.layout.outgoing
         code = pa.array(np.full(rows, event, dtype=np.int8))
         numbers = [None if each is None else pa.array(each, from_pandas=True) for each in beside]
-        given = (times, ids, code, answers, targets, *(numbers or [None] * len(self.layout.beside)))
+        given = (times, ids, code, predictions, targets, *(numbers or [None] * len(self.layout.beside)))
         columns = [
             pa.nulls(rows, field.type) if column is None else column
             for column, field in zip(given, schema, strict=True)

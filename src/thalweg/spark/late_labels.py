@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from thalweg.evaluate.late_labels import Places, interleave, learning_places
 from thalweg.frames.frame import Floats
 from thalweg.spark.packing import (
-    ANSWER,
     ID,
     IS_LABEL,
+    PREDICTION,
     TARGET,
     TIME,
     KeyState,
@@ -110,7 +110,7 @@ class LabelJoin:
         self.fresh = self._in_time(came.filter(pa.array(~alone)))
         labels = self._in_time(concatenated([early, came.filter(pa.array(alone))], layout.incoming))
         self.old = len(waiting)
-        self._answers_before = waiting.column(ANSWER)
+        self._predictions_before = waiting.column(PREDICTION)
         self.remembered_before = remembered_of(waiting)
         self._every = concatenated([waiting.select(layout.incoming.names), self.fresh], layout.incoming)
         self._without = ~self._every.column(TARGET).is_valid().to_numpy(zero_copy_only=False)
@@ -146,22 +146,22 @@ class LabelJoin:
         truth[self.late] = of_late
         return truth
 
-    def learned_late(self, answers: pa.Array) -> tuple[pa.Array, pa.Array, pa.Array, pa.Array]:
+    def learned_late(self, predictions: pa.Array) -> tuple[pa.Array, pa.Array, pa.Array, pa.Array]:
         """Times, ids, predictions and labels of the rows that learned from a label that came by itself."""
         places = pa.array(np.sort(self.late))
         labels = pa.array(self.truth, type=self._layout.target.arrow)
         times, ids = self._every.column(TIME).take(places), self._every.column(ID).take(places)
-        return times, ids, self._given(answers).take(places), labels.take(places)
+        return times, ids, self._given(predictions).take(places), labels.take(places)
 
-    def waiting(self, answers: pa.Array, remembered: Floats | None) -> tuple[bytes, bytes]:
+    def waiting(self, predictions: pa.Array, remembered: Floats | None) -> tuple[bytes, bytes]:
         """Rows and labels that keep waiting; a row without an id waits for nothing."""
         waits = self._without & self._every.column(ID).is_valid().to_numpy(zero_copy_only=False)
         waits[self.late] = False
-        columns = [*self._every.columns, self._given(answers)]
+        columns = [*self._every.columns, self._given(predictions)]
         if remembered is not None:
             columns.append(self._layout.remembered_list(remembered))
         every = pa.RecordBatch.from_arrays(columns, schema=self._layout.waiting)
         return batch_to_bytes(every.filter(pa.array(waits))), batch_to_bytes(self._labels_left)
 
-    def _given(self, answers: pa.Array) -> pa.Array:
-        return pa.concat_arrays([self._answers_before, answers.slice(self.old)])
+    def _given(self, predictions: pa.Array) -> pa.Array:
+        return pa.concat_arrays([self._predictions_before, predictions.slice(self.old)])

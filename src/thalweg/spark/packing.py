@@ -22,10 +22,10 @@ Batches: TypeAlias = Iterator[pa.RecordBatch]
 
 KEY, ROWS = "key", "rows"
 TIME, IS_LABEL, ID, TARGET, FEATURES = "time", "is_label", "id", "target", "features"
-EVENT, ANSWER, CONFIDENCE, LOWER, UPPER = "event", "answer", "confidence", "lower", "upper"
+EVENT, PREDICTION, CONFIDENCE, LOWER, UPPER = "event", "prediction", "confidence", "lower", "upper"
 REMEMBERED = "remembered"
 #: What can happen, by its number in a packed batch.
-EVENTS = ("answered", "learned", "expired", "dropped", "forgotten")
+EVENTS = ("predicted", "learned", "expired", "dropped", "forgotten")
 #: Cells that are packed at a time: 32 MB of numbers.
 _CELLS = 1 << 22
 
@@ -36,7 +36,7 @@ class Layout:
     id: ValueType
     target: ValueType
     features: tuple[str, ...]
-    #: Names of the numbers beside each answer.
+    #: Names of the numbers beside each prediction.
     beside: tuple[str, ...] = ()
     #: How many numbers are remembered of a row that waits.
     remembered: int = 0
@@ -63,7 +63,7 @@ class Layout:
                 (TIME, pa.int64()),
                 (ID, self.id.arrow),
                 (EVENT, pa.int8()),
-                (ANSWER, self.target.arrow),
+                (PREDICTION, self.target.arrow),
                 (TARGET, self.target.arrow),
                 *((name, pa.float64()) for name in self.beside),
             ]
@@ -79,7 +79,7 @@ class Layout:
 
     @cached_property
     def _waiting_without(self) -> pa.Schema:
-        return self.incoming.append(pa.field(ANSWER, self.target.arrow))
+        return self.incoming.append(pa.field(PREDICTION, self.target.arrow))
 
     def waiting_rows(self, cell: bytes) -> pa.RecordBatch:
         """Rows that wait; those of a checkpoint from before anything was remembered with NaN in its place."""
@@ -104,7 +104,7 @@ class Layout:
     def unpacked(self) -> str:
         of_target = self.target.spark
         return (
-            f"{KEY} {self.key.spark}, {TIME} bigint, {ID} {self.id.spark}, {EVENT} string, {ANSWER} {of_target}, "
+            f"{KEY} {self.key.spark}, {TIME} bigint, {ID} {self.id.spark}, {EVENT} string, {PREDICTION} {of_target}, "
             f"{TARGET} {of_target}{''.join(f', {name} double' for name in self.beside)}"
         )
 
@@ -216,7 +216,7 @@ def _empty(schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([], type=field.type) for field in schema], schema=schema)
 
 
-#: As Spark keeps it; one field for each of `KeyState`, in order.
+#: As Spark keeps it; one field for each of `KeyState`, in order. A checkpoint is bound to these names.
 SPARK_STATE = (
     "model binary, answered bigint, learned bigint, expired bigint, dropped bigint, newest bigint, wake bigint, "
     "waiting binary, early binary"
@@ -233,7 +233,7 @@ class KeyState:
     ----------
     model : bytes
         A model file.
-    answered, learned : int
+    predicted, learned : int
         Rows so far.
     expired, dropped : int
         Rows whose label did not come in time, and labels for which no row waited.
@@ -246,7 +246,7 @@ class KeyState:
     """
 
     model: bytes
-    answered: int = 0
+    predicted: int = 0
     learned: int = 0
     expired: int = 0
     dropped: int = 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import is_regressor
 
 from thalweg.spark.columns import column
-from thalweg.spark.packing import ANSWER, LOWER, UPPER
+from thalweg.spark.packing import LOWER, PREDICTION, UPPER
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class LabelScores:
     names: tuple[str, ...] = ("error",)
 
-    def columns(self, answers: DataFrame, target: str) -> list[Column]:
+    def columns(self, predictions: DataFrame, target: str) -> list[Column]:
         """For each row the numbers of which the means are taken; null for rows that are not scored."""
-        return [(answers[ANSWER] != column(answers, target)).cast("double")]
+        return [(predictions[PREDICTION] != column(predictions, target)).cast("double")]
 
     def of(self, means: Sequence[float | None]) -> dict[str, float | None]:
         """The scores, by name, from the means."""
@@ -32,14 +32,14 @@ class LabelScores:
 class NumberScores(LabelScores):
     names = ("absolute_error", "rmse", "coverage", "mean_width")
 
-    def columns(self, answers: DataFrame, target: str) -> list[Column]:
+    def columns(self, predictions: DataFrame, target: str) -> list[Column]:
         from pyspark.sql import functions as F  # noqa: N812
 
-        truth = column(answers, target).cast("double")
-        away = F.abs(answers[ANSWER] - truth)
-        if LOWER not in answers.columns:
+        truth = column(predictions, target).cast("double")
+        away = F.abs(predictions[PREDICTION] - truth)
+        if LOWER not in predictions.columns:
             return [away, away * away, F.lit(None), F.lit(None)]
-        lower, upper = answers[LOWER], answers[UPPER]
+        lower, upper = predictions[LOWER], predictions[UPPER]
         held = truth.between(lower, upper).cast("double")
         wide = F.when((upper > lower) & truth.isNotNull(), upper - lower)  # one of no width is none
         return [away, away * away, F.when(wide.isNotNull(), held), wide]

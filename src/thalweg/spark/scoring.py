@@ -31,7 +31,7 @@ def predict(
     model: Any,
     *,
     columns: Sequence[str] | None = None,
-    answer: str = "answer",
+    prediction: str = "prediction",
     proba: str | None = None,
     interval: tuple[str, str] | None = None,
     coverage: float | None = None,
@@ -48,7 +48,7 @@ def predict(
     columns : sequence of str, optional
         The features in the order the model learned them; by default the names that it knows, or, where it knows none,
         all columns of numbers.
-    answer : str, default "answer"
+    prediction : str, default "prediction"
         What the new column is called.
     proba : str, optional
         A further column of this name, for classifiers that have them: the probabilities of ``model.classes_``, as an
@@ -86,9 +86,9 @@ def predict(
         raise InvalidParameter.of(_OWNER, "coverage", "be None where no interval is asked for", coverage)
     if interval is not None:
         _require_interval(model, interval, coverage)
-    asked = _Asked(answer, proba, interval, coverage)
+    asked = _Asked(prediction, proba, interval, coverage)
     added = asked.types(model)
-    taken = {name.lower() for name in df.columns}  # Spark takes Answer for answer
+    taken = {name.lower() for name in df.columns}  # Spark takes Prediction for prediction
     for name in added:
         if name.lower() in taken:
             raise InvalidInput(
@@ -96,8 +96,8 @@ def predict(
             )
     names = feature_columns(df, model, columns, _OWNER)
     schema = _widened(df, added)
-    answering = _answering(broadcast(df, model), df.columns, names, asked, missing == "null")
-    return df.toDF(*(f"column {place}" for place in range(len(df.columns)))).mapInArrow(answering, schema)
+    predicting = _predicting(broadcast(df, model), df.columns, names, asked, missing == "null")
+    return df.toDF(*(f"column {place}" for place in range(len(df.columns)))).mapInArrow(predicting, schema)
 
 
 def _require_interval(model: Any, interval: Any, coverage: float | None) -> None:
@@ -112,7 +112,7 @@ def _require_interval(model: Any, interval: Any, coverage: float | None) -> None
 class _Asked(NamedTuple):
     """The columns to add, by their names."""
 
-    answer: str
+    prediction: str
     proba: str | None
     interval: tuple[str, str] | None
     coverage: float | None
@@ -120,13 +120,13 @@ class _Asked(NamedTuple):
     def types(self, model: Any) -> dict[str, str]:
         """What Spark calls the types of the columns."""
         numbers = "double" if getattr(model, "_columns", None) is None else "array<double>"
-        found = {self.answer: OF_LABELS[model._labels.kind].spark if is_classifier(model) else numbers}
+        found = {self.prediction: OF_LABELS[model._labels.kind].spark if is_classifier(model) else numbers}
         if self.proba is not None:
             found[self.proba] = "array<double>"
         return found | dict.fromkeys(self.interval or (), numbers)
 
     def columns(self, model: Any, rows: NamedRows) -> dict[str, NDArray[Any]]:
-        found = {self.answer: model.predict(rows)}
+        found = {self.prediction: model.predict(rows)}
         if self.proba is not None:
             found[self.proba] = model.predict_proba(rows)
         if self.interval is not None:
@@ -141,10 +141,10 @@ def _widened(df: DataFrame, added: dict[str, str]) -> Any:
     return StructType([*df.schema.fields, *new])
 
 
-def _answering(
+def _predicting(
     model: Broadcast[bytes], kept: list[str], names: list[str], asked: _Asked, skip: bool
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def answered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def predicted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         own = model_to_predict(model.value)
         for batch in batches:
             if batch.num_rows == 0:
@@ -160,18 +160,18 @@ def _answering(
                 batch = batch.append_column(name, _spread(values, usable))
             yield batch
 
-    return answered
+    return predicted
 
 
 def _spread(values: NDArray[Any] | None, usable: NDArray[np.bool_]) -> pa.Array:
     """What is predicted, null where a row could not be asked about."""
     if values is None:
         return pa.nulls(len(usable))
-    answers = _as_arrow(values)
+    predictions = _as_arrow(values)
     if usable.all():
-        return answers
+        return predictions
     places = np.cumsum(usable) - 1
-    return answers.take(pa.array(places, mask=~usable))
+    return predictions.take(pa.array(places, mask=~usable))
 
 
 def _as_arrow(values: NDArray[Any]) -> pa.Array:

@@ -23,12 +23,12 @@ from thalweg.spark.columns import (
 from thalweg.spark.group import Group
 from thalweg.spark.model_cache import require_learner
 from thalweg.spark.packing import (
-    ANSWER,
     CONFIDENCE,
     EVENT,
     ID,
     IS_LABEL,
     KEY,
+    PREDICTION,
     SPARK_STATE,
     TARGET,
     TIME,
@@ -111,12 +111,12 @@ def learn_stream(
     Returns
     -------
     streaming DataFrame
-        With the columns of key, time, id (where there is one) and target, and ``event``, ``answer`` and ``confidence``
-        (if asked for). The predictions of a regressor are numbers, null before the first target of a key. Intervals
-        have their ends in ``lower`` and ``upper``, null while there is none. Targets that come later judge the
-        intervals, and the members of a mixture, by what was predicted (`learn_late`).
+        With the columns of key, time, id (where there is one) and target, and ``event``, ``prediction`` and
+        ``confidence`` (if asked for). The predictions of a regressor are numbers, null before the first target of a
+        key. Intervals have their ends in ``lower`` and ``upper``, null while there is none. Targets that come later
+        judge the intervals, and the members of a mixture, by what was predicted (`learn_late`).
 
-        Events are "answered" for a row that was predicted, "learned" for a label that came later, with the prediction
+        Events are "predicted" for a row that was predicted, "learned" for a label that came later, with the prediction
         of its row, "expired" for a row whose label did not come in time, "dropped" for a label for which no row waited,
         and "forgotten" for a key.
 
@@ -126,9 +126,9 @@ def learn_stream(
     >>> rows = spark.readStream.format("rate").load().selectExpr(
     ...     "value % 3 AS pump", "timestamp AS at", "rand() AS level", "value % 2 AS fault"
     ... )
-    >>> answers = learn_stream(rows, OnlineLDC(0.1), key="pump", target="fault", time="at", columns=["level"])
-    >>> answers.columns
-    ['pump', 'at', 'fault', 'event', 'answer']
+    >>> predictions = learn_stream(rows, OnlineLDC(0.1), key="pump", target="fault", time="at", columns=["level"])
+    >>> predictions.columns
+    ['pump', 'at', 'fault', 'event', 'prediction']
     """
     require_learner(model, _OWNER)
     way = state or _way_of(df)
@@ -140,7 +140,7 @@ def learn_stream(
     names = feature_columns(df, model, columns, _OWNER, besides=(key, target, time, id))
     task = task_of(model, len(names), confidence=confidence, coverage=coverage, owner=_OWNER)
     for name in (key, target, time, id):
-        if name is not None and name.lower() in (EVENT, ANSWER, CONFIDENCE, *task.beside):
+        if name is not None and name.lower() in (EVENT, PREDICTION, CONFIDENCE, *task.beside):
             raise InvalidInput(f"{_OWNER}: column {name!r} needs another name: the result has a column of that name")
     layout = Layout(
         key=type_of(df, key, _OWNER, numbers=False),
@@ -276,6 +276,6 @@ def _named(
         *([] if id is None else [learned[ID].alias(id)]),
         learned[TARGET].alias(target),
         learned[EVENT],
-        learned[ANSWER],
+        learned[PREDICTION],
         *(learned[name] for name in beside),
     )

@@ -22,21 +22,21 @@ from thalweg.evaluate.late_targets import (
     nothing_given,
 )
 from thalweg.frames.frame import Floats, NamedRows
-from thalweg.learners.base.labels import probability_of_answers
+from thalweg.learners.base.labels import probability_of_predictions
 from thalweg.spark.late_labels import LabelJoin
 from thalweg.spark.packing import CONFIDENCE, LOWER, UPPER
 
-#: What is remembered of a row beside the answers of the members: both ends of its interval, and its number.
+#: What is remembered of a row beside the predictions of the members: both ends of its interval, and its number.
 _ENDS, _NUMBER, _MEMBERS = slice(0, 2), 2, 3
 
 
-class Answers(NamedTuple):
+class Predictions(NamedTuple):
     """Of each row in hand: the prediction, the numbers beside it, and what is remembered until its label comes.
 
     NaN stands for what was not given; of rows that were predicted before the prediction is not looked at.
     """
 
-    answers: NDArray[Any]
+    predictions: NDArray[Any]
     beside: tuple[Floats | None, ...] = ()
     remembered: Floats | None = None
 
@@ -50,11 +50,11 @@ class Task(Protocol):
     def remembered(self) -> int:
         """How many numbers are remembered of a row that waits for its label."""
 
-    def at_once(self, model: Any, rows: NamedRows, targets: NDArray[Any]) -> Answers:
+    def at_once(self, model: Any, rows: NamedRows, targets: NDArray[Any]) -> Predictions:
         """Predict and learn rows that have their labels."""
 
-    def in_turn(self, model: Any, join: LabelJoin, names: Sequence[str], answered: int) -> Answers:
-        """Predict and learn in the order of the join, ``answered`` rows having been predicted before."""
+    def in_turn(self, model: Any, join: LabelJoin, names: Sequence[str], predicted: int) -> Predictions:
+        """Predict and learn in the order of the join, ``predicted`` rows having been predicted before."""
 
     def beside_then(self, remembered: Floats) -> tuple[Floats, ...]:
         """What was said beside the predictions of rows that waited."""
@@ -92,19 +92,19 @@ class Classification:
     def beside(self) -> tuple[str, ...]:
         return (CONFIDENCE,) if self.confident else ()
 
-    def at_once(self, model: Any, rows: NamedRows, targets: NDArray[Any]) -> Answers:
+    def at_once(self, model: Any, rows: NamedRows, targets: NDArray[Any]) -> Predictions:
         if not self._asks(model):
-            return Answers(model.predict_then_learn(rows, targets), (None,) * len(self.beside))
-        answers, proba, *_ = model.predict_then_learn(rows, targets, with_proba=True)
-        return Answers(answers, (_of_answers(model, proba, answers),))
+            return Predictions(model.predict_then_learn(rows, targets), (None,) * len(self.beside))
+        predictions, proba, *_ = model.predict_then_learn(rows, targets, with_proba=True)
+        return Predictions(predictions, (_likely(model, proba, predictions),))
 
-    def in_turn(self, model: Any, join: LabelJoin, names: Sequence[str], answered: int) -> Answers:
+    def in_turn(self, model: Any, join: LabelJoin, names: Sequence[str], predicted: int) -> Predictions:
         nothing = (None,) * len(self.beside)
         if len(join.order) == 0:  # labels alone, without a row that waits for one
-            return Answers(np.zeros(len(join.rows), dtype=join.truth.dtype), nothing)
+            return Predictions(np.zeros(len(join.rows), dtype=join.truth.dtype), nothing)
         rows, asks = NamedRows(join.rows, names), self._asks(model)
-        answers, proba = model.follow(rows, join.truth, join.order, with_proba=asks)
-        return Answers(answers, (_of_answers(model, proba, answers),) if asks else nothing)
+        predictions, proba = model.follow(rows, join.truth, join.order, with_proba=asks)
+        return Predictions(predictions, (_likely(model, proba, predictions),) if asks else nothing)
 
     def beside_then(self, remembered: Floats) -> tuple[Floats, ...]:
         return ()
@@ -120,17 +120,17 @@ class Regression:
     beside: ClassVar[tuple[str, ...]] = ()
     remembered: ClassVar[int] = 0
 
-    def at_once(self, model: Any, rows: NamedRows, targets: NDArray[Any]) -> Answers:
-        unanswered = 0 if is_fitted(model) else 1
-        answers = model.predict_then_learn(rows, targets)
-        answers[:unanswered] = np.nan
-        return Answers(answers)
+    def at_once(self, model: Any, rows: NamedRows, targets: NDArray[Any]) -> Predictions:
+        unpredicted = 0 if is_fitted(model) else 1
+        predictions = model.predict_then_learn(rows, targets)
+        predictions[:unpredicted] = np.nan
+        return Predictions(predictions)
 
-    def in_turn(self, model: Any, join: LabelJoin, names: Sequence[str], answered: int) -> Answers:
+    def in_turn(self, model: Any, join: LabelJoin, names: Sequence[str], predicted: int) -> Predictions:
         given = nothing_given(model, join.rows, join.truth)
         number = np.zeros(len(join.rows), dtype=np.int64)
         follow_numbers(model, join.rows, join.truth, join.order, number, given, names=names)
-        return Answers(given["answers"])
+        return Predictions(given["predictions"])
 
     def beside_then(self, remembered: Floats) -> tuple[Floats, ...]:
         return ()
@@ -148,19 +148,19 @@ class IntervalRegression:
     def remembered(self) -> int:
         return _MEMBERS + self.members
 
-    def at_once(self, model: Any, rows: NamedRows, targets: NDArray[Any]) -> Answers:
-        unanswered = 0 if is_fitted(model) else 1
-        answers, lower, upper = model.predict_interval_then_learn(rows, targets, self.coverage)
-        answers[:unanswered] = np.nan
-        return Answers(answers, ends_with_width(lower, upper))
+    def at_once(self, model: Any, rows: NamedRows, targets: NDArray[Any]) -> Predictions:
+        unpredicted = 0 if is_fitted(model) else 1
+        predictions, lower, upper = model.predict_interval_then_learn(rows, targets, self.coverage)
+        predictions[:unpredicted] = np.nan
+        return Predictions(predictions, ends_with_width(lower, upper))
 
-    def in_turn(self, model: Any, join: LabelJoin, names: Sequence[str], answered: int) -> Answers:
+    def in_turn(self, model: Any, join: LabelJoin, names: Sequence[str], predicted: int) -> Predictions:
         old, fresh = join.old, len(join.rows) - join.old
         given, before = nothing_given(model, join.rows, join.truth), join.remembered_before
         given["lower"][:old], given["upper"][:old] = before[:, _ENDS].T
         given["members"][:old] = before[:, _MEMBERS:]
-        known = np.where(np.isnan(before[:, _NUMBER]), answered, before[:, _NUMBER])
-        number = np.concatenate([known.astype(np.int64), answered + 1 + np.arange(fresh)])
+        known = np.where(np.isnan(before[:, _NUMBER]), predicted, before[:, _NUMBER])
+        number = np.concatenate([known.astype(np.int64), predicted + 1 + np.arange(fresh)])
         follow_numbers(
             model,
             join.rows,
@@ -168,16 +168,16 @@ class IntervalRegression:
             join.order,
             number,
             given,
-            newest=answered,
+            newest=predicted,
             coverage=self.coverage,
             names=names,
         )
         remembered = np.column_stack([given["lower"], given["upper"], number, given["members"]])
-        return Answers(given["answers"], ends_with_width(given["lower"], given["upper"]), remembered)
+        return Predictions(given["predictions"], ends_with_width(given["lower"], given["upper"]), remembered)
 
     def beside_then(self, remembered: Floats) -> tuple[Floats, ...]:
         return ends_with_width(*remembered[:, _ENDS].T)
 
 
-def _of_answers(model: Any, proba: Floats | None, answers: NDArray[Any]) -> Floats | None:
-    return None if proba is None else probability_of_answers(proba, model.classes_, answers)
+def _likely(model: Any, proba: Floats | None, predictions: NDArray[Any]) -> Floats | None:
+    return None if proba is None else probability_of_predictions(proba, model.classes_, predictions)

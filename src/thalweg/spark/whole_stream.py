@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _OWNER = "learn_global"
 _PLACES = ("workers", "driver")
-MODEL, CHECKPOINT, ANSWERS = "model.thalweg", "checkpoint", "answers"
-#: In the notes of the model: rows that came before there was a model to answer them by.
-UNANSWERED = "unanswered"
+MODEL, CHECKPOINT, PREDICTIONS = "model.thalweg", "checkpoint", "predictions"
+#: In the notes of the model: rows that came before there was a model to predict them.
+UNPREDICTED = "unpredicted"
 
 
 def learn_global(
@@ -36,7 +36,7 @@ def learn_global(
     time: str,
     folder: str | Path,
     columns: Sequence[str] | None = None,
-    answers: bool = False,
+    predictions: bool = False,
     coverage: float | None = None,
     where: str = "workers",
     trigger: dict[str, Any] | None = None,
@@ -60,9 +60,9 @@ def learn_global(
         workers where predictions are wanted.
     columns : sequence of str, optional
         The features; by default those that the model knows, or all other columns of numbers.
-    answers : bool
-        Whether to predict each micro-batch by the model as it was before it, into ``folder/answers``: the rows with
-        the column ``answer``, and ``lower`` and ``upper`` of a regressor that has intervals.
+    predictions : bool
+        Whether to predict each micro-batch by the model as it was before it, into ``folder/predictions``: the rows with
+        the column ``prediction``, and ``lower`` and ``upper`` of a regressor that has intervals.
     coverage : float, optional
         Share of rows whose interval is to hold the target; by default the model's usual one.
     where : {"workers", "driver"}
@@ -99,15 +99,22 @@ def learn_global(
     require_table(df, _OWNER, streaming=True)
     df = with_times(df, time, _OWNER)
     into = Path(folder)
+    require_present_names(into)
     into.mkdir(parents=True, exist_ok=True)
     if (into / MODEL).exists():
         _require_own(into / MODEL, model)
     names = feature_columns(df, model, columns, _OWNER, besides=(target, time))
     task = task_of(model, len(names), confidence=False, coverage=coverage, owner=_OWNER)
     ends = {"interval": task.beside, "coverage": coverage} if task.beside else {}
-    writing = _Learning(model, target, time, into, names, answers, where, ends)
+    writing = _Learning(model, target, time, into, names, predictions, where, ends)
     writer = df.writeStream.foreachBatch(writing).option("checkpointLocation", str(into / CHECKPOINT))
     return (writer if trigger is None else writer.trigger(**trigger)).start()
+
+
+def require_present_names(folder: Path) -> None:
+    """Refuse a folder of an earlier version, whose predictions have other names."""
+    if (folder / "answers").exists():
+        raise InvalidInput(f"{folder} was begun by an earlier version of thalweg: choose another folder")
 
 
 def _require_own(path: Path, model: Any) -> None:
@@ -125,30 +132,30 @@ class _Learning:
         time: str,
         folder: Path,
         names: list[str],
-        answers: bool,
+        predictions: bool,
         where: str,
         ends: dict[str, Any],
     ) -> None:
         self._start, self._target, self._time, self._ends = start, target, time, ends
         self._folder, self._names, self._where = folder, names, where
-        self._write = write_batches(str(folder / ANSWERS)) if answers else None
+        self._write = write_batches(str(folder / PREDICTIONS)) if predictions else None
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         path = self._folder / MODEL
-        before, notes = self._start, {"batch": -1, UNANSWERED: 0}
+        before, notes = self._start, {"batch": -1, UNPREDICTED: 0}
         if path.exists():
             before, notes = loads(path.read_bytes()), read_notes(path)
         if number <= notes["batch"]:
             return
         batch = batch.persist()
         try:
-            rows, unanswered = self._counted(batch), notes[UNANSWERED]
+            rows, unpredicted = self._counted(batch), notes[UNPREDICTED]
             if not before.__sklearn_is_fitted__():
-                unanswered += rows
+                unpredicted += rows
             elif self._write is not None:
                 self._write(predict(batch, before, columns=self._names, **self._ends), number)
             after = (self._by_workers if self._where == "workers" else self._by_driver)(before, batch)
-            write_atomically(path, dumps(after, notes={"batch": number, UNANSWERED: unanswered}))
+            write_atomically(path, dumps(after, notes={"batch": number, UNPREDICTED: unpredicted}))
         finally:
             batch.unpersist()
 

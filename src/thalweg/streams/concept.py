@@ -266,7 +266,7 @@ class NoisyRuleStream(RuleStream):
     @property
     def clean(self) -> Self:
         """The same points without noise, under their right labels: what test sets are drawn from."""
-        twin: Self = replace(cast(Any, self), noise=0.0)  # a field of every subclass, of which the type is not told
+        twin: Self = replace(cast(Any, self), noise=0.0)  # a field of every subclass, of which the type says nothing
         return twin
 
     def bayes_error_at(self, time: int) -> float | None:

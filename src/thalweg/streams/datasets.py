@@ -214,7 +214,7 @@ def _elec2_from_openml() -> Rows:
     )
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a failed attempt is told once, below
+            warnings.simplefilter("ignore")  # a failed attempt is reported once, below
             bunch = fetch_openml("electricity", version=1, as_frame=False, parser="liac-arff", n_retries=1, delay=0.1)
     except (OSError, ValueError) as error:  # no network, no such data set, a damaged answer
         raise DataUnavailable(f"{how}; the download failed with: {error}") from error

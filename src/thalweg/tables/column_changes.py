@@ -1,7 +1,7 @@
 """Columns that change while a model lives: some are added with a default, some retired, some renamed.
 
-Features of retired and renamed columns stay where they are, so learners go on. Those of added columns come behind all
-others, before the mark of gaps; a learner for them has to be learned again.
+Features of retired and renamed columns stay where they are, so learners continue. Those of added columns come behind
+all others, before the mark of gaps; a learner for them has to be learned again.
 """
 
 from __future__ import annotations

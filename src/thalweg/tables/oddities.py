@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.option_names import option
 from thalweg.tables.cells import parsed
 from thalweg.tables.kinds import Floats, NamesColumn, NumberColumn
 
@@ -43,7 +43,7 @@ def oddities(head: Chunk, plan: Plan, targets: NDArray[Any], *, na: Collection[s
         if not isinstance(column, NumberColumn | NamesColumn):
             continue
         values, _ = parsed(column, head.column(column.name))
-        drop = f"--drop {shlex.quote(column.name)} leaves it out"
+        drop = f"{option('drop', column.name)} leaves it out"
         if isinstance(column, NumberColumn):
             if found := [value for value in column.na if value not in na]:
                 sentinels.append(_sentinels_in_words(head, column, found))
@@ -82,7 +82,7 @@ def _sentinels_in_words(head: Chunk, column: NumberColumn, found: list[str]) -> 
     return (
         f"column {column.name!r} has {counted} in the first {len(values):,} rows, far from its other values "
         f"({np.nanmin(others):g} to {np.nanmax(others):g}): {'it counts' if one else 'they count'} as missing; "
-        f"--keep-sentinels keeps {'it as a number' if one else 'them as numbers'}"
+        f"{option('keep_sentinels', True)} keeps {'it as a number' if one else 'them as numbers'}"
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thalweg.errors import InvalidInput
+from thalweg.option_names import option, owner_of_parameters
 from thalweg.tables.cells import (
     OR_MISSING,
     BadCell,
@@ -287,7 +288,7 @@ def plan_columns(
         elif name == key:
             columns.append(KeyColumn(name))
         elif name in reserved:
-            left_out[name] = "tells when the label comes"
+            left_out[name] = "says when the label comes"
         elif name in drop:
             left_out[name] = "left out, as asked"
         else:
@@ -446,7 +447,10 @@ def _comma_number(name: str, column: pa.ChunkedArray) -> Column | str | None:
     if decimal is None:
         return None
     example = next(cell for cell in cells if "," in cell)
-    return f"left out: the comma in {example} may part thousands: give --decimal , or write its numbers without"
+    advice = "write its numbers without"
+    if owner_of_parameters() is None:  # rows in memory have no decimal separator
+        advice = f"give {option('decimal', ',')} or {advice}"
+    return f"left out: the comma in {example} may part thousands: {advice}"
 
 
 def _dirty_time(name: str, column: pa.ChunkedArray) -> Column | None:

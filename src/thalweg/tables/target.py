@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
+from thalweg.option_names import option
 from thalweg.tables.cells import (
     BadCell,
     Decimal,
@@ -68,7 +69,7 @@ class Target:
         if found := self._unrepeated(head):
             raise InvalidInput(
                 f"{head.pieces[0].block.file}: the target {self.name!r} must hold classes, but it has {found}; "
-                f"if they are classes nevertheless, say so with --categorical {self.name}"
+                f"if they are classes nevertheless, say so with {option('categorical', self.name)}"
             )
 
     def _holds_numbers(self, head: Chunk) -> bool:
@@ -97,7 +98,7 @@ class Target:
             cell = next(cell for cell in column.to_pylist() if cell is not None and str(cell).strip())
             raise InvalidInput(
                 f"{head.pieces[0].block.file}: the target {self.name!r} must hold numbers for regression, but it holds "
-                f"{brief(str(cell))!r}; --task classification takes its values for classes"
+                f"{brief(str(cell))!r}; {option('task', 'classification')} takes its values for classes"
             )
         return found
 

@@ -81,7 +81,7 @@ class StreamTransformer(TransformerMixin, StreamEstimator, abstract=True):
 
     def transform(self, X: ArrayLike) -> Floats:
         """Each row as transformed by what is known now. Nothing is learned."""
-        rows = self._rows_to_answer(X)
+        rows = self._rows_to_predict(X)
         made: Floats = as_matrix(through(self._core.transform, rows, self._core.n_outputs))
         return made
 

@@ -71,15 +71,15 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, StreamTransformer):
     >>> from thalweg import CCIPCA, OnlineLinearRegression, Perceptron, RandomFeatures, StreamPipeline
     >>> X = np.random.default_rng(0).normal(size=(4000, 2))
     >>> ring = (np.hypot(*X.T) > 1.2).astype(int)
-    >>> answers = StreamPipeline([RandomFeatures(sigma=1.0), Perceptron()]).predict_then_learn(X, ring)
-    >>> bool((answers[2000:] == ring[2000:]).mean() > 0.95)
+    >>> predicted = StreamPipeline([RandomFeatures(sigma=1.0), Perceptron()]).predict_then_learn(X, ring)
+    >>> bool((predicted[2000:] == ring[2000:]).mean() > 0.95)
     True
 
     Linear regression learns a function that is not linear:
 
     >>> wave = np.sin(2 * X[:, 0]) * X[:, 1]
-    >>> answers = StreamPipeline([RandomFeatures(), OnlineLinearRegression(solver="rls")]).predict_then_learn(X, wave)
-    >>> bool(((answers - wave)[2000:] ** 2).mean() < 0.01 * wave.var())
+    >>> predicted = StreamPipeline([RandomFeatures(), OnlineLinearRegression(solver="rls")]).predict_then_learn(X, wave)
+    >>> bool(((predicted - wave)[2000:] ** 2).mean() < 0.01 * wave.var())
     True
 
     Principal components of the kernel: two circles, one within the other, part along the third.

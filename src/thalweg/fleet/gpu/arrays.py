@@ -116,6 +116,11 @@ def _on_gpu(values: Any) -> Any:
     return cp.from_dlpack(values) if is_on_gpu(values) else cp.asarray(np.asarray(values))
 
 
+def as_host(values: Any) -> Any:
+    """Values in the memory of a GPU as NumPy has them; others as they are."""
+    return cupy().from_dlpack(values).get() if is_on_gpu(values) else values
+
+
 def names_of(classes: NDArray[Any]) -> NDArray[np.int64]:
     """The labels as `GpuFleetCore.take` names them, 0 where there was no model yet."""
     return np.concatenate([[0], classes]).astype(np.int64)

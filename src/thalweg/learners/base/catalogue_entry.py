@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from thalweg.errors import InvalidParameter
+from thalweg.option_names import option
 
 #: The coverages of intervals that regressors track side by side.
 COVERAGES = (0.5, 0.8, 0.9, 0.95, 0.99)
@@ -88,4 +89,4 @@ def check_model_options(*, rate: float | None, adaptive: bool, seed: int) -> Non
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InvalidParameter.of_option("seed", "be a whole number of at least 0", seed)
     if adaptive and rate is not None:
-        raise InvalidParameter.of_option("rate", "be left out with --adaptive", rate)
+        raise InvalidParameter.of_option("rate", f"be left out with {option('adaptive')}", rate)

@@ -34,7 +34,7 @@ _NEVER = -1e100
 _ALL_GOOD = -1
 
 
-class Answers(NamedTuple):
+class Predictions(NamedTuple):
     """What `predict_then_learn` gives when asked for more than labels; one entry per row, from before its label."""
 
     labels: NDArray[Any]
@@ -69,7 +69,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         return core
 
     # What others may rely on: class means that move with every row, a covariance beside them, discriminants that differ
-    # by a linear function of the row, a rate that can be read, and whether an answer rests on the label of the row
+    # by a linear function of the row, a rate that can be read, and whether a prediction rests on the label of the row
     # before, which is no use where labels are delayed.
     @property
     def _keeps_class_means(self) -> bool:
@@ -84,7 +84,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         return False
 
     @property
-    def _answers_linearly(self) -> bool:
+    def _scores_linearly(self) -> bool:
         return False
 
     @property
@@ -165,7 +165,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         with_proba: bool = False,
         with_rate: bool = False,
         with_weights: bool = False,
-    ) -> NDArray[Any] | Answers:
+    ) -> NDArray[Any] | Predictions:
         """Predict each row before its label is seen, then learn it: the whole stream in one compiled call.
 
         Parameters
@@ -178,8 +178,8 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
 
         Returns
         -------
-        ndarray or Answers
-            The predictions; with one of the switches an `Answers` that also holds what was asked for (probabilities
+        ndarray or Predictions
+            The predictions; with one of the switches a `Predictions` that also holds what was asked for (probabilities
             with columns as in ``classes_`` after the call), or None where the learner has no such thing. Before any
             label is known the prediction is the zero of the labels' type: 0, False or "".
         """
@@ -193,7 +193,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         with_rate: bool,
         with_weights: bool,
         sample_weight: ArrayLike | None = None,
-    ) -> NDArray[Any] | Answers:
+    ) -> NDArray[Any] | Predictions:
         rows, labels, unchecked = self._take_in(X, y, sample_weight is None and not with_weights)
         masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         count, scored = len(rows), with_proba and hasattr(self, "predict_proba")
@@ -212,7 +212,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         if not (with_proba or with_rate or with_weights):
             return decoded
         proba = posteriors(found["scores"], self._core.confidence) if scored else None
-        return Answers(decoded, proba, found["rates"], found["shares"])
+        return Predictions(decoded, proba, found["rates"], found["shares"])
 
     def follow(
         self, X: ArrayLike, y: ArrayLike, order: ArrayLike, *, with_proba: bool = False
@@ -245,11 +245,11 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         rows, labels = self._take(X, y)
         core, codes, steps = self._ready_to_follow(X, rows, labels, order)
         if core is None:
-            return np.zeros(len(rows), dtype=labels.dtype), None  # no label yet, so no answer either
-        answers = np.full(len(rows), -1, dtype=np.int64)
+            return np.zeros(len(rows), dtype=labels.dtype), None  # no label yet, so no prediction either
+        predictions = np.full(len(rows), -1, dtype=np.int64)
         scores = np.full((len(rows), core.n_classes), np.nan) if with_proba and hasattr(self, "predict_proba") else None
-        core.follow(rows, codes, steps, answers, scores)
-        return self._labels.decode(answers), None if scores is None else posteriors(scores, core.confidence)
+        core.follow(rows, codes, steps, predictions, scores)
+        return self._labels.decode(predictions), None if scores is None else posteriors(scores, core.confidence)
 
     def _ready_to_follow(
         self, X: ArrayLike, rows: Floats, labels: NDArray[Any], order: ArrayLike
@@ -334,31 +334,31 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         self._core.learn_one(x, labels.codes[y])
         self._core.know(labels.codes, labels.everyday_types)
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict each row; nothing is learned."""
-        rows = self._rows_to_answer(X)
-        answers = np.empty(len(rows), dtype=np.int64)
-        self._core.answers(rows, answers)
-        return self._labels.decode(answers)
+        rows = self._rows_to_predict(X)
+        predictions = np.empty(len(rows), dtype=np.int64)
+        self._core.answers(rows, predictions)
+        return self._labels.decode(predictions)
 
-    def _answers(self, X: ArrayLike) -> tuple[NDArray[np.int64], Floats | None]:
+    def _codes_and_proba(self, X: ArrayLike) -> tuple[NDArray[np.int64], Floats | None]:
         """Both at once, which is faster: the place of each prediction among ``classes_``, and the probabilities."""
         if not hasattr(self, "predict_proba"):
-            rows = self._rows_to_answer(X)
-            answers = np.empty(len(rows), dtype=np.int64)
-            self._core.answers(rows, answers)
-            return answers, None
+            rows = self._rows_to_predict(X)
+            predictions = np.empty(len(rows), dtype=np.int64)
+            self._core.answers(rows, predictions)
+            return predictions, None
         scores = self._scores(X)
         if self._core.decides:
-            answers = np.empty(len(scores), dtype=np.int64)
-            self._core.answers(self._rows_to_answer(X), answers)
-            return answers, posteriors(scores, self._core.confidence)
-        # An answer is the highest score, the first of equal ones, and none where no class was seen.
-        answers = scores.argmax(axis=1)
-        answers[np.isneginf(scores[np.arange(len(answers)), answers])] = -1
-        return answers, posteriors(scores, self._core.confidence)
+            predictions = np.empty(len(scores), dtype=np.int64)
+            self._core.answers(self._rows_to_predict(X), predictions)
+            return predictions, posteriors(scores, self._core.confidence)
+        # A prediction is the highest score, the first of equal ones, and none where no class was seen.
+        predictions = scores.argmax(axis=1)
+        predictions[np.isneginf(scores[np.arange(len(predictions)), predictions])] = -1
+        return predictions, posteriors(scores, self._core.confidence)
 
     def predict_one(self, x: Row) -> Any:
         """Predict one row; None from a model that has seen no label yet."""
@@ -377,7 +377,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def _scores(self, X: ArrayLike) -> Floats:
-        rows = self._rows_to_answer(X)
+        rows = self._rows_to_predict(X)
         scores = np.empty((len(rows), self._core.n_classes))
         self._core.scores(rows, scores)
         return scores
@@ -433,7 +433,7 @@ class WithWeights(StreamClassifier, abstract=True):
         with_proba: bool = False,
         with_rate: bool = False,
         with_weights: bool = False,
-    ) -> NDArray[Any] | Answers:
+    ) -> NDArray[Any] | Predictions:
         """Predict each row before its label is seen, then learn it: the whole stream in one compiled call.
 
         ``sample_weight`` is how much each row counts, 1 each by default; a row of weight 0 is only predicted. The other

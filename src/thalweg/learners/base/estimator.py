@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 #: Rows that are kept for `importance_`; the end of a chunk is once so many rows came, a short chunk counting for some.
 RECENT_ROWS, _KEEP_EVERY, _SHORT_CHUNK = 128, 512, 32
 _NOT_COPIED = ("_recent", "_unkept")
-#: Names of constructors' parameters: to read them off takes scikit-learn as long as answering some hundred rows.
+#: Names of constructors' parameters: to read them off takes scikit-learn as long as predicting some hundred rows.
 _PARAMETERS: dict[type, list[str]] = {}
 
 
@@ -201,7 +201,7 @@ class StreamEstimator(WithColumns, abstract=True):
             core.name_features(names)
         return core
 
-    def _rows_to_answer(self, X: ArrayLike) -> Floats:
+    def _rows_to_predict(self, X: ArrayLike) -> Floats:
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(
                 f"This {type(self).__name__} instance is not fitted yet: it has seen no row. "
@@ -243,7 +243,7 @@ class StreamEstimator(WithColumns, abstract=True):
 
     def _begin_with(self, core: Any, names: tuple[str, ...] | None) -> None:
         """From here on this core is the state."""
-        sparse = getattr(core, "is_sparse", False)  # whose width was told by the rows
+        sparse = getattr(core, "is_sparse", False)  # whose width comes from the rows
         if names is not None and not sparse:
             core.name_features(names)
             self.feature_names_in_ = np.asarray(names, dtype=object)

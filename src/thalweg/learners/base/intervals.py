@@ -26,10 +26,10 @@ class Interval(NamedTuple):
     upper: Floats
 
 
-class AnswersWithIntervals(NamedTuple):
+class PredictionsWithIntervals(NamedTuple):
     """Of each row the prediction and the ends of its interval, from before its target was seen."""
 
-    answers: Floats
+    predictions: Floats
     lower: Floats
     upper: Floats
 
@@ -47,9 +47,9 @@ class WithIntervals(StreamRegressor, abstract=True):
         ``sample_weight`` is how many rows each row counts for; one of weight 0 is only predicted.
         """
         core, rows, targets, masses = self._take_to_learn(X, y, sample_weight)
-        answers = np.empty_like(targets)
-        self._run(core, rows, targets, answers, **masses)
-        return self._shaped(answers)
+        predictions = np.empty_like(targets)
+        self._run(core, rows, targets, predictions, **masses)
+        return self._shaped(predictions)
 
     def predict_interval(self, X: ArrayLike, coverage: float | None = None) -> Interval:
         """The interval of each row, which holds its target in this share of the rows. Nothing is learned.
@@ -57,32 +57,32 @@ class WithIntervals(StreamRegressor, abstract=True):
         ``coverage`` is one of those that are tracked: 0.5, 0.8, 0.9 (the default), 0.95 or 0.99. The width follows the
         last residuals and, with ``local_widths``, those of rows alike; it is zero until two rows are learned.
         """
-        rows = self._rows_to_answer(X)
+        rows = self._rows_to_predict(X)
         place = self._place_of(self._core, coverage)
-        answers, half = np.empty((2, len(rows), self._core.n_outputs))
-        self._core.answers(rows, answers)
+        predictions, half = np.empty((2, len(rows), self._core.n_outputs))
+        self._core.answers(rows, predictions)
         self._core.half_widths_of(rows, half, place)
-        return Interval(self._shaped(answers - half), self._shaped(answers + half))
+        return Interval(self._shaped(predictions - half), self._shaped(predictions + half))
 
     def predict_interval_then_learn(
         self, X: ArrayLike, y: ArrayLike, coverage: float | None = None, *, sample_weight: ArrayLike | None = None
-    ) -> AnswersWithIntervals:
+    ) -> PredictionsWithIntervals:
         """Predict each row with its interval before its target is seen, then learn it (test-then-train)."""
         if not self.__sklearn_is_fitted__():
             self._require_tracked(coverage)
         core, rows, targets, masses = self._take_to_learn(X, y, sample_weight)
         place = self._place_of(core, coverage)
-        answers, half = np.empty_like(targets), np.empty_like(targets)
-        self._run(core, rows, targets, answers, **masses, half_widths=half, coverage=place)
-        return AnswersWithIntervals(*map(self._shaped, (answers, answers - half, answers + half)))
+        predictions, half = np.empty_like(targets), np.empty_like(targets)
+        self._run(core, rows, targets, predictions, **masses, half_widths=half, coverage=place)
+        return PredictionsWithIntervals(*map(self._shaped, (predictions, predictions - half, predictions + half)))
 
-    def member_answers(self, X: ArrayLike) -> Floats:
+    def member_predictions(self, X: ArrayLike) -> Floats:
         """What each member predicts for each row, (rows, members) or (rows, outputs, members). Nothing is learned.
 
         A regressor that is no mixture has no members.
         """
-        answers: Floats = self._core.member_answers(self._rows_to_answer(X))
-        return answers[:, 0] if self._columns is None else answers
+        predictions: Floats = self._core.member_answers(self._rows_to_predict(X))
+        return predictions[:, 0] if self._columns is None else predictions
 
     def learn_late(
         self,
@@ -92,7 +92,7 @@ class WithIntervals(StreamRegressor, abstract=True):
         coverage: float | None = None,
         *,
         delay: int,
-        member_answers: ArrayLike | None = None,
+        member_predictions: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn rows whose targets came late, and judge what was predicted for them then: intervals and members.
@@ -110,9 +110,9 @@ class WithIntervals(StreamRegressor, abstract=True):
             The coverage that they were asked for.
         delay : int >= 0
             How many rows were learned between the prediction of a row and its target, roughly.
-        member_answers : array, optional
-            What `member_answers` gave when the rows were predicted; NaN for rows that were not. Without it a mixture
-            judges its members by what they predict now.
+        member_predictions : array, optional
+            What `member_predictions` gave when the rows were predicted; NaN for rows that were not. Without it a
+            mixture judges its members by what they predict now.
         sample_weight : array-like of shape (rows,), optional
             How many rows each row counts for.
 
@@ -139,7 +139,9 @@ class WithIntervals(StreamRegressor, abstract=True):
         rows, targets, columns = self._take(X, y)
         lower, upper = _as_ends(interval, targets.shape, columns)
         opinions = (
-            None if member_answers is None else self._as_opinions(member_answers, targets.shape, width_for_core(rows))
+            None
+            if member_predictions is None
+            else self._as_opinions(member_predictions, targets.shape, width_for_core(rows))
         )
         masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         core = self._ready(X, rows, columns)
@@ -157,11 +159,11 @@ class WithIntervals(StreamRegressor, abstract=True):
             opinions = np.ascontiguousarray(np.asarray(given, dtype=np.float64).reshape(shape[0], wide))
         except (TypeError, ValueError) as error:
             raise InvalidInput(
-                f"member_answers must hold {wide} numbers for each of the {shape[0]} rows: {error}"
+                f"member_predictions must hold {wide} numbers for each of the {shape[0]} rows: {error}"
             ) from None
         unknown = np.isnan(opinions)
         if (unknown.any(axis=1) != unknown.all(axis=1)).any() or np.isinf(opinions).any():
-            raise InvalidInput("member_answers must be finite, or NaN in the whole of a row that was not predicted")
+            raise InvalidInput("member_predictions must be finite, or NaN in the whole of a row that was not predicted")
         return opinions
 
     def _require_tracked(self, coverage: float | None) -> None:

@@ -17,7 +17,7 @@ from thalweg.kernels import compiled
 _KIND_NAMES = {"i": "integers", "b": "booleans", "U": "strings", "f": "numbers"}
 #: How labels of each kind are held.
 LABEL_TYPES: dict[str, Any] = {"i": np.int64, "b": np.bool_, "U": np.str_, "f": np.float64}
-#: What a learner answers before it has seen any label: the zero of the labels' type.
+#: What a learner predicts before it has seen any label: the zero of the labels' type.
 _ZEROS: dict[str, Any] = {"i": 0, "b": False, "U": "", "f": 0.0}
 _EVERYDAY_TYPES: dict[str, frozenset[type]] = {
     "i": frozenset({int, np.int64}),
@@ -109,7 +109,7 @@ class Labels:
         self.kind = values.dtype.kind if len(values) else ""
         self.everyday_types = _EVERYDAY_TYPES.get(self.kind, frozenset())
         self.codes: dict[Any, int] = {value: code for code, value in enumerate(values.tolist())}
-        #: The labels as ordinary Python values, by place; -1, no answer, is the zero of their type.
+        #: The labels as ordinary Python values, by place; -1, no prediction, is the zero of their type.
         self.ordinary: list[Any] = [*self.codes, _ZEROS.get(self.kind)]
         #: Whether they are 0, 1, 2, …
         self.are_places = self.kind == "i" and list(self.codes) == list(range(len(values)))
@@ -185,11 +185,11 @@ class Labels:
         label.
         """
         least = (codes.item(0) if in_order else codes.min()) if codes.size else 0
-        unanswered = codes < 0 if least < 0 else None
-        answers = codes if self.are_places else self.values.take(codes)
-        if unanswered is not None:
-            answers[unanswered] = _ZEROS[self.kind]
-        return answers
+        unknown = codes < 0 if least < 0 else None
+        labels = codes if self.are_places else self.values.take(codes)
+        if unknown is not None:
+            labels[unknown] = _ZEROS[self.kind]
+        return labels
 
     def _require_kind(self, kind: str, example: object) -> None:
         if self.kind and kind != self.kind:
@@ -197,14 +197,16 @@ class Labels:
             raise InvalidInput(f"y must hold {_KIND_NAMES[self.kind]} like the labels learned so far, got {shown!r}")
 
 
-def probability_of_answers(proba: NDArray[np.float64], classes: NDArray[Any], answers: NDArray[Any]) -> NDArray[Any]:
+def probability_of_predictions(
+    proba: NDArray[np.float64], classes: NDArray[Any], predictions: NDArray[Any]
+) -> NDArray[Any]:
     """The probability of each prediction, which need not be the highest: some learners decide by costs or a threshold.
 
     NaN for a row that was predicted before there was a class.
     """
-    places = np.minimum(np.searchsorted(classes, answers), len(classes) - 1)
-    of_answers = proba[np.arange(len(answers)), places]
-    return np.where(classes[places] == answers, of_answers, np.nan)
+    places = np.minimum(np.searchsorted(classes, predictions), len(classes) - 1)
+    likely = proba[np.arange(len(predictions)), places]
+    return np.where(classes[places] == predictions, likely, np.nan)
 
 
 def code_points(words: NDArray[np.str_]) -> NDArray[np.uint32]:

@@ -52,7 +52,7 @@ class PythonCore(ABC):
     n_members = 0
     rate = float("nan")
     confidence = 1.0
-    #: Whether an answer may be another class than that of the highest score.
+    #: Whether a prediction may be another class than that of the highest score.
     decides = False
 
     def __init__(self, features: int) -> None:
@@ -141,7 +141,7 @@ class PythonCore(ABC):
         rows = order[::2]
         in_pairs = len(order) and len(order) % 2 == 0 and rows[0] >= 0 and (order[1::2] == ~rows).all()
         if in_pairs and (np.diff(rows) == 1).all():
-            taken = slice(int(rows[0]), int(rows[-1]) + 1)  # each row learned as soon as it is answered
+            taken = slice(int(rows[0]), int(rows[-1]) + 1)  # each row learned as soon as it is predicted
             self.run(X[taken], y[taken], answers[taken], None if scores is None else scores[taken])
             return
         turns = np.flatnonzero(np.diff(order < 0)) + 1

@@ -86,18 +86,18 @@ def as_target(y: Any) -> tuple[Floats, int | None]:
     return values, None if target.ndim == 0 else len(values)
 
 
-class LinearAnswers(NamedTuple):
+class LinearPredictions(NamedTuple):
     """What `predict_then_learn` gives when asked for the model on the way; one entry per row.
 
     Attributes
     ----------
-    answers : array shaped like y
+    predictions : array shaped like y
         From before each row's target was seen.
     coef, intercept : arrays of shape (rows, [outputs,] features) and (rows, [outputs])
         The linear model after each row.
     """
 
-    answers: Floats
+    predictions: Floats
     coef: Floats
     intercept: Floats
 
@@ -116,7 +116,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
         The names of the features, where the first rows had names.
     """
 
-    #: Whether it answers by a linear model, which can be asked for.
+    #: Whether it predicts by a linear model, which can be asked for.
     _has_coefficients: bool = False
     _core: RegressionCore
     _columns: int | None
@@ -185,14 +185,14 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
             self._commit(core, columns, names_of(x))
         return core, target
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
 
     def predict(self, X: ArrayLike) -> Floats:
         """Predict each row; nothing is learned."""
-        rows = self._rows_to_answer(X)
-        answers = np.empty((len(rows), self._core.n_outputs))
-        self._core.answers(rows, answers)
-        return self._shaped(answers)
+        rows = self._rows_to_predict(X)
+        predictions = np.empty((len(rows), self._core.n_outputs))
+        self._core.answers(rows, predictions)
+        return self._shaped(predictions)
 
     def predict_one(self, x: Row) -> float | Floats | None:
         """Predict one row; None from a model that has learned nothing yet."""
@@ -237,7 +237,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
     def _warn_of_cuts(self, core: RegressionCore, stacklevel: int) -> None:
         _, row, square = core.cuts
         warnings.warn(
-            f"{type(self).__name__} cut the step of row {row}, which would have thrown its answer beyond ten times "
+            f"{type(self).__name__} cut the step of row {row}, which would have thrown its prediction beyond ten times "
             f"every target so far: the rate is too large for a row of squared length {square:.3g}. The model stays "
             "finite, and further cuts are only counted, in cut_steps_. Scale the features, lower the rate, or use "
             "solver='rls'.",
@@ -292,27 +292,27 @@ class LinearRegressor(StreamRegressor, abstract=True):
         *,
         sample_weight: ArrayLike | None = None,
         with_coef: bool = False,
-    ) -> Floats | LinearAnswers:
+    ) -> Floats | LinearPredictions:
         """Predict each row before its target is seen, then learn it: the whole stream in one compiled call.
 
         ``sample_weight`` is how many rows each row counts for; one of weight 0 is only predicted.
 
         Returns
         -------
-        ndarray or LinearAnswers
+        ndarray or LinearPredictions
             The predictions, shaped like y; with ``with_coef`` also the linear model after each row.
         """
         core, rows, targets, masses = self._take_to_learn(X, y, sample_weight)
-        answers = np.empty_like(targets)
+        predictions = np.empty_like(targets)
         if not with_coef:
-            self._run(core, rows, targets, answers, **masses)
-            return self._shaped(answers)
+            self._run(core, rows, targets, predictions, **masses)
+            return self._shaped(predictions)
         if getattr(core, "is_sparse", False):
             raise InvalidInput("with_coef needs dense rows: of sparse ones the features come on the way")
         width = core.coefficients()[0].shape[1]
         weights, intercepts = np.empty((*targets.shape, width)), np.empty_like(targets)
-        self._run(core, rows, targets, answers, weights, intercepts, **masses)
-        return LinearAnswers(self._shaped(answers), self._shaped(weights), self._shaped(intercepts))
+        self._run(core, rows, targets, predictions, weights, intercepts, **masses)
+        return LinearPredictions(self._shaped(predictions), self._shaped(weights), self._shaped(intercepts))
 
     @property
     def coef_(self) -> Any:

@@ -238,7 +238,7 @@ KINDS = {
             **dict.fromkeys(("_max_components", "_n_features_out"), "integer"),
         },
         _check_linear,
-        optional=frozenset(  # for other ends than answering
+        optional=frozenset(  # for other ends than predicting
             ("xbar_", "scalings_", "explained_variance_ratio_", "covariance_", "_max_components", "_n_features_out")
         ),
     ),

@@ -59,8 +59,8 @@ class CostSensitive(Wrapper):
     >>> from thalweg.streams.fraud import Fraud
     >>> X, y = Fraud(seed=1, share=0.05, change=0).take(20_000)
     >>> def cost(model):
-    ...     answers = model.predict_then_learn(X, y)
-    ...     return int(((answers == 1) & (y == 0)).sum() + 20 * ((answers == 0) & (y == 1)).sum())
+    ...     predicted = model.predict_then_learn(X, y)
+    ...     return int(((predicted == 1) & (y == 0)).sum() + 20 * ((predicted == 0) & (y == 1)).sum())
     >>> learner = OnlineLDC(0.001, counts="soft")
     >>> cost(CostSensitive(learner, {"fp": 1, "fn": 20})) < 0.5 * cost(learner)
     True
@@ -77,7 +77,7 @@ class CostSensitive(Wrapper):
         GuideRow(
             page="decisions",
             learner="CostSensitive(learner, costs)",
-            when="mistakes have different costs: it answers by the lowest expected cost",
+            when="mistakes have different costs: it predicts by the lowest expected cost",
             not_when="all mistakes cost the same",
             to_choose="learner, costs",
             probabilities="calibrated",
@@ -145,19 +145,19 @@ class CostSensitive(Wrapper):
             return costs
         for key, value in self.costs.items():
             named = value.items() if isinstance(value, Mapping) else ()
-            pairs = [((key, answer), cost) for answer, cost in named] if named else [(key, value)]
+            pairs = [((key, decision), cost) for decision, cost in named] if named else [(key, value)]
             for labels, cost in pairs:
                 if isinstance(labels, tuple):
-                    truth, answer = (known.codes.get(label, -1) for label in labels)
-                    if truth >= 0 and answer >= 0:
-                        costs[truth, answer] = cost
+                    truth, decision = (known.codes.get(label, -1) for label in labels)
+                    if truth >= 0 and decision >= 0:
+                        costs[truth, decision] = cost
                 elif labels in known.codes:
                     costs[known.codes[labels]] *= cost
         return costs
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Minus the expected cost of each prediction; for two labels the first's cost minus the second's."""
-        rows = self._rows_to_answer(X)
+        rows = self._rows_to_predict(X)
         costs = np.empty((len(rows), self._core.n_classes))
         compiled.expected_costs(self._core, rows, costs)
         costs = np.minimum(costs, 1e100)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _OBJECTIVES = ("f1", "cost", "recall", "alerts")
 _WITH_TARGET = ("recall", "alerts")
-#: Where the core is told that the positive label is the last one, or is not known yet.
+#: Where the core learns that the positive label is the last one, or is not known yet.
 _LAST, _UNKNOWN = -1, -2
 #: Probabilities closer to 0 or 1 count as this close.
 _LEAST = 1e-6

@@ -46,18 +46,18 @@ if TYPE_CHECKING:
 Flags = NDArray[np.bool_]
 
 
-class AnswersWithSets(NamedTuple):
+class PredictionsWithSets(NamedTuple):
     """Of each row the prediction, the probabilities of ``classes_``, and whether each of them is in the set."""
 
-    answers: NDArray[Any]
+    predictions: NDArray[Any]
     proba: Floats
     sets: Flags
 
 
-def no_sets(labels: NDArray[Any]) -> AnswersWithSets:
+def no_sets(labels: NDArray[Any]) -> PredictionsWithSets:
     """Before there is any label: no prediction, and no column of probabilities and sets."""
     nothing = np.zeros((len(labels), 0))
-    return AnswersWithSets(np.zeros(len(labels), dtype=labels.dtype), nothing, nothing.astype(np.bool_))
+    return PredictionsWithSets(np.zeros(len(labels), dtype=labels.dtype), nothing, nothing.astype(np.bool_))
 
 
 def sets_of(core: Any, rows: Floats) -> Flags:
@@ -69,16 +69,16 @@ def follow_sets(
     core: Any, rows: Floats, codes: Codes, steps: Codes, masses: Floats | None = None
 ) -> tuple[Codes, Floats, Flags]:
     """Predictions as places of classes, scores and sets, by the core of a model of sets; -1, NaN or empty otherwise."""
-    answers = np.full(len(rows), -1, dtype=np.int64)
-    return answers, *_followed(core, rows, codes, steps, answers, masses)
+    predictions = np.full(len(rows), -1, dtype=np.int64)
+    return predictions, *_followed(core, rows, codes, steps, predictions, masses)
 
 
 def _followed(
-    core: Any, rows: Floats, codes: Codes, steps: Codes, answers: Codes | None, masses: Floats | None = None
+    core: Any, rows: Floats, codes: Codes, steps: Codes, predictions: Codes | None, masses: Floats | None = None
 ) -> tuple[Floats, Flags]:
     shape = len(rows), core.n_classes
     sets, scores = np.zeros(shape, dtype=np.bool_), np.full(shape, np.nan)
-    compiled.follow_sets(core, rows, codes, steps, sets, scores, answers, masses)
+    compiled.follow_sets(core, rows, codes, steps, sets, scores, predictions, masses)
     return scores, sets
 
 
@@ -130,7 +130,7 @@ class PredictionSets(Wrapper):
         GuideRow(
             page="decisions",
             learner="PredictionSets(learner)",
-            when="answers may be sets, of which a known share must hold the true label",
+            when="predictions may be sets, of which a known share must hold the true label",
             not_when="each row needs one label",
             to_choose="learner, coverage",
             probabilities="as its learner",
@@ -158,7 +158,7 @@ class PredictionSets(Wrapper):
 
     def predict_set(self, X: ArrayLike) -> Flags:
         """Whether each label of ``classes_`` is in the set of each row. Nothing is learned."""
-        rows = self._rows_to_answer(X)
+        rows = self._rows_to_predict(X)
         return sets_of(self._core, rows)
 
     def predict_labels(self, X: ArrayLike) -> list[list[Any]]:
@@ -178,12 +178,12 @@ class PredictionSets(Wrapper):
 
     def follow_sets(
         self, X: ArrayLike, y: ArrayLike, order: ArrayLike, *, sample_weight: ArrayLike | None = None
-    ) -> AnswersWithSets:
+    ) -> PredictionsWithSets:
         """Predictions, probabilities, sets and learning in any order: ``i`` asks for row i, ``~i`` learns it."""
         rows, labels = self._take(X, y)
         masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         core, codes, steps = self._ready_to_follow(X, rows, labels, order)
         if core is None:
             return no_sets(labels)
-        answers, scores, sets = follow_sets(core, rows, codes, steps, **masses)
-        return AnswersWithSets(self._labels.decode(answers), posteriors(scores, core.confidence), sets)
+        predictions, scores, sets = follow_sets(core, rows, codes, steps, **masses)
+        return PredictionsWithSets(self._labels.decode(predictions), posteriors(scores, core.confidence), sets)

@@ -146,7 +146,7 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
     >>> from thalweg import KernelMeanClassifier
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(400, 2))
-    >>> y = np.hypot(*X.T) > 1.2  # a disc: no line tells it from what surrounds it
+    >>> y = np.hypot(*X.T) > 1.2  # a disc: no line separates it from what surrounds it
     >>> model = KernelMeanClassifier().fit(X[:200], y[:200])
     >>> bool(model.score(X[200:], y[200:]) > 0.9)
     True
@@ -330,20 +330,20 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
         return (device_rows(X, self) if exact else None) or X
 
     @staticmethod
-    def _like(rows: Any, answers: NDArray[Any]) -> NDArray[Any]:
-        return cast("NDArray[Any]", rows.like(answers)) if isinstance(rows, DeviceRows) else answers
+    def _like(rows: Any, predictions: NDArray[Any]) -> NDArray[Any]:
+        return cast("NDArray[Any]", rows.like(predictions)) if isinstance(rows, DeviceRows) else predictions
 
     def _take(self, X: Any, y: ArrayLike, name: str = "X", *, anew: bool = False) -> tuple[Any, NDArray[Any]]:
         if isinstance(X, DeviceRows):
             return X, as_labels(y, len(X), type(self).__name__)
         return super()._take(X, y, name, anew=anew)
 
-    def _rows_to_answer(self, X: Any) -> Any:
+    def _rows_to_predict(self, X: Any) -> Any:
         if isinstance(X, DeviceRows):
             self._learned_core()
             self._require_same_columns(X)
             return X
-        return super()._rows_to_answer(X)
+        return super()._rows_to_predict(X)
 
     def _keep_recent(self, rows: Any, targets: NDArray[Any]) -> None:
         super()._keep_recent(rows.on_host if isinstance(rows, DeviceRows) else rows, targets)

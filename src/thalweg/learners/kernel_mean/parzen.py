@@ -142,7 +142,7 @@ class ParzenCore(ExactCore):
         np.einsum("ij,ij->i", ready[:, :-1], ready[:, :-1], out=ready[:, -1])
         return ready
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
 
     def discriminants(self, X: Floats | DeviceRows) -> Floats:
         """Log of w_c p_c(x) + b_c, up to a number that all classes of a row share."""

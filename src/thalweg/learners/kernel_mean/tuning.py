@@ -139,7 +139,7 @@ def _apart(ordered: Floats) -> NDArray[np.bool_]:
 
 Codes = NDArray[np.int64]
 
-#: Fewer rows, or classes of one row, tell nothing about a width.
+#: Fewer rows, or classes of one row, say nothing about a width.
 FEWEST_ROWS = 16
 _ROUNDS = 2
 #: Fewer scores than this are sorted sooner than threads start.

@@ -50,8 +50,8 @@ class AffineForm(NamedTuple):
 def affine_form(model: Any, frame: Frame) -> AffineForm | None:
     """The form of a fitted classifier of the classes 0, 1, …; None for one that has no such form."""
     if isinstance(model, StreamClassifier):
-        return _probed(model, frame) if model._answers_linearly else None
-    kind = f"{type(model).__module__}.{type(model).__qualname__}"  # a subclass might answer in another way
+        return _probed(model, frame) if model._scores_linearly else None
+    kind = f"{type(model).__module__}.{type(model).__qualname__}"  # a subclass might predict in another way
     if kind == "sklearn.naive_bayes.GaussianNB":
         return _gaussian(model, frame)
     if kind in (
@@ -102,7 +102,7 @@ def _of_two(coefficients: Floats, doubt: Floats) -> AffineForm:
     return AffineForm(coefficients[1:] - coefficients[:1], doubt[1:] + doubt[:1])
 
 
-#: Answers as places among a member's own classes, a column per member; for two classes False and True are places.
+#: Predictions as places among a member's own classes, a column per member; for two classes False and True are places.
 Places = NDArray[np.bool_] | NDArray[np.intp]
 
 

@@ -148,8 +148,8 @@ class LearnNSE(StreamClassifier):
     >>> from thalweg.streams import MovingPlane
     >>> X, y = MovingPlane(seed=1).take(3000)
     >>> model = LearnNSE(GaussianNB(), block_size=20, crossing=0)
-    >>> answers = model.predict_then_learn(X, y)
-    >>> bool((answers != y).mean() < 0.2)
+    >>> predicted = model.predict_then_learn(X, y)
+    >>> bool((predicted != y).mean() < 0.2)
     True
     >>> model.blocks_, len(model.members_), model.errors_.shape
     (150, 150, (150, 67))

@@ -39,7 +39,7 @@ def distribution(ensemble_wrong: Flags) -> Floats:
     """D over the rows of a block: rows that the ensemble already knows count less, by its error."""
     error = ensemble_wrong.mean()  # eq. (1)
     if not 0.0 < error < 1.0:
-        return np.full(len(ensemble_wrong), 1.0 / len(ensemble_wrong))  # ours: nothing to tell rows apart by
+        return np.full(len(ensemble_wrong), 1.0 / len(ensemble_wrong))  # ours: nothing distinguishes the rows
     weights = np.where(ensemble_wrong, 1.0, error)  # eq. (2)
     return np.asarray(weights / weights.sum())  # eq. (3)
 

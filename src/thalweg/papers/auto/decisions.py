@@ -111,7 +111,7 @@ def calibration_error(p: Floats, y: Codes) -> float:
 
 
 def follow_late(rows: int, delay: int) -> Codes:
-    """Steps of `follow`: each row is answered when the labels of all rows ``delay`` before it are known."""
+    """Steps of `follow`: each row is predicted when the labels of all rows ``delay`` before it are known."""
     numbers = np.arange(rows)
     if delay == 0:
         return np.stack([numbers, ~numbers], axis=1).ravel()

@@ -60,9 +60,9 @@ class Moa:
         predicted = np.full(len(codes), -1)
         for row in range(len(codes)):
             instance = stream.next_instance()
-            answer = model.predict(instance)
-            if answer is not None:
-                predicted[row] = answer
+            given = model.predict(instance)
+            if given is not None:
+                predicted[row] = given
             model.train(instance)
         return predicted
 

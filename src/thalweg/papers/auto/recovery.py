@@ -77,7 +77,7 @@ def _windows(change: str, run: int, seed: int) -> dict[str, list[float]]:
     models = {RUNNING: running, FRESH: AutoClassifier()}
     rows, labels = X_after[BEFORE:], y_after[BEFORE:]
     predicted = {name: np.asarray(model.predict_then_learn(rows, labels)) for name, model in models.items()}
-    mistakes = {name: answers != labels for name, answers in predicted.items()}
+    mistakes = {name: given != labels for name, given in predicted.items()}
     mistakes[FRESH][0] = True  # there is no label yet
     return {name: wrong.reshape(-1, WINDOW).mean(axis=1).tolist() for name, wrong in mistakes.items()}
 

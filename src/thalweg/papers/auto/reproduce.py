@@ -59,7 +59,7 @@ WEIGHT_BLOCK = 336
 _APART = (curved.ITEM, recovery.ITEM, decisions.ITEM, rare.ITEM, numbers.ITEM)
 _TITLES = {"data": "Data sets", "generated": "Generated streams"}
 _NOTES = (
-    "Share of rows answered wrongly, each before its label was learned. Linear members of AutoClassifier alone, behind "
+    "Share of wrong predictions, test-then-train. Linear members of AutoClassifier alone, behind "
     "the same on-line scaling. Best of a stream in bold.",
     f"River goes no further than {RIVER_ROWS:,} rows; ranks use that part of Covertype. Its adaptive random forest is "
     "slow and has an item of its own: thalweg reproduce auto forest.",

@@ -81,7 +81,7 @@ def outcome(seed: int, finished: Callable[[float], None]) -> Outcome:
     return Outcome(
         PAPER,
         "growth",
-        f"Growth with the training rows, twonorm: fit, and answers to {TEST:,} rows",
+        f"Growth with the training rows, twonorm: fit, and predictions of {TEST:,} rows",
         tuple(_findings(points)),
         notes=(
             f"Processor time, all cores counted; the least of several calls. {TUNING}: leave-one-out over 39 widths, "
@@ -122,7 +122,7 @@ def _draw(points: Mapping[str, list[Point]]) -> Figure:
     panels = [
         Panel("fit", [curve(name, "fit") for name in points]),
         # Predicting takes as long whether the machine is tuned or not.
-        Panel(f"answers to {TEST:,} rows", [curve(name, "predict") for name in (OURS, COMPRESSED, PEER)]),
+        Panel(f"predictions of {TEST:,} rows", [curve(name, "predict") for name in (OURS, COMPRESSED, PEER)]),
     ]
     return figures.draw_growth(panels, title="Twonorm: time against training rows")
 

@@ -87,7 +87,7 @@ CASES = (
 GRID = "Rotating checkerboard, grid"
 
 _NOTES = (
-    "Share of rows answered wrongly, each before its label was learned; grid: of 51 x 51 points of the board in force, "
+    "Share of wrong predictions, test-then-train; grid: of 51 x 51 points of the board in force, "
     f"after every tenth block. {OURS}: forgetting {FORGETTING}; {MEMORIES_NAME}: a committee of those "
     f"that forget at {', '.join(map(str, MEMORIES))}; O-LDC: soft counts, rates of 0.0003 to 0.3 side by side. One "
     "setting for all streams.",

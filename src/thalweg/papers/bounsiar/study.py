@@ -121,8 +121,8 @@ class SupportVectors(NamedTuple):
         return SVC(C=self.cost, gamma=self.gamma)
 
     def error(self, split: Split) -> float:
-        answers = self.machine().fit(split.X_train, split.y_train).predict(split.X_test)
-        return float(np.mean(answers != split.y_test))
+        predicted = self.machine().fit(split.X_train, split.y_train).predict(split.X_test)
+        return float(np.mean(predicted != split.y_test))
 
 
 GRID = tuple(SupportVectors(cost, gamma) for cost in COSTS for gamma in GAMMAS)

@@ -132,7 +132,7 @@ def _times(measured: Mapping[str, Measured]) -> Outcome:
     return Outcome(
         PAPER,
         "table1-times",
-        "Processor time of a fit and of answering a test half, ours beside SVC's",
+        "Processor time of a fit and of predicting a test half, ours beside SVC's",
         tuple(findings),
         notes=(
             "×: SVC's time over ours. Each is the least of several calls on the first split, with the parameters "

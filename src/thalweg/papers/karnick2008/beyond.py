@@ -90,7 +90,7 @@ def _ensemble_errors(
 
 def _row_errors(X: NDArray[np.float64], y: NDArray[Any], block: int) -> dict[str, float]:
     """Errors of models that learn row by row; O-LDC also with labels a whole block at a time, like the ensemble."""
-    answers = OnlineLDC("auto", counts="soft").predict_then_learn(X, y)
+    predicted = OnlineLDC("auto", counts="soft").predict_then_learn(X, y)
     late = OnlineLDC("auto", counts="soft").partial_fit(X[:block], y[:block])
     mistakes = 0
     for start in range(block, len(y), block):
@@ -98,7 +98,7 @@ def _row_errors(X: NDArray[np.float64], y: NDArray[Any], block: int) -> dict[str
         mistakes += int(np.count_nonzero(late.predict(rows) != labels))
         late.partial_fit(rows, labels)
     return {
-        OLDC: float(np.mean(answers[block:] != y[block:])),
+        OLDC: float(np.mean(predicted[block:] != y[block:])),
         OLDC_BY_BLOCK: mistakes / (len(y) - block),
         NO_CHANGE: float(np.mean(y[block:] != y[block - 1 : -1])),
     }
@@ -211,7 +211,7 @@ def real(study: AccuracyStudy, *, fast: bool = False) -> Outcome:
     return Outcome(
         PAPER,
         "real",
-        "Real data: error, every block answered before it is learned",
+        "Real data: error, every block predicted before it is learned",
         tuple(
             Finding(PAPER, "real", f"{case.name}, blocks of {case.block}", model, error, more={"measure": "error"})
             for case in cases
@@ -262,6 +262,6 @@ def timing(study: AccuracyStudy) -> Outcome:
             figures.draw_block_times,
             [Curve(ENSEMBLE, every, 1e3 * found.seconds), Curve(LOOP, found.loop_members, 1e3 * found.loop_seconds)],
             title=title,
-            task="100 rows learned, 2,601 answered",
+            task="100 rows learned, 2,601 predicted",
         ),
     )

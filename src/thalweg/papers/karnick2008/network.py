@@ -78,8 +78,8 @@ class GoalNetwork(ClassifierMixin, BaseEstimator):
         """The class on whose side of one half the output lies."""
         Z = (np.asarray(X, dtype=np.float64) - self.mean_) / self.scale_
         layers = self._layers(self.parameters_, Z.shape[1])
-        answers: NDArray[Any] = self.classes_[(self._hidden(layers, Z) @ layers.v + layers.c > 0.0).astype(np.int64)]
-        return answers
+        predicted: NDArray[Any] = self.classes_[(self._hidden(layers, Z) @ layers.v + layers.c > 0.0).astype(np.int64)]
+        return predicted
 
     def _start(self, features: int) -> Floats:
         """Normal weights: hidden units of total variance 1.5² whatever the features, an output of variance about 1."""

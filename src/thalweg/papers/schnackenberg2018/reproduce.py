@@ -144,9 +144,9 @@ class SituationStudy(Study):
             return ""
         efforts = [each.effort for each in measured.values()]
         share = sum(effort.drawing for effort in efforts) / sum(effort.whole for effort in efforts)
-        answers = len(CANDIDATES) * sum(self._trials[name].work for name in measured)
+        predictions = len(CANDIDATES) * sum(self._trials[name].work for name in measured)
         return (
-            f"{answers:.2g} test answers in {self._seconds:.0f} s on {self.workers} "
+            f"{predictions:.2g} test predictions in {self._seconds:.0f} s on {self.workers} "
             f"thread{'s' if self.workers > 1 else ''}; {share:.0%} of the processors' time went into random numbers."
         )
 
@@ -286,9 +286,9 @@ def _deviations(cells: Sequence[Finding]) -> list[str]:
         listed = "; ".join(
             f"{deviation:+.4f} ± {by_chance:.4f} ({_where(cell)})" for cell, deviation, by_chance in uncertain
         )
-        said.append(f"Runs differ too much to tell within {TOLERANCE}: {listed}.")
+        said.append(f"Runs differ too much to decide within {TOLERANCE}: {listed}.")
     elif uncertain:
-        said.append(f"In {len(uncertain)} cells these runs are too few to tell within {TOLERANCE}.")
+        said.append(f"In {len(uncertain)} cells these runs are too few to decide within {TOLERANCE}.")
     return said
 
 

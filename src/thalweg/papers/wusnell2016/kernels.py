@@ -30,7 +30,7 @@ RADIUS, NOISE, COMPONENTS = 1.2, 0.2, 5
 #: Of least squares behind the kernel; any from 0.001 to 1 would do.
 PENALTY = 0.01
 
-_RING = "Ring, perceptron: share of wrong answers"
+_RING = "Ring, perceptron: share of wrong predictions"
 _WAVE = "Wave, regression: mean squared error"
 _AXES = "Ring, components: share of variance explained"
 

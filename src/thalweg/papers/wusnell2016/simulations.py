@@ -20,7 +20,7 @@ from thalweg.evaluate import (
     prequential,
     regrets,
 )
-from thalweg.learners.base.regressor import LinearAnswers
+from thalweg.learners.base.regressor import LinearPredictions
 from thalweg.learners.linear_regression import OnlineLinearRegression
 from thalweg.learners.perceptron import Perceptron
 from thalweg.rates import InverseSqrt
@@ -73,11 +73,11 @@ def regression(seed: int) -> Curves:
     X, y = replace(LOSSES, seed=seed).take()
     curves = {}
     for name, make in REGRESSORS.items():
-        answered = make().predict_then_learn(X, y, with_coef=True)
-        assert isinstance(answered, LinearAnswers)
-        curves[DISTANCE, name] = distance(answered.coef, WEIGHTS)
-        curves[REGRET, name] = Regret(KnownWeights(WEIGHTS)).update(X, y, answered.answers).regret
-        curves[REGRET_IN_HINDSIGHT, name] = Regret(BestWeights()).update(X, y, answered.answers).regret
+        given = make().predict_then_learn(X, y, with_coef=True)
+        assert isinstance(given, LinearPredictions)
+        curves[DISTANCE, name] = distance(given.coef, WEIGHTS)
+        curves[REGRET, name] = Regret(KnownWeights(WEIGHTS)).update(X, y, given.predictions).regret
+        curves[REGRET_IN_HINDSIGHT, name] = Regret(BestWeights()).update(X, y, given.predictions).regret
     return curves
 
 

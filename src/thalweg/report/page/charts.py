@@ -14,9 +14,17 @@ from thalweg.report.page.rare_verdict import question
 
 Unit = Literal["share", "rows", "number"]
 
-#: More lines than this cannot be told apart.
+#: More lines than this cannot be distinguished.
 MOST_CLASSES = 8
 MOST_MEMBERS = 15
+#: The members of `AutoClassifier`, by the first word of their names.
+_MEMBERS = {
+    "O-LDC": "O-LDC: online linear discriminant, with the weight of a new row.",
+    "passive-aggressive": "Passive-aggressive: C is its largest step.",
+    "logistic": "Logistic: logistic regression, with its step.",
+    "kernel": "Kernel: class densities, with the share that each row forgets.",
+    "tilings": "Tilings: random grids over so many features.",
+}
 #: Points that a committee's shares are averaged over, as a part of all.
 _SMOOTHED = 1 / 60
 #: How many colours the page has beside those of the model and the baselines.
@@ -144,12 +152,23 @@ def _error(metrics: Metrics) -> Chart:
     short = metrics["rows"]["scored"] <= window
     views = (
         View("all rows so far" if short else f"last {count(window)} rows", _three(metrics, curve["error"])),
-        View(f"fading, {curve['fade']:g} a row", _three(metrics, curve["fading"])),
+        View(weighted(curve["fade"]), _three(metrics, curve["fading"])),
     )
     caption = "The share of wrong predictions, each made before its label was learned."
     if not short:
         caption += f" Up to row {count(window)}, of all rows so far."
     return Chart("error", "Error over time", caption, "share", curve["rows"], views)
+
+
+def weighted(fade: float) -> str:
+    """The name of a mean in which the weight of a row shrinks by this factor with each later one.
+
+    Examples
+    --------
+    >>> weighted(0.999)
+    'exponentially weighted, factor 0.999'
+    """
+    return f"exponentially weighted, factor {fade:g}"
 
 
 def _three(metrics: Metrics, errors: Errors) -> tuple[Line, ...]:
@@ -184,7 +203,7 @@ def _memory(metrics: Metrics) -> Chart | None:
 
 
 def remembered(metrics: Metrics) -> tuple[bool, dict[str, Series]]:
-    """The memory of the most frequent classes; or, of a model that does not tell it by class, of all rows."""
+    """The memory of the most frequent classes; or, of a model that does not give it by class, of all rows."""
     memory = metrics["course"]["effective_rows"] or {}
     shown = frequent_classes(metrics, MOST_CLASSES)
     of_classes = {label: values for label, values in memory.items() if label in shown}
@@ -213,7 +232,7 @@ def members(course: History, by_kind: Callable[[str], str | None] = family_of) -
         rest = [sum(value or 0.0 for value in point) for point in zip(*others, strict=True)]
         lines.append(Line(f"{len(others)} others", list(rest), "majority"))
     kinds = _by_family(weights, by_kind)
-    caption = "The weight of each member in the committee’s prediction."
+    caption = " ".join(["The weight of each member in the committee’s prediction.", *_member_words(list(weights))])
     rows = course["rows"]
     reach = round(len(rows) * _SMOOTHED)
     views = {"as they were": lines}
@@ -224,6 +243,11 @@ def members(course: History, by_kind: Callable[[str], str | None] = family_of) -
         views = {"by kind" if by_kind is not family_of else "by kind of boundary": kinds, **views}
     shown = tuple(View(name, tuple(each)) for name, each in views.items())
     return Chart("members", "Weight of each member", caption, "share", rows, shown, stacked=True)
+
+
+def _member_words(names: Sequence[str]) -> list[str]:
+    """What the members of `AutoClassifier` are, and the numbers in their names."""
+    return [words for kind, words in _MEMBERS.items() if any(name.startswith(f"{kind} ") for name in names)]
 
 
 def _by_family(weights: Mapping[str, Series], kind_of: Callable[[str], str | None]) -> list[Line]:

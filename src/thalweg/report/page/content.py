@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict, cast
 
 #: Raised when a page of this version could no longer be made from an older file.
-SCHEMA = 2
+SCHEMA = 3
 
 Known = float | None
 #: One value for each point of the curve.
@@ -32,7 +32,7 @@ class Rows(TypedDict):
     """What became of the rows."""
 
     read: int  # all, with the skipped
-    answered: int  # predicted
+    predicted: int
     unpredicted: NotRequired[int]  # came before the first label was known
     scored: int  # predicted, and their label came: what every score counts
     learned: int
@@ -44,7 +44,7 @@ class Rows(TypedDict):
 
 
 class Score(TypedDict):
-    """How one answerer did over all scored rows."""
+    """How one predictor did over all scored rows."""
 
     error: Known  # null only where nothing was scored, as in a difference
     recent: Known  # the error of the last `curve.window` rows
@@ -100,7 +100,7 @@ class Means(TypedDict):
 class Curve(TypedDict):
     """Some hundred points over time."""
 
-    rows: list[int]  # answered rows at each point, rising
+    rows: list[int]  # predicted rows at each point, rising
     window: int  # rows that `error` looks back on
     error: Errors
     fade: float  # by what the weight of a row shrinks with each later one
@@ -118,24 +118,24 @@ class History(TypedDict):
 
 
 class Confusion(TypedDict):
-    """Counts of scored rows: a line for each truth, a column for each answer."""
+    """Counts of scored rows: a line for each truth, a column for each prediction."""
 
     classes: list[str]
     counts: list[list[int]]
-    unanswered: int  # rows that came before any label: they have no prediction, and are not among the counts
+    unpredicted: int  # rows that came before any label: they have no prediction, and are not among the counts
 
 
 class Calibration(TypedDict):
-    """Rows by the probability of their answer, in bins of equal width."""
+    """Rows by the probability of their prediction, in bins of equal width."""
 
     edges: list[float]  # one more than bins
     rows: list[int]
     confidence: list[Known]  # the mean probability in each bin
-    accuracy: list[Known]  # the share of right answers in it
+    accuracy: list[Known]  # the share of right predictions in it
 
 
 class RareScore(TypedDict):
-    """How one answerer did by class; precision, recall and F1 are those of the positive label."""
+    """How one predictor did by class; precision, recall and F1 are those of the positive label."""
 
     balanced_accuracy: Known
     g_mean: Known

@@ -6,15 +6,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from thalweg.evaluate.error_causes import is_near
+from thalweg.report.page.change_lines import extra_errors
 from thalweg.report.page.formats import count, counted, percent, short
 from thalweg.report.page.number_content import is_regression
 
-#: Columns that are listed, changes of a column that are, and sentences.
-_MOST_COLUMNS, _MOST_CHANGES, MOST_SENTENCES = 40, 4, 12
+#: Columns that are listed, changes of a column that are, findings, and those of them that need no unfolding.
+_MOST_COLUMNS, _MOST_CHANGES, MOST_FINDINGS, _SHOWN = 40, 4, 60, 6
 _MOST_ALERTS = 50
 #: Names of columns in a sentence; rises without a change of an input that have a sentence of their own, and rows in the
 #: sentence of all others.
 _MOST_NAMES, _MOST_ALONE, _MOST_ROWS = 4, 3, 8
+
+
+class Finding(NamedTuple):
+    """A sentence about the inputs, and its row; None where it is about several."""
+
+    row: int | None
+    sentence: str
 
 
 class Box(NamedTuple):
@@ -47,18 +55,20 @@ def input_parts(metrics: Mapping[str, Any]) -> dict[str, Any]:
         "alert_rest": alerts["left_out"] + max(0, len(alerts["fired"]) - _MOST_ALERTS),
     }
     if inputs is None:
-        return found | {"input_sentences": [], "input_lines": [], "input_rest": 0}
+        return found | {"input_findings": [], "input_folded": [], "input_lines": [], "input_rest": 0}
     lines = [*inputs["columns"], *inputs["predictions"], *inputs["targets"]]
     # Columns that changed come first, the latest change before all others.
     lines.sort(key=lambda line: -max((change["row"] for change in line["changes"]), default=0))
+    said = findings(metrics)
     return found | {
-        "input_sentences": _first(sentences(metrics)),
+        "input_findings": _by_row(said[:_SHOWN]),
+        "input_folded": _by_row(said[_SHOWN:MOST_FINDINGS], len(said) - MOST_FINDINGS),
         "input_lines": [_line(line) for line in lines[:_MOST_COLUMNS]],
         "input_rest": max(0, len(lines) - _MOST_COLUMNS),
     }
 
 
-def sentences(metrics: Mapping[str, Any]) -> list[str]:
+def findings(metrics: Mapping[str, Any]) -> list[Finding]:
     """Each rise of the error with its cause, the longest and largest first; then changes of columns without one.
 
     Of many rises at which no input changed, the largest get a sentence each, and the rest one together.
@@ -66,31 +76,41 @@ def sentences(metrics: Mapping[str, Any]) -> list[str]:
     Examples
     --------
     >>> change = {"column": "temperature", "row": 20_000, "what": "mean", "before": 12.1, "after": 19.7}
-    >>> print(*sentences({"changes": [], "inputs": {"changes": [change], "causes": []}}))
-    Column temperature moved from 12.1 to 19.7 at row 20,000; no rise of the error was found.
+    >>> findings({"changes": [], "inputs": {"changes": [change], "causes": []}})[0].sentence
+    'Column temperature moved from 12.1 to 19.7 at row 20,000; no rise of the error was found.'
     """
     inputs = metrics.get("inputs")
     if inputs is None:
         return []
-    extra = _extra_errors(metrics["changes"])
+    extra = extra_errors(metrics["changes"])
     causes = sorted(inputs["causes"], key=lambda cause: -_size(cause, extra))
-    alone = [cause for cause in causes if not cause["columns"]]
+    alone = [cause for cause in causes if not _changed(cause)]
     together = alone[_MOST_ALONE:] if len(alone) > _MOST_ALONE + 1 else []
-    found = [_rise(cause, metrics) for cause in causes if cause not in together]
+    found = [Finding(cause["at"], _rise(cause, metrics)) for cause in causes if cause not in together]
     if together:
         rows = ", ".join(count(row) for row in sorted(cause["row"] for cause in together)[:_MOST_ROWS])
-        more = " …" if len(together) > _MOST_ROWS else ""
-        found.append(
+        more = " …" if len(together) > _MOST_ROWS else "."
+        said = (
             f"The error rose {count(len(together))} more times, by less or for a shorter time, while "
             f"{_none_of(inputs)} was seen to change: at rows {rows}{more}"
         )
+        found.append(Finding(None, said))
     measures = {line["name"]: _with_measure(line) for line in inputs.get("columns", ())}
-    by_row: dict[int, list[Any]] = {}
+    moved: dict[int, list[Any]] = {}
     for change in inputs["changes"]:
         if not any(is_near(change, cause["at"], cause["found_at"]) for cause in inputs["causes"]):
             name = measures.get(change["column"], change["column"])
-            by_row.setdefault(change["row"], []).append({**change, "column": name})
-    return found + [f"{_moved(changes)}; no rise of the error was found." for _, changes in sorted(by_row.items())]
+            moved.setdefault(change["row"], []).append({**change, "column": name})
+    return found + [
+        Finding(row, f"{_moved(changes)}; no rise of the error was found.") for row, changes in sorted(moved.items())
+    ]
+
+
+def _by_row(found: Sequence[Finding], more: int = 0) -> list[str]:
+    """The sentences in the order of rows; then those about several rows, and how many are left out."""
+    ordered = sorted(found, key=lambda each: (each.row is None, each.row))
+    rest = f"{counted(more, 'more change')} of the error or of an input can be had from metrics.json."
+    return [*(each.sentence for each in ordered), *([rest] if more > 0 else [])]
 
 
 def _rise(cause: Mapping[str, Any], metrics: Mapping[str, Any]) -> str:
@@ -101,23 +121,11 @@ def _rise(cause: Mapping[str, Any], metrics: Mapping[str, Any]) -> str:
     ends = _ends(cause, rises.get(cause["row"]))
     size = "" if ends is None else f" from {written(ends[0])} to {written(ends[1])}"
     when = f"at row {count(cause['row'])}{' for a short time' if 'short' in cause else ''}"
-    return f"The error rose{size} {when} {_why(cause, target, written, _none_of(metrics['inputs']))}"
+    return f"The error rose{size} {when}{_why(cause, target, written, _none_of(metrics['inputs']))}"
 
 
 def _none_of(inputs: Mapping[str, Any]) -> str:
     return "no watched input" if inputs.get("not_watched") else "no input"
-
-
-def _extra_errors(changes: Sequence[Mapping[str, Any]]) -> dict[int, float]:
-    """By the row of a change, the errors beyond those before: until it was seen, or until the next change."""
-    found: dict[int, float] = {}
-    for at, change in enumerate(changes):
-        end = changes[at + 1]["row"] if at + 1 < len(changes) else change["found"] + 1
-        found[change["row"]] = max(
-            (change["seen"] - change["before"]) * (change["found"] - change["row"] + 1),
-            (change["after"] - change["before"]) * (end - change["row"]),
-        )
-    return found
 
 
 def _size(cause: Mapping[str, Any], extra: Mapping[int, float]) -> float:
@@ -134,26 +142,47 @@ def _ends(cause: Mapping[str, Any], rise: Mapping[str, Any] | None) -> tuple[flo
     return (rise["before"], rise["seen"]) if rise is not None and rise["seen"] > rise["before"] else None
 
 
-def _first(found: list[str]) -> list[str]:
-    """The first sentences, and how many there are beside them."""
-    more = len(found) - MOST_SENTENCES
-    rest = f"{counted(more, 'more change')} of the error or of an input can be had from metrics.json."
-    return [*found[:MOST_SENTENCES], *([rest] if more > 0 else [])]
-
-
 def _why(cause: Mapping[str, Any], target: str, written: Any, none: str) -> str:
-    columns = _named(cause["columns"])
+    """The rest of the sentence about a rise, and one about the columns that changed after it."""
     relation = f"the relation between inputs and {target} changed"
-    if not cause["columns"]:
-        return f"while {none} was seen to change: probably {relation}."
+    changed = _changed(cause)
+    later = [each for each in changed if each["when"] == "after"]
+    after = "" if not later else f" {_capital(_named_with_rows(later))} changed after the rise."
     alike = cause.get("alike")
+    if not cause["columns"] and cause["cause"] == "unclear":
+        return f" before any input was seen to change.{after} Whether {relation} cannot be said."
+    if not cause["columns"]:
+        before = f" before any input was seen to change: probably {relation}.{after}"
+        return before if later else f" while {none} was seen to change: probably {relation}."
+    when = _when(changed)
     if alike is None:
-        return f"when {columns} changed. Too few rows are like those before to say whether {relation}, too."
+        return f" {when}. Too few rows are like those before to say whether {relation}, too.{after}"
     like = f"{count(alike['rows'])} rows like those before"
     ends = f"(error {written(alike['before'])} before, {written(alike['after'])} after)"
     if cause["cause"] == "concept":
-        return f"when {columns} changed, but {like} were predicted worse, too {ends}: {relation}."
-    return f"when {columns} changed. {like} were predicted no worse {ends}: the new inputs account for the rise."
+        return f" {when}, but {like} were predicted worse, too {ends}: {relation}.{after}"
+    return f" {when}. {like} were predicted no worse {ends}: the new inputs account for the rise.{after}"
+
+
+def _changed(cause: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The columns that changed near a rise; an earlier version did not record when."""
+    return list(cause.get("changed", [{"column": name, "when": "with"} for name in cause["columns"]]))
+
+
+def _when(changed: Sequence[Mapping[str, Any]]) -> str:
+    """Which columns changed with a rise, and which before it."""
+    together = [each["column"] for each in changed if each["when"] == "with"]
+    before = [each for each in changed if each["when"] == "before"]
+    parts = [f"when {_named(together)} changed"] if together else []
+    return ", ".join([*parts, f"after {_named_with_rows(before)} had changed"] if before else parts)
+
+
+def _named_with_rows(changed: Sequence[Mapping[str, Any]]) -> str:
+    return _named([f"{each['column']} (row {count(each['row'])})" for each in changed])
+
+
+def _capital(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}"
 
 
 def _named(columns: Sequence[str]) -> str:
@@ -165,8 +194,7 @@ def _moved(changes: Sequence[Mapping[str, Any]]) -> str:
     """What happened to the columns that changed at one row."""
     row = count(changes[0]["row"])
     if len(changes) > 1:
-        columns = _named([change["column"] for change in changes])
-        return f"{columns[0].upper()}{columns[1:]} changed at row {row}"
+        return f"{_capital(_named([change['column'] for change in changes]))} changed at row {row}"
     when = f"at row {row}" if changes[0]["what"] in ("mean", "spread") else f"from row {row} on"
     return f"Column {changes[0]['column']} {change_words(changes[0])} {when}"
 
@@ -193,9 +221,9 @@ def change_words(change: Mapping[str, Any]) -> str:
 
 def _alert(alert: Mapping[str, Any]) -> tuple[str, str, str, str]:
     """A rule that fired, the row, its value or what happened, and the row at which it ceased to hold."""
-    told = ", ".join(str(alert[key]) for key in ("column", "what") if key in alert)
+    said = ", ".join(str(alert[key]) for key in ("column", "what") if key in alert)
     if "value" not in alert:  # something that happened, and has no end
-        return alert["rule"], count(alert["row"]), told, ""
+        return alert["rule"], count(alert["row"]), said, ""
     ended = alert.get("ended")
     return alert["rule"], count(alert["row"]), short(alert["value"]), "the end" if ended is None else count(ended)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thalweg.report.page.charts import Chart, Line, View, learning_rate, members
+from thalweg.report.page.charts import Chart, Line, View, learning_rate, members, weighted
 from thalweg.report.page.content import Series
 from thalweg.report.page.formats import count, counted
 from thalweg.report.page.number_content import NumberMetrics, Stretch
@@ -40,7 +40,7 @@ def _window(metrics: NumberMetrics) -> str:
 
 def _errors(metrics: NumberMetrics) -> Chart:
     curve, window = metrics["curve"], _window(metrics)
-    fading = f"fading, {curve['fade']:g} a row"
+    fading = weighted(curve["fade"])
     views = {
         f"absolute error, {window}": curve["absolute_error"],
         f"RMSE, {window}": curve["rmse"],

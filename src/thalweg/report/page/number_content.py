@@ -23,7 +23,7 @@ from thalweg.report.page.content import (
 
 
 class NumberScore(TypedDict):
-    """How one answerer did over all scored rows, in the unit of the target."""
+    """How one predictor did over all scored rows, in the unit of the target."""
 
     absolute_error: Known  # mean
     rmse: Known
@@ -61,7 +61,7 @@ class Intervals(TypedDict):
 
 
 class NumberCurve(TypedDict):
-    """Some hundred points over time; errors by answerer."""
+    """Some hundred points over time; errors by predictor."""
 
     rows: list[int]
     window: int  # rows that all but the fading ones look back on

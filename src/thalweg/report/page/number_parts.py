@@ -6,12 +6,10 @@ from typing import Any
 
 from thalweg.report.page import number_verdict
 from thalweg.report.page.against import against_findings, with_references
+from thalweg.report.page.change_lines import by_row, change_lines, errors_of
 from thalweg.report.page.formats import count, percent, short
 from thalweg.report.page.number_charts import number_charts
 from thalweg.report.page.number_content import NumberMetrics
-
-#: Changes that are listed.
-_MOST_CHANGES = 50
 
 
 def number_parts(metrics: NumberMetrics) -> dict[str, Any]:
@@ -33,10 +31,7 @@ def number_parts(metrics: NumberMetrics) -> dict[str, Any]:
         "class_changes": [],
         "changing": "size of the residuals",
         "changes_note": "Residuals count up to ten times the mean of the first 1,000.",
-        "change_lines": [
-            (str(at), count(change["row"]), count(change["found"]), *_errors(change))
-            for at, change in enumerate(metrics["changes"][:_MOST_CHANGES], start=1)
-        ],
+        "change_lines": change_lines(metrics["changes"], short),
         "size_headers": (
             "target",
             "rows",
@@ -49,17 +44,13 @@ def number_parts(metrics: NumberMetrics) -> dict[str, Any]:
         "class_lines": [],
         "data": {
             "changes": [
-                {"row": change["row"], "text": f"mean absolute residual {' → '.join(_errors(change))}"}
-                for change in metrics["changes"]
+                {"row": change["row"], "text": f"mean absolute residual {' → '.join(errors_of(change, short))}"}
+                for change in by_row(metrics["changes"])
             ],
             "charts": [chart.data() for chart in charts],
             "bins": {},
         },
     }
-
-
-def _errors(change: Any) -> tuple[str, ...]:
-    return tuple(short(change[when]) for when in ("before", "seen", "after"))
 
 
 def _size_lines(metrics: NumberMetrics) -> list[tuple[float, tuple[str, ...]]]:

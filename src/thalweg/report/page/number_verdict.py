@@ -7,7 +7,7 @@ from thalweg.report.page.formats import count, counted, lateness, lowest_coverag
 from thalweg.report.page.number_content import NumberMetrics, NumberScore, Skill
 from thalweg.report.page.standing import Bar, Standing, Tile, bars, standing
 
-#: From this share of skipped rows on, the headline tells it.
+#: From this share of skipped rows on, the headline says so.
 _MANY_SKIPPED = 0.05
 
 
@@ -36,12 +36,12 @@ def tone(metrics: NumberMetrics) -> Standing:
 def headline(metrics: NumberMetrics) -> str:
     """The model beside the best baseline, its error, how late targets came, and rows skipped, if many."""
     rows = metrics["rows"]
-    told = [_compared(metrics)]
+    said = [_compared(metrics)]
     if rows["scored"] and (late := lateness(metrics["run"]["options"], "target")):
-        told.append(f"{late.capitalize()}.")
+        said.append(f"{late.capitalize()}.")
     if rows["skipped"] >= _MANY_SKIPPED * rows["read"] > 0:
-        told.append(_skipped(metrics))
-    return " ".join(told)
+        said.append(_skipped(metrics))
+    return " ".join(said)
 
 
 def _compared(metrics: NumberMetrics) -> str:
@@ -58,7 +58,7 @@ def _compared(metrics: NumberMetrics) -> str:
         case "worse":
             return f"Worse than {name}{best_of}: {error}, {_share(against['skill'])} more."
         case "even":
-            return f"No better and no worse than {name}{best_of}, as far as can be told: {error}."
+            return f"No significant difference from {name}{best_of}: {error}."
         case _:
             return f"Too few rows to distinguish it from {name}{best_of}: {error}."
 
@@ -79,7 +79,7 @@ def findings(metrics: NumberMetrics) -> list[str]:
     model = scores["model"]
     if model["absolute_error"] is None:
         return [
-            f"{metrics['model']['title']} predicted {counted(rows['answered'], 'row')} of {metrics['run']['source']}; "
+            f"{metrics['model']['title']} predicted {counted(rows['predicted'], 'row')} of {metrics['run']['source']}; "
             "no target came for any of them."
         ]
     others = "; ".join(f"{name} {short(scores[key]['absolute_error'])}" for key, name in names.items())
@@ -98,10 +98,10 @@ def findings(metrics: NumberMetrics) -> list[str]:
 def _against(skill: Skill, name: str) -> str:
     if skill["skill"] is None:
         return f"not to be compared with that of {name}, which is never wrong"
-    told = f"{_share(skill['skill'])} {'smaller' if skill['skill'] >= 0.0 else 'larger'} than that of {name}"
+    said = f"{_share(skill['skill'])} {'smaller' if skill['skill'] >= 0.0 else 'larger'} than that of {name}"
     if standing(skill) == "unknown":
-        return f"{told} (too few rows for an interval)"
-    return f"{told} ({100 * skill['level']:g}\N{NO-BREAK SPACE}% interval: {_ends(skill)})"
+        return f"{said} (too few rows for an interval)"
+    return f"{said} ({100 * skill['level']:g}\N{NO-BREAK SPACE}% interval: {_ends(skill)})"
 
 
 def _ends(skill: Skill) -> str:
@@ -131,7 +131,7 @@ def _by_squares(metrics: NumberMetrics) -> list[str]:
 
 
 def _verdict(found: Standing) -> str:
-    return {"better": "better than", "worse": "worse than"}.get(found, "not to be told from")
+    return {"better": "better than", "worse": "worse than"}.get(found, "not significantly different from")
 
 
 def _coverage(metrics: NumberMetrics) -> list[str]:
@@ -139,11 +139,11 @@ def _coverage(metrics: NumberMetrics) -> list[str]:
     if found["coverage"] is None:
         return []
     asked = f"{100 * found['asked']:g}\N{NO-BREAK SPACE}%"
-    told = (
+    said = (
         f"The intervals held the target in {percent(found['coverage'])} of the rows, where {asked} were asked for. "
         f"Their mean width is {short(found['mean_width'])}."
     )
-    return [told + lowest_coverage(found["lowest"], found["block_rows"])]
+    return [said + lowest_coverage(found["lowest"], found["block_rows"])]
 
 
 def fine_print(metrics: NumberMetrics) -> str:

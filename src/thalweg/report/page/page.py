@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from thalweg.errors import MissingExtra
 from thalweg.report.page.against import against_findings, with_references
+from thalweg.report.page.change_lines import by_row, change_lines, errors_of
 from thalweg.report.page.charts import Chart, charts, mean_charts
 from thalweg.report.page.content import Known, Metrics, as_metrics
 from thalweg.report.page.formats import UNKNOWN, count, counted, in_words, lateness, percent, rounded
@@ -22,6 +23,7 @@ from thalweg.report.page.importance import importance_part
 from thalweg.report.page.input_parts import input_parts
 from thalweg.report.page.number_content import as_number_metrics, is_regression
 from thalweg.report.page.number_parts import number_parts
+from thalweg.report.page.parameters import parameter_lines
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.verdict import findings, fine_print, headline, intervals, tiles, tone, unit
 
@@ -30,9 +32,7 @@ if TYPE_CHECKING:
 
 #: Columns that are shown without being asked for.
 _MOST_COLUMNS = 40
-#: Changes that are listed.
-_MOST_CHANGES = 50
-#: Changes and alerts that are shown without being asked for.
+#: Alerts that are shown without being asked for.
 _FIRST_LINES = 8
 #: Classes of the confusion matrix that leave room for a chart beside it, and that have a line of their own.
 _BESIDE = 4
@@ -86,7 +86,7 @@ def _parts(content: Metrics) -> dict[str, Any]:
         "mean_charts": mean_charts(content),
         "left_out": content.get("changes_left_out", 0),
         "class_changes": content.get("class_changes", []),
-        "change_lines": _change_lines(content),
+        "change_lines": change_lines(content["changes"], percent),
         "merged_confusion": merged_confusion(content),
         "calibration_lines": _calibration_lines(content),
         "reliability_lines": _reliability_lines(content),
@@ -117,7 +117,7 @@ def _template() -> Template:
     )
     environment.globals |= {"MOST_COLUMNS": _MOST_COLUMNS, "MOST_CLASSES_BESIDE_A_CHART": _BESIDE}
     environment.globals |= {"DEEPEST_SHADE": _DEEPEST, "MOST_LINES": _MOST_LINES, "SPARSE_KINDS": _SPARSE_KINDS}
-    environment.globals |= {"FIRST_LINES": _FIRST_LINES, "lateness": lateness}
+    environment.globals |= {"FIRST_LINES": _FIRST_LINES, "lateness": lateness, "parameter_lines": parameter_lines}
     environment.filters |= {"number": count, "counted": counted, "whole_percent": _whole_percent, "settings": _settings}
     return environment.get_template("page")
 
@@ -135,18 +135,6 @@ def _whole_percent(number: int, total: int) -> str:
     return f"{written}\N{NO-BREAK SPACE}%"
 
 
-def _change_lines(metrics: Metrics) -> list[tuple[str, ...]]:
-    return [
-        (
-            str(at),
-            count(change["row"]),
-            count(change["found"]),
-            *(percent(change[when]) for when in ("before", "seen", "after")),
-        )
-        for at, change in enumerate(metrics["changes"][:_MOST_CHANGES], start=1)
-    ]
-
-
 def merged_confusion(metrics: Metrics) -> tuple[list[str], list[list[int]]]:
     """The confusion matrix, with all but the most frequent classes in one."""
     classes, counts = metrics["confusion"]["classes"], metrics["confusion"]["counts"]
@@ -157,8 +145,8 @@ def merged_confusion(metrics: Metrics) -> tuple[list[str], list[list[int]]]:
     place = dict.fromkeys(range(len(classes)), len(kept)) | {at: place for place, at in enumerate(kept)}
     merged = [[0] * (len(kept) + 1) for _ in range(len(kept) + 1)]
     for truth, line in enumerate(counts):
-        for answer, number in enumerate(line):
-            merged[place[truth]][place[answer]] += number
+        for predicted, number in enumerate(line):
+            merged[place[truth]][place[predicted]] += number
     return [*(names[at] for at in kept), f"{len(classes) - len(kept)} others"], merged
 
 
@@ -168,7 +156,12 @@ def _calibration_lines(metrics: Metrics) -> list[tuple[str, ...]]:
         return []
     edges = calibration["edges"]
     return [
-        (f"{edges[at]:.0%} – {edges[at + 1]:.0%}", percent(confidence), percent(accuracy), count(rows))
+        (
+            f"{100 * edges[at]:g} – {100 * edges[at + 1]:g}\N{NO-BREAK SPACE}%",
+            percent(confidence),
+            percent(accuracy),
+            count(rows),
+        )
         for at, (rows, confidence, accuracy) in enumerate(
             zip(calibration["rows"], calibration["confidence"], calibration["accuracy"], strict=True)
         )
@@ -183,7 +176,12 @@ def _reliability_lines(metrics: Metrics) -> list[tuple[str, ...]]:
     bins = rare["reliability"]
     edges = bins["edges"]
     return [
-        (f"{100 * edges[at]:g} – {100 * edges[at + 1]:g} %", percent(probability), percent(observed), count(rows))
+        (
+            f"{100 * edges[at]:g} – {100 * edges[at + 1]:g}\N{NO-BREAK SPACE}%",
+            percent(probability),
+            percent(observed),
+            count(rows),
+        )
         for at, (rows, probability, observed) in enumerate(
             zip(bins["rows"], bins["probability"], bins["observed"], strict=True)
         )
@@ -235,11 +233,8 @@ def _chart_data(metrics: Metrics, drawn: list[Chart]) -> dict[str, Any]:
         ]
     return {
         "changes": [
-            {
-                "row": change["row"],
-                "text": f"error {' → '.join(percent(change[when]) for when in ('before', 'seen', 'after'))}",
-            }
-            for change in metrics["changes"]
+            {"row": change["row"], "text": f"error {' → '.join(errors_of(change, percent))}"}
+            for change in by_row(metrics["changes"])
         ]
         + [
             {"row": change["row"], "text": f"class {change['label']}: {', '.join(change['features'][:3])}"}

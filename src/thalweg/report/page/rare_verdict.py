@@ -116,9 +116,9 @@ def headline(metrics: Metrics, asked: Question) -> str:
             case "worse":
                 return f"Dearer than {name}: {found}."
             case "even":
-                return f"No cheaper and no dearer than {name}, as far as can be told."
+                return f"No significant difference in cost from {name}: {found}."
             case _:
-                return f"Too few rows to tell its cost from that of {name}."
+                return f"Too few rows to compare its cost with that of {name}."
     if asked == "alerts":
         alerts = rare["alerts"]
         assert alerts is not None
@@ -139,20 +139,20 @@ def findings(metrics: Metrics, asked: Question) -> list[str]:
     """What happened, by the question asked; the error last."""
     title, rows = metrics["model"]["title"], counted(metrics["rows"]["scored"], "row")
     happened = f"{title} predicted each row before it learned that row’s label."
-    told = _of_classes(metrics, rows) if asked == "classes" else _of_positive(metrics, rows)
+    said = _of_classes(metrics, rows) if asked == "classes" else _of_positive(metrics, rows)
     scores = metrics["scores"]
     error, majority = percent(scores["model"]["error"]), percent(scores["majority"]["error"])
-    told.append(
+    said.append(
         f"The error, {error}, counts the frequent classes most; always giving the most frequent label so far "
         f"(majority) would have got {majority} wrong."
     )
-    return [f"{happened} {told[0]}", *told[1:]]
+    return [f"{happened} {said[0]}", *said[1:]]
 
 
 def _of_positive(metrics: Metrics, rows: str) -> list[str]:
     rare = _rare(metrics)
     model, positive = rare["scores"]["model"], rare["positive"]
-    told = [
+    said = [
         f"{percent(rare['share'])} of {rows} have the label {positive}. It found {percent(model.get('recall'))} of "
         f"them (recall), and {percent(model.get('precision'))} of the rows that it predicted as {positive} were "
         "(precision)."
@@ -165,14 +165,14 @@ def _of_positive(metrics: Metrics, rows: str) -> list[str]:
                 f" Over the last {count(curve['window'])} rows they are {plain(model.get('recent_pr_auc'))} and "
                 f"{plain(model.get('recent_roc_auc'))}."
             )
-        told.append(
+        said.append(
             f"With the rows ranked by P({positive}), the area under the precision-recall curve (PR AUC) is "
             f"{plain(model.get('pr_auc'))} ({plain(rare['share'])} by chance), and that under the ROC curve "
             f"{plain(model.get('roc_auc'))} (0.5 by chance).{recent}"
         )
     if rare["alerts"] is not None:
         alerts = rare["alerts"]
-        told.append(
+        said.append(
             f"{counted(alerts['count'], 'alert')} per {alerts['per']}, the rows with the highest P({positive}): "
             f"{percent(alerts['precision'])} of {counted(alerts['alerts'], 'alert')} are right, and they hold "
             f"{count(alerts['found'])} of {counted(alerts['positives'], 'positive')}, {percent(alerts['recall'])}, "
@@ -181,11 +181,11 @@ def _of_positive(metrics: Metrics, rows: str) -> list[str]:
     if rare["costs"] is not None:
         costs = rare["costs"]
         others = ", ".join(f"with {each.phrase} {short(each.cost)}" for each in cost_baselines(rare))
-        told.append(
+        said.append(
             f"With a cost of {short(costs['fp'])} for a false positive and {short(costs['fn'])} for a false negative, "
             f"a row costs {short(model.get('cost'))}; {others}."
         )
-    return told
+    return said
 
 
 def _of_classes(metrics: Metrics, rows: str) -> list[str]:

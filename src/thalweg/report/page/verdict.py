@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from thalweg.report.page import rare_verdict
+from thalweg.report.page.calibration import calibration_finding
 from thalweg.report.page.content import Difference, Known, Metrics, Score
 from thalweg.report.page.formats import count, counted, lateness, lowest_coverage, per_hundred, percent, plain
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.standing import Bar, Standing, Tile, bars, interval, standing
 
-#: From this share of skipped rows on, the headline tells it.
+#: From this share of skipped rows on, the headline says so.
 _MANY_SKIPPED = 0.05
 _BASELINES = {"no_change": "no-change", "majority": "majority"}
 
@@ -30,12 +31,12 @@ def tone(metrics: Metrics) -> Standing:
 def headline(metrics: Metrics) -> str:
     """The model beside the best baseline, its error, how late labels came, and rows skipped, if many."""
     rows, asked = metrics["rows"], question(metrics)
-    told = [rare_verdict.headline(metrics, asked) if asked else _compared(metrics)]
+    said = [rare_verdict.headline(metrics, asked) if asked else _compared(metrics)]
     if rows["scored"] and (late := lateness(metrics["run"]["options"], "label")):
-        told.append(f"{late.capitalize()}.")
+        said.append(f"{late.capitalize()}.")
     if rows["skipped"] >= _MANY_SKIPPED * rows["read"] > 0:
-        told.append(_skipped(metrics))
-    return " ".join(told)
+        said.append(_skipped(metrics))
+    return " ".join(said)
 
 
 def recent_rows(metrics: Metrics) -> str:
@@ -63,7 +64,7 @@ def _compared(metrics: Metrics) -> str:
         case "worse":
             return f"Worse than {against}: {error}, {per_hundred(gap)} more mistakes in 100 rows."
         case "even":
-            return f"No better and no worse than {against}, as far as can be told: {error}."
+            return f"No significant difference from {against}: {error}."
         case _:
             return f"Too few rows to distinguish it from {against}: {error}."
 
@@ -73,12 +74,12 @@ def findings(metrics: Metrics) -> list[str]:
     scores, verdict = metrics["scores"], metrics["verdict"]
     if scores["model"]["error"] is None:
         return [
-            f"{metrics['model']['title']} predicted {counted(metrics['rows']['answered'], 'row')} of "
+            f"{metrics['model']['title']} predicted {counted(metrics['rows']['predicted'], 'row')} of "
             f"{metrics['run']['source']}; no label came for any of them."
         ]
     if asked := question(metrics):
-        told = [*rare_verdict.findings(metrics, asked), *_coverage(metrics)]
-        return [*told, _skipped(metrics)] if metrics["rows"]["skipped"] else told
+        said = [*rare_verdict.findings(metrics, asked), *_coverage(metrics), *calibration_finding(metrics)]
+        return [*said, _skipped(metrics)] if metrics["rows"]["skipped"] else said
     happened = (
         f"{metrics['model']['title']} predicted each row before it learned that row’s label, and got "
         f"{percent(scores['model']['error'])} of {counted(metrics['rows']['scored'], 'row')} wrong. "
@@ -93,7 +94,7 @@ def findings(metrics: Metrics) -> list[str]:
         f"and {_gap(verdict['majority'], '', 'majority')}."
     )
     advice = _advice(standing(verdict["no_change"]), standing(verdict["majority"]))
-    return [happened, compared, *advice, *_coverage(metrics)]
+    return [happened, compared, *advice, *_coverage(metrics), *calibration_finding(metrics)]
 
 
 def _coverage(metrics: Metrics) -> list[str]:
@@ -101,12 +102,12 @@ def _coverage(metrics: Metrics) -> list[str]:
     sets = metrics.get("sets")
     if sets is None or sets["coverage"] is None:
         return []
-    told = (
+    said = (
         f"The prediction sets held the true label in {percent(sets['coverage'])} of the rows, where "
         f"{percent(sets['asked'])} were asked for. They had {sets['mean_size']:.2f} labels on average, and "
         f"{percent(sets['empty'])} of them had none."
     )
-    return [told + lowest_coverage(sets["lowest"], sets["block_rows"])]
+    return [said + lowest_coverage(sets["lowest"], sets["block_rows"])]
 
 
 def fine_print(metrics: Metrics) -> str:
@@ -125,13 +126,13 @@ def fine_print(metrics: Metrics) -> str:
 def _gap(difference: Difference, of: str, baseline: str) -> str:
     gap = difference["difference"] or 0.0
     if gap == 0.0:
-        told = f"as many{of} as {baseline}"
+        said = f"as many{of} as {baseline}"
     else:
-        told = f"{per_hundred(gap)} {'fewer' if gap < 0.0 else 'more'}{of} than {baseline}"
+        said = f"{per_hundred(gap)} {'fewer' if gap < 0.0 else 'more'}{of} than {baseline}"
     if standing(difference) == "unknown":
-        return f"{told} (too few rows for an interval)"
+        return f"{said} (too few rows for an interval)"
     ends = interval(difference, per_hundred, "fewer")
-    return f"{told} ({100 * difference['level']:g}\N{NO-BREAK SPACE}% interval: {ends})"
+    return f"{said} ({100 * difference['level']:g}\N{NO-BREAK SPACE}% interval: {ends})"
 
 
 def _advice(no_change: Standing, majority: Standing) -> list[str]:

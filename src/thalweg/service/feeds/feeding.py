@@ -25,7 +25,7 @@ from thalweg.service.journal.records import StoredResponse
 from thalweg.service.learning.ledger import row_id
 from thalweg.service.service import Service
 
-#: Answers given before, by key.
+#: Replies given before, by key.
 Known: TypeAlias = Mapping[str, StoredResponse]
 
 _LOG = logging.getLogger("thalweg.service")
@@ -66,14 +66,14 @@ class MessageHandler:
         self._source = source
 
     async def handle(self, messages: Sequence[Message]) -> int:
-        """Answer, learn, publish what was said, and only then acknowledge; how many were refused."""
+        """Predict, learn, publish the replies, and only then acknowledge; how many were refused."""
         if not messages:
             return 0
         known = await self._service.keys.recalled([key for message in messages for key in self._keys(message)])
         rows = [message for message in messages if "row" in message.fields]
-        answers = await asyncio.gather(*(self._with_retries(self._answer, message, known) for message in rows))
-        wrong = {told["of"] for told in answers if "error" in told}
-        ids = {self._key(told["of"]): told["id"] for told in answers if "id" in told}
+        replies = await asyncio.gather(*(self._with_retries(self._predict, message, known) for message in rows))
+        wrong = {told["of"] for told in replies if "error" in told}
+        ids = {self._key(told["of"]): told["id"] for told in replies if "id" in told}
         labels = [message for message in messages if "label" in message.fields and message.place not in wrong]
         learn = partial(self._learn, ids)
         learned = await asyncio.gather(*(self._with_retries(learn, message, known) for message in labels))
@@ -83,7 +83,7 @@ class MessageHandler:
             if not message.fields.keys() & {"row", "label"}
         ]
         refused = [told for told in learned if "error" in told]
-        await self._source.reply([*answers, *refused, *strange])
+        await self._source.reply([*replies, *refused, *strange])
         await self._source.acknowledge(messages)
         return len(wrong) + len(refused) + len(strange)
 
@@ -92,7 +92,7 @@ class MessageHandler:
         return "\t".join([self._source.name, *place])
 
     def _keys(self, message: Message) -> list[str]:
-        """All under which something may have been answered that matters to a message."""
+        """All under which there may be a reply that matters to a message."""
         return [self._key(message.place), self._key(message.place, "label"), self._key(_place_of_row(message))]
 
     async def _with_retries(
@@ -110,15 +110,15 @@ class MessageHandler:
             else:
                 return {"of": message.place} | {key: str(value) for key, value in told.items() if value is not None}
 
-    async def _answer(self, message: Message, known: Known) -> dict[str, Any]:
+    async def _predict(self, message: Message, known: Known) -> dict[str, Any]:
         row, model = message.fields["row"], _model_of(message)
         if not isinstance(row, dict):
             raise Refused(422, "a row must be an object of columns and values")
 
         async def act(key: Key) -> HttpResponse:
-            return _answered(await self._service.predict(model, [row], key))
+            return _predicted(await self._service.predict(model, [row], key))
 
-        return await _once(known, self._key(message.place), [model, row], act, _answered)
+        return await _once(known, self._key(message.place), [model, row], act, _predicted)
 
     async def _learn(self, ids: Mapping[str, str], message: Message, known: Known) -> dict[str, Any]:
         fields, model = message.fields, _model_of(message)
@@ -137,7 +137,7 @@ class MessageHandler:
         return told
 
     def _id_of(self, place: str, ids: Mapping[str, str], known: Known) -> str:
-        """The id under which a row was answered, in this batch of messages or before."""
+        """The id under which a row was predicted, in this batch of messages or before."""
         key = self._key(place)
         if key in ids:
             return ids[key]
@@ -154,7 +154,7 @@ async def _once(
     act: Callable[[Key], Awaitable[HttpResponse]],
     written: Callable[[Any], HttpResponse],
 ) -> dict[str, Any]:
-    """What is answered to a message, or was when it came before."""
+    """The reply to a message, or the one it had when it came before."""
     try:
         fingerprint = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).digest()
     except orjson.JSONEncodeError as error:  # lists may be read deeper than they are written
@@ -184,7 +184,7 @@ def _model_of(message: Message) -> str:
     return str(message.fields.get("model") or DEFAULT_MODEL)
 
 
-def _answered(command: Predict) -> HttpResponse:
+def _predicted(command: Predict) -> HttpResponse:
     return HttpResponse(200, JSON, orjson.dumps({"id": row_id(command.seq, 0)} | command.response.message()))
 
 

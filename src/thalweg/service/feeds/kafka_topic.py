@@ -1,7 +1,7 @@
 """A topic of Kafka, whose offsets are kept by a consumer group.
 
-A value is an object of JSON with the fields of `thalweg.service.feeds.source`. Answers are sent to the topic of the
-same name with ``-answers`` behind it. Offsets are committed only after the journal's commit.
+A value is an object of JSON with the fields of `thalweg.service.feeds.source`. Replies are sent to the topic of the
+same name with ``-replies`` behind it. Offsets are committed only after the journal's commit.
 
 A journal has one writer, so all partitions are ours and the group never shares them out: a service that was killed goes
 on at once, without waiting until the brokers miss it. A row and its label should be in one partition, or the label may
@@ -75,9 +75,9 @@ class KafkaTopic(Source):
         return messages
 
     async def reply(self, replies: Sequence[Mapping[str, str]]) -> None:
-        """To the topic of answers, and on the brokers' disks before it returns."""
+        """To the topic of replies, and on the brokers' disks before it returns."""
         for fields in replies:
-            self._producer.produce(f"{self._topic}-answers", json.dumps(dict(fields)).encode(), key=fields["of"])
+            self._producer.produce(f"{self._topic}-replies", json.dumps(dict(fields)).encode(), key=fields["of"])
         left = await self._in_thread(self._producer.flush, _PATIENCE)
         if left:
             raise SourceLost(f"{left} predictions could not be sent to Kafka")

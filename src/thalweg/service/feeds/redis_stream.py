@@ -1,7 +1,7 @@
 """A Redis stream, read by a consumer group.
 
-Entries have the fields of `thalweg.service.feeds.source`; ``row`` is an object of JSON. Answers are added to the stream
-of the same name with ``:answers`` behind it. What a service took and did not acknowledge before it died comes first
+Entries have the fields of `thalweg.service.feeds.source`; ``row`` is an object of JSON. Replies are added to the stream
+of the same name with ``:replies`` behind it. What a service took and did not acknowledge before it died comes first
 when it is back, since it returns under the same name.
 """
 
@@ -17,8 +17,8 @@ from thalweg.service.feeds.source import MOST, WAIT, Message, Source, SourceLost
 
 #: The group, and its one consumer: a journal has one writer.
 GROUP = CONSUMER = "thalweg"
-#: Answers kept, about: readers are expected to take them.
-MOST_ANSWERS = 1_000_000
+#: Replies kept, about: readers are expected to take them.
+MOST_REPLIES = 1_000_000
 
 
 def split(address: str) -> tuple[str, str]:
@@ -62,11 +62,11 @@ class RedisStream(Source):
             return await self._read(">", block=int(1000 * WAIT))
 
     async def reply(self, replies: Sequence[Mapping[str, str]]) -> None:
-        """As entries of the stream of answers."""
+        """As entries of the stream of replies."""
         with _lost():
             pipeline = self._redis.pipeline(transaction=False)
             for fields in replies:
-                pipeline.xadd(f"{self._stream}:answers", dict(fields), maxlen=MOST_ANSWERS, approximate=True)
+                pipeline.xadd(f"{self._stream}:replies", dict(fields), maxlen=MOST_REPLIES, approximate=True)
             await pipeline.execute()
 
     async def acknowledge(self, messages: Sequence[Message]) -> None:

@@ -39,7 +39,7 @@ class Source(ABC):
 
     @abstractmethod
     async def reply(self, replies: Sequence[Mapping[str, str]]) -> None:
-        """Publish answers beside the stream."""
+        """Publish replies beside the stream."""
 
     @abstractmethod
     async def acknowledge(self, messages: Sequence[Message]) -> None:

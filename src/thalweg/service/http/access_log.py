@@ -1,4 +1,4 @@
-"""Logs as lines of JSON: one for each request, with an id that the answer and all lines about the request have."""
+"""Logs as lines of JSON: one for each request, with an id that the response and all lines about the request have."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def log_as_json() -> None:
 
 
 class AccessLog:
-    """An application of ASGI that logs what another one answers.
+    """An application of ASGI that logs the responses of another one.
 
     A client that sends ``X-Request-Id`` chooses the id, for instance a proxy whose log has the same.
     """

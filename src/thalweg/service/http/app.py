@@ -1,4 +1,4 @@
-"""All routes, and what every answer has in common."""
+"""All routes, and what every response has in common."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def metrics(service: Service, request: Request) -> HttpResponse:
     return HttpResponse(200, MEDIA, text(service.counters()))
 
 
-#: On every answer that is not the protocol's own and has no other word on it.
+#: On every response that is not the protocol's own and has no other word on it.
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -65,7 +65,7 @@ _HEADERS = [
 
 
 class ByMethod:
-    """Several endpoints at one path; the answer to HEAD is that to GET without its body, as the server sees to."""
+    """Several endpoints at one path; the response to HEAD is that to GET without its body, as the server sees to."""
 
     def __init__(self, endpoints: dict[str, Endpoint]) -> None:
         self.endpoints = endpoints
@@ -77,7 +77,7 @@ class ByMethod:
 class Application:
     """The way in: what is asked most goes straight to its endpoint, the rest by Starlette's routes.
 
-    Every answer has headers that tell browsers what not to do with it, whoever gave it.
+    Every response has headers that say what browsers must not do with it, whoever gave it.
     """
 
     def __init__(self, straight: dict[tuple[str, str], Endpoint], routed: Starlette) -> None:
@@ -184,8 +184,8 @@ def build(service: Service, authorizer: Authorizer, feeds: Sequence[Callable[[],
 async def _refused(request: StarletteRequest, error: Exception) -> Response:
     """By a route that is not one of ours."""
     assert isinstance(error, Refused)
-    answer = refusal(error)
-    return Response(answer.body, answer.status, media_type=answer.media)
+    response = refusal(error)
+    return Response(response.body, response.status, media_type=response.media)
 
 
 async def _not_served(request: StarletteRequest, error: Exception) -> Response:
@@ -195,5 +195,5 @@ async def _not_served(request: StarletteRequest, error: Exception) -> Response:
         404: f"there is nothing at {request.url.path}",
         405: f"{request.method} is not served at {request.url.path}",
     }.get(error.status_code, error.detail)
-    answer = as_json(ErrorBody(sentence), error.status_code)
-    return Response(answer.body, answer.status, error.headers, answer.media)
+    response = as_json(ErrorBody(sentence), error.status_code)
+    return Response(response.body, response.status, error.headers, response.media)

@@ -1,4 +1,4 @@
-"""One request and its answer: let in, read within limits, answered or refused in one sentence, counted."""
+"""One request and its response: let in, read within limits, handled or refused in one sentence, counted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from thalweg.service.journal.records import StoredResponse
 from thalweg.service.options import Limits, is_among
 from thalweg.service.service import Service
 
-#: On every answer of the protocol, which no browser is to take for a page.
+#: On every response of the protocol, which no browser is to take for a page.
 _HEADERS = [
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
@@ -62,7 +62,7 @@ class Request:
         return len(self.body) > LARGE
 
     async def apart(self, call: Callable[..., V], *arguments: Any) -> V:
-        """Call something that looks at all of the body; where that is large in a thread, so that others can go on."""
+        """Call something that reads all of the body; a large one in a thread, so that others need not wait."""
         return await asyncio.to_thread(call, *arguments) if self.is_large else call(*arguments)
 
     def decoded(self, kind: type[B], limits: Limits) -> B:
@@ -115,7 +115,7 @@ def _misfit(given: Any, kind: type[RequestBody], error: msgspec.ValidationError)
 
 @dataclass(frozen=True, slots=True)
 class EventStream:
-    """An answer that goes on: pieces as they come."""
+    """A response without an end: pieces as they come."""
 
     media: str
     pieces: AsyncIterator[bytes]
@@ -143,7 +143,7 @@ class Endpoint:
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Send) -> None:
         began = time.perf_counter()
-        answer: HttpResponse | EventStream
+        response: HttpResponse | EventStream
         retry_after: int | None = None
         place: RequestSlot | None = None
         request: Request | None = None
@@ -168,22 +168,22 @@ class Endpoint:
                 body,
                 scope["path"].encode() + b"?" + scope["query_string"],
             )
-            answer = await self.handler(service, request)
+            response = await self.handler(service, request)
         except Refused as refused:
-            answer, retry_after = refusal(refused), refused.retry_after
+            response, retry_after = refusal(refused), refused.retry_after
         except JournalError as error:
-            answer, retry_after = refusal(Refused(503, str(error))), 1
+            response, retry_after = refusal(Refused(503, str(error))), 1
         except Exception:
             _LOG.exception("a request failed")
-            answer = refusal(Refused(500, "internal error: the service failed on this request"))
+            response = refusal(Refused(500, "internal error: the service failed on this request"))
         finally:
             if place is not None:
                 self.intake.leave(place)
             if request is not None and request.rows is not None:
                 scope["thalweg.rows"] = request.rows
-        await _send(send, answer, retry_after)
+        await _send(send, response, retry_after)
         service.counts.request(
-            self.kind, answer.status if isinstance(answer, HttpResponse) else 200, time.perf_counter() - began
+            self.kind, response.status if isinstance(response, HttpResponse) else 200, time.perf_counter() - began
         )
 
     def _can_be_done(self) -> bool:
@@ -211,21 +211,21 @@ def _query(text: bytes) -> dict[str, list[str]]:
     return parse_qs(text.decode("latin-1"), keep_blank_values=True) if text else {}
 
 
-async def _send(send: Send, answer: HttpResponse | EventStream, retry_after: int | None) -> None:
-    headers = [(b"content-type", answer.media.encode()), *_HEADERS]
+async def _send(send: Send, response: HttpResponse | EventStream, retry_after: int | None) -> None:
+    headers = [(b"content-type", response.media.encode()), *_HEADERS]
     if retry_after is not None:
         headers.append((b"retry-after", str(retry_after).encode()))
-    if isinstance(answer, HttpResponse):
-        if answer.status == 401:
+    if isinstance(response, HttpResponse):
+        if response.status == 401:
             headers.append((b"www-authenticate", b"Bearer"))
-        if answer.status == 408:  # the rest of the body may come yet, and is no request
+        if response.status == 408:  # the rest of the body may come yet, and is no request
             headers.append((b"connection", b"close"))
-        headers.append((b"content-length", str(len(answer.body)).encode()))
-        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        await send({"type": "http.response.body", "body": answer.body})
+        headers.append((b"content-length", str(len(response.body)).encode()))
+        await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        await send({"type": "http.response.body", "body": response.body})
         return
     await send({"type": "http.response.start", "status": 200, "headers": headers})
-    async for piece in answer.pieces:
+    async for piece in response.pieces:
         await send({"type": "http.response.body", "body": piece, "more_body": True})
     await send({"type": "http.response.body", "body": b""})
 
@@ -238,9 +238,9 @@ async def done_once(
     *,
     at_length: bool = False,
 ) -> HttpResponse:
-    """Do something, or give the answer of the first time where the request has an idempotency key that was used.
+    """Do something, or give the response of the first time where the request has an idempotency key that was used.
 
-    An answer that is written ``at_length`` is so in a thread, and does not keep others waiting.
+    A response that is written ``at_length`` is so in a thread, and does not keep others waiting.
     """
     given = request.headers.get(b"idempotency-key")
     if given is None or service.read_only or service.unrecorded:
@@ -254,8 +254,8 @@ async def done_once(
 
     async def first_time() -> StoredResponse:
         done = await act(Key(key, fingerprint, written))
-        answer = done.reply or written(done)  # of what is not recorded, no reply is kept
-        return StoredResponse(key, fingerprint, answer.status, answer.media, answer.body)
+        response = done.reply or written(done)  # of what is not recorded, no reply is kept
+        return StoredResponse(key, fingerprint, response.status, response.media, response.body)
 
     kept = await service.keys.once(key, fingerprint, first_time)
     return HttpResponse(kept.status, kept.media, kept.body)

@@ -21,7 +21,7 @@ from thalweg.service.http.unnamed_rows import require_row_count
 from thalweg.service.journal.records import Kind, LabelValue
 from thalweg.service.service import Service
 
-#: Rows beyond which an answer takes its time.
+#: Rows beyond which a response takes its time.
 _MANY = 1000
 
 
@@ -66,16 +66,16 @@ def _rows(request: Request, service: Service) -> tuple[str, list[dict[str, Any]]
 
 
 def _predicted(command: Predict) -> HttpResponse:
-    answers = command.response.predictions(command.seq)
-    return as_json(protocol.Predictions(command.model, command.body.version, answers, command.recorded))
+    predictions = command.response.predictions(command.seq)
+    return as_json(protocol.PredictResponse(command.model, command.body.version, predictions, command.recorded))
 
 
 def _explained(explained: Sequence[Explanation], command: Predict) -> HttpResponse:
-    answers = [
-        replace(answer, contributions=each.contributions, base=each.base, score=each.score)
-        for answer, each in zip(command.response.predictions(command.seq), explained, strict=True)
+    predictions = [
+        replace(row, contributions=each.contributions, base=each.base, score=each.score)
+        for row, each in zip(command.response.predictions(command.seq), explained, strict=True)
     ]
-    return as_json(protocol.Predictions(command.model, command.body.version, answers, command.recorded))
+    return as_json(protocol.PredictResponse(command.model, command.body.version, predictions, command.recorded))
 
 
 async def label(service: Service, request: Request) -> HttpResponse:
@@ -210,7 +210,7 @@ async def compare(service: Service, request: Request) -> HttpResponse:
 
 
 def _decided(name: str, status: int = 200) -> Callable[[Decide], HttpResponse]:
-    """How the answer to a decision about a model is written."""
+    """How the response to a decision about a model is written."""
     return lambda command: as_json(model_responses.Decision(name, command.seq), status)
 
 

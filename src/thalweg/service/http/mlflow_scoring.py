@@ -64,7 +64,4 @@ def _by_row(service: Service, name: str, values: list[Any]) -> list[dict[str, An
 
 def _invoked(command: Predict) -> HttpResponse:
     found = command.response.predictions(command.seq)
-    values = [each.prediction if each.answer is UNSET else each.answer for each in found]
-    return as_json(
-        InvocationResponse([None if each is UNSET else each for each in values], [each.id for each in found])
-    )
+    return as_json(InvocationResponse([each.prediction for each in found], [each.id for each in found]))

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import UNSET
 
 from thalweg import __version__
-from thalweg.client.protocol import Prediction
+from thalweg.client.protocol import RowPrediction
 from thalweg.service.commands import HttpResponse, Key, Predict, Refused
 from thalweg.service.http.exchange import Request, as_json, done_once, parsed
 from thalweg.service.http.foreign_bodies import (
@@ -76,8 +76,9 @@ async def model(service: Service, request: Request) -> HttpResponse:
     ]
     labels = len(state.labels.get(name, ()))
     shapes = {"probabilities": [-1, labels or -1]}
+    texts = ("id", "prediction") if state.task.has_classes else ("id",)
     outputs = [
-        TensorDescription(output, "BYTES" if output in ("id", "answer") else "FP64", shapes.get(output, [-1]))
+        TensorDescription(output, "BYTES" if output in texts else "FP64", shapes.get(output, [-1]))
         for output in _outputs(service, name)
     ]
     return as_json(InferModel(name, [str(state.version)], "thalweg", inputs, outputs))
@@ -85,7 +86,7 @@ async def model(service: Service, request: Request) -> HttpResponse:
 
 def _outputs(service: Service, name: str) -> tuple[str, ...]:
     numbers = ("id", "prediction", "lower", "upper")
-    return ("id", "answer", "probabilities") if service.state(name).task.has_classes else numbers
+    return ("id", "prediction", "probabilities") if service.state(name).task.has_classes else numbers
 
 
 async def infer(service: Service, request: Request) -> HttpResponse:
@@ -210,15 +211,15 @@ def _inferred(given: InferRequest, command: Predict) -> HttpResponse:
     return as_json(InferResponse(command.model, str(command.body.version), outputs, asked))
 
 
-def _tensors(found: list[Prediction]) -> Iterator[OutputTensor]:
+def _tensors(found: list[RowPrediction]) -> Iterator[OutputTensor]:
     """Before the first label a class is the empty text, and a number null."""
     rows = [len(found)]
     yield OutputTensor("id", rows, "BYTES", [each.id for each in found])
-    if found[0].answer is UNSET:
+    if found[0].probabilities is UNSET:
         for name in ("prediction", "lower", "upper"):
             yield OutputTensor(name, rows, "FP64", [getattr(each, name) for each in found])
         return
-    yield OutputTensor("answer", rows, "BYTES", [each.answer or "" for each in found])
+    yield OutputTensor("prediction", rows, "BYTES", [each.prediction or "" for each in found])
     labels = list(found[0].probabilities or {})
     if labels:
         values = [share for each in found for share in (each.probabilities or {}).values()]

@@ -51,8 +51,8 @@ def schemas(most_rows: int) -> Described:
         found[named_rows.__name__]["properties"]["ids"]["maxItems"] = most_rows
     create["properties"]["kind"]["enum"] = list(dict.fromkeys(kind for kinds in MODELS.values() for kind in kinds))
     create["properties"]["task"]["anyOf"][0] |= {"enum": list(MODELS)}
-    of_task = (("answer", "probabilities"), ("prediction", "lower", "upper"))
-    found[protocol.Prediction.__name__]["oneOf"] = [{"required": list(each)} for each in of_task]
+    of_task = (("probabilities",), ("lower", "upper"))
+    found[protocol.RowPrediction.__name__]["oneOf"] = [{"required": list(each)} for each in of_task]
     # As plain items: schemathesis 4.32 rewrites a tuple's and then finds its own words invalid.
     pair = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
     found[model_responses.Comparison.__name__]["properties"]["interval"]["anyOf"][0] = pair
@@ -95,7 +95,7 @@ def description(most_rows: int) -> Described:
                 "key": {
                     "name": "Idempotency-Key",
                     "in": "header",
-                    "description": "The same request with the same key is done once, and gets the first answer again.",
+                    "description": "The same request with the same key is done once and gets the first response again.",
                     "schema": {"type": "string", "pattern": "^[ -~]{1,200}$"},
                 },
             },
@@ -159,9 +159,9 @@ def _paths() -> Described:
     decision, text = _content(model_responses.Decision), {"schema": {"type": "string"}}
     misfit, undecided = (404, 408, 409, 413, 415, 422), (404, 408, 409, 413, 422)
     said = {
-        "predict": "Answer rows. Each gets an id, by which its label can be told later.",
+        "predict": "Predict rows. Each gets an id, by which its label can be sent later.",
         "label": "Tell the labels of rows, by their ids, in any order and at any time.",
-        "archive": "Put a model away: it neither answers nor learns, and nothing is erased.",
+        "archive": "Put a model away: it neither predicts nor learns, and nothing is erased.",
         "void": "Withdraw rows: the model ends as if their labels had never come, and later ones are refused.",
         "erase": "Erase the values and labels of rows from the journal. The model stays as it is, a replay from before "
         "leaves the rows out, and later labels are refused.",
@@ -185,7 +185,7 @@ def _paths() -> Described:
     }
     return {
         "/v1/predict": {
-            "post": _operation("predict", said["predict"], predict, _both(protocol.Predictions), refused=misfit)
+            "post": _operation("predict", said["predict"], predict, _both(protocol.PredictResponse), refused=misfit)
         },
         "/v1/label": {"post": _operation("label", said["label"], label, _content(protocol.Receipt), refused=misfit)},
         "/v1/models": {
@@ -297,12 +297,12 @@ def _operation(
     refused: tuple[int, ...] = (),
 ) -> Described:
     always = (401, 403, 421, 429, 503)
-    answers = {str(status): {"description": "It is done.", "content": content}}
+    responses = {str(status): {"description": "It is done.", "content": content}}
     for each in sorted({*refused, *always}):
-        answers[str(each)] = {"description": "It is not done, and why.", "content": _content(protocol.ErrorBody)}
+        responses[str(each)] = {"description": "It is not done, and why.", "content": _content(protocol.ErrorBody)}
     for each in (429, 503):
-        answers[str(each)]["headers"] = {"Retry-After": {"schema": {"type": "string"}, "description": "In seconds."}}
-    return {"operationId": name, "summary": said, **asked, "responses": answers}
+        responses[str(each)]["headers"] = {"Retry-After": {"schema": {"type": "string"}, "description": "In seconds."}}
+    return {"operationId": name, "summary": said, **asked, "responses": responses}
 
 
 def _open(

@@ -1,6 +1,6 @@
 """The journal of a model is cut at a snapshot: what came before and is no longer needed is erased, a page at a time.
 
-A cut is decided in one transaction and carried out in many, so that a service goes on while its journal is cut. In
+A cut is decided in one transaction and carried out in many, so that a service runs while its journal is cut. In
 between, and after a process that ended on the way, the journal is sound: it holds more than it needs.
 
 Predict records stay that have rows without a label, unless these have expired, or that got a label after the snapshot.

@@ -51,7 +51,7 @@ class Record:
     kind: Kind
     #: In microseconds since 1970; never before that of the record before.
     time: int
-    #: How many rows were answered, or labels learned for the first time.
+    #: How many rows were predicted, or labels learned for the first time.
     rows: int
     body: bytes
     #: As it is in the journal; None in records of versions without checksums.
@@ -72,7 +72,7 @@ class LabelLink:
 
 @dataclass(frozen=True, slots=True)
 class StoredResponse:
-    """The answer to a request that came with an idempotency key."""
+    """The response to a request that came with an idempotency key."""
 
     key: str
     #: SHA-256 over what was asked.
@@ -100,15 +100,15 @@ WATCHED_COLUMNS = ".columns"
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-#: Text of a model that tells classes apart, a number of a regression model.
+#: Text of a classifier, a number of a regression model.
 LabelValue = str | float
-#: An answer before any label was known.
-NO_ANSWER = -1
+#: A prediction before any label was known.
+NO_PREDICTION = -1
 
 
 @dataclass(slots=True)
 class PredictedLabels:
-    """What one model answered: the labels it knew, and the place of each answer among them."""
+    """What one model predicted: the labels it knew, and the place of each prediction among them."""
 
     labels: list[str]
     codes: NDArray[np.int16]
@@ -116,20 +116,20 @@ class PredictedLabels:
     of_positive: Floats | None = None
 
     def part(self, rows: slice) -> PredictedLabels:
-        """The answers to some of the rows."""
+        """The predictions for some of the rows."""
         return PredictedLabels(
             self.labels, self.codes[rows], None if self.of_positive is None else self.of_positive[rows]
         )
 
     def without(self, rows: Sequence[int]) -> PredictedLabels:
-        """The same with no answers to some of the rows."""
+        """The same with no predictions for some of the rows."""
         codes = self.codes.copy()
-        codes[list(rows)] = NO_ANSWER
+        codes[list(rows)] = NO_PREDICTION
         return PredictedLabels(self.labels, codes, _with_nan(self.of_positive, rows))
 
     def __getitem__(self, row: int) -> str | None:
         code = self.codes[row]
-        return None if code == NO_ANSWER else self.labels[code]
+        return None if code == NO_PREDICTION else self.labels[code]
 
 
 @dataclass(slots=True)
@@ -174,12 +174,12 @@ def _with_nan(values: Floats | None, rows: Sequence[int]) -> Floats | None:
 
 @dataclass(slots=True)
 class PredictBody:
-    """Rows that were answered."""
+    """Rows that were predicted."""
 
     X: Features
     #: By model, the champion under the name that clients ask.
-    answers: Mapping[str, Predicted]
-    #: The last label known to the model that answered: what no-change would have said.
+    predictions: Mapping[str, Predicted]
+    #: The last label known to the model that predicted: what no-change would have said.
     last: LabelValue | None
     #: Seq of the last label record that it had learned.
     version: int
@@ -204,9 +204,9 @@ class PredictBody:
         gaps = None if self.gaps is None else self.gaps.copy()
         if gaps is not None:
             gaps[gone] = False
-        answers = {name: each.without(gone) for name, each in self.answers.items()}
+        predictions = {name: each.without(gone) for name, each in self.predictions.items()}
         erased = tuple(sorted({*self.erased, *gone}))
-        return replace(self, X=X, answers=answers, gaps=gaps, erased=erased)
+        return replace(self, X=X, predictions=predictions, gaps=gaps, erased=erased)
 
     def to_bytes(self) -> bytes:
         header: dict[str, Any] = {
@@ -216,8 +216,9 @@ class PredictBody:
         }
         if isinstance(self.X, CompressedRows):
             header["entries"] = len(self.X.values)
-        labels = {name: each for name, each in self.answers.items() if isinstance(each, PredictedLabels)}
-        numbers = {name: each for name, each in self.answers.items() if isinstance(each, PredictedNumbers)}
+        labels = {name: each for name, each in self.predictions.items() if isinstance(each, PredictedLabels)}
+        numbers = {name: each for name, each in self.predictions.items() if isinstance(each, PredictedNumbers)}
+        # The name that this field has had since the first journal.
         header["answers"] = {name: each.labels for name, each in labels.items()}
         if numbers:
             widths = {name: each.members.shape[1] for name, each in numbers.items()}
@@ -254,18 +255,18 @@ class PredictBody:
         else:
             X = np.frombuffer(body, np.float64, rows * features, at).reshape(rows, features)
             at += X.nbytes
-        answers: dict[str, Predicted] = {}
+        predictions: dict[str, Predicted] = {}
         for name, members in header.get("numbers", {}).items():
             values = np.frombuffer(body, np.float64, (3 + members) * rows, at)
             given, lower, upper = values[: 3 * rows].reshape(3, rows)
-            answers[name] = PredictedNumbers(given, lower, upper, values[3 * rows :].reshape(rows, members))
+            predictions[name] = PredictedNumbers(given, lower, upper, values[3 * rows :].reshape(rows, members))
             at += values.nbytes
         scores = {}
         for name in header.get("of_positive", ()):
             scores[name] = np.frombuffer(body, np.float64, rows, at)
             at += 8 * rows
         for name, labels in header["answers"].items():
-            answers[name] = PredictedLabels(labels, np.frombuffer(body, np.int16, rows, at), scores.get(name))
+            predictions[name] = PredictedLabels(labels, np.frombuffer(body, np.int16, rows, at), scores.get(name))
             at += 2 * rows
         gaps = None
         if "gaps" in header:
@@ -274,7 +275,9 @@ class PredictBody:
             gaps = bits.astype(np.bool_).reshape(shape)
         baselines = header.get("mean"), header.get("known", 0)
         erased = tuple(header.get("erased", ()))
-        return cls(X, answers, header["last"], header["version"], gaps, header.get("categories"), *baselines, erased)
+        return cls(
+            X, predictions, header["last"], header["version"], gaps, header.get("categories"), *baselines, erased
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +289,8 @@ class LabelBody:
     #: asked, row, label, seq of its first label record: labels that take the place of others. Of a "void" record the
     #: label means nothing but whether it was erased, and the seq is 0 of rows without a label.
     revised: list[tuple[int, int, LabelValue | None, int]]
+    #: Whether rows were erased with it. Records of earlier versions do not say so.
+    erases: bool = False
 
     def without(self, rows: Collection[tuple[int, int]]) -> LabelBody:
         """The same without the labels of some rows, each by its predict record and its place."""
@@ -295,6 +300,7 @@ class LabelBody:
                 (asked, row, None if first and (asked, row) in rows else label, first)
                 for asked, row, label, first in self.revised
             ],
+            self.erases,
         )
 
     def to_bytes(self) -> bytes:
@@ -303,6 +309,7 @@ class LabelBody:
         learned = np.array([(asked, row, code[label]) for asked, row, label in self.learned], dtype=np.int64)
         revised = np.array([(asked, row, code[label], at) for asked, row, label, at in self.revised], dtype=np.int64)
         header = {"labels": labels, "learned": len(self.learned), "revised": len(self.revised)}
+        header |= {"erases": True} if self.erases else {}
         return _with_header(header, [learned.tobytes(), revised.tobytes()])
 
     @classmethod
@@ -314,6 +321,7 @@ class LabelBody:
         return cls(
             [(asked, row, labels[code]) for asked, row, code in learned.tolist()],
             [(asked, row, labels[code], first) for asked, row, code, first in revised.tolist()],
+            header.get("erases", False),
         )
 
 

@@ -4,7 +4,7 @@
 
     journal     seq, model, kind, time, rows, body, checksum
     told        which label records speak of a predict record
-    answers     by idempotency key, what was answered
+    answers     by idempotency key, the response
     snapshots   models as files, at a seq
     gaps        how much time passed unseen before a record
     cuts        by model, the snapshot before which records were erased
@@ -455,7 +455,7 @@ class SqlJournal(ABC):
             after = rows[-1][0]
 
     def recall(self, keys: Sequence[str]) -> dict[str, StoredResponse]:
-        """By key, what was answered to requests with these keys."""
+        """By key, the responses to requests with these keys."""
         condition, value = self.among("key", keys)
         with self.translated():
             statement = f"SELECT key, request, status, media, body FROM answers WHERE {condition}"

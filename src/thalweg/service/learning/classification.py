@@ -1,4 +1,4 @@
-"""Models that tell classes apart: labels are text, and a prediction is right or wrong."""
+"""Classification: labels are text, and a prediction is right or wrong."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from thalweg.fleet.keyed_classifier import KeyedClassifier
 from thalweg.pipeline.over_columns import over_columns, require_keys_taken
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features, as_learned
-from thalweg.service.journal.records import NO_ANSWER, LabelledRow, LabelValue, Predicted, PredictedLabels
+from thalweg.service.journal.records import NO_PREDICTION, LabelledRow, LabelValue, Predicted, PredictedLabels
 from thalweg.service.learning.comparison import MistakeComparison
 from thalweg.service.learning.progress import WINDOW, Progress, View, family_weights
 from thalweg.service.learning.rare_progress import RareProgress
@@ -60,7 +60,7 @@ class Mistakes:
 
 
 class MistakeProgress(Progress[Mistakes]):
-    """The share of wrong answers; and how the positive label is found, where there is one."""
+    """The share of wrong predictions; and how the positive label is found, where there is one."""
 
     _RECENT = ("_recent", "rare")
 
@@ -74,7 +74,7 @@ class MistakeProgress(Progress[Mistakes]):
 
     @property
     def error(self) -> float | None:
-        """The share of wrong answers, among all that got a label."""
+        """The share of wrong predictions, among all that got a label."""
         return self.mistakes / self.scored if self.scored else None
 
     def _score(self, outcome: Mistakes, recent: Mistakes) -> list[dict[str, Any]]:
@@ -191,10 +191,10 @@ class Classification(Task):
             raise Refused(422, f"label {at}: it must have 1 to {MOST_TEXT} letters")
         return text
 
-    def answer(self, state: ModelState, X: Features) -> tuple[dict[str, Predicted], LabelResponse]:
-        """What every learner says to the rows; of the champion, the probabilities and sets of its labels, too."""
+    def predict(self, state: ModelState, X: Features) -> tuple[dict[str, Predicted], LabelResponse]:
+        """What every learner predicts for the rows; of the champion, the probabilities and sets of its labels, too."""
         found: dict[str, Predicted] = {}
-        unknown = PredictedLabels([], np.full(len(X), NO_ANSWER, dtype=np.int16))
+        unknown = PredictedLabels([], np.full(len(X), NO_PREDICTION, dtype=np.int16))
         response = LabelResponse(unknown, None, None)
         rows = as_learned(X)
         for name, model in state.models.items():
@@ -202,7 +202,7 @@ class Classification(Task):
             if not labels:
                 found[name] = unknown
                 continue
-            codes, likely = model._answers(rows)
+            codes, likely = model._codes_and_proba(rows)
             of_positive = None
             if self.positive is not None and likely is not None:
                 known = self.positive in labels
@@ -230,7 +230,7 @@ class Classification(Task):
         return None
 
     def outcome(self, name: str, rows: Sequence[LabelledRow], y: NDArray[Any]) -> Mistakes:
-        own = [row.rows.body.answers.get(name) for row in rows]
+        own = [row.rows.body.predictions.get(name) for row in rows]
         given = [None if each is None else each[row.row] for each, row in zip(own, rows, strict=True)]
         scored = np.array([each is not None for each in (given if self.scores_only_predictions else own)])
         wrong = scored & np.array([each != row.label for each, row in zip(given, rows, strict=True)])
@@ -248,8 +248,8 @@ class Classification(Task):
         return MistakeProgress.from_state(state)
 
 
-def _probability(answers: Predicted | None, row: int) -> float:
+def _probability(predicted: Predicted | None, row: int) -> float:
     """P(positive) of a row; NaN where it is not known."""
-    if not isinstance(answers, PredictedLabels) or answers.of_positive is None:
+    if not isinstance(predicted, PredictedLabels) or predicted.of_positive is None:
         return float("nan")
-    return float(answers.of_positive[row])
+    return float(predicted.of_positive[row])

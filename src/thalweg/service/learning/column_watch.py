@@ -99,7 +99,8 @@ class WatchView:
         drifts = {"input_drift": self.drift, "prediction_drift": self.predictions, "label_drift": self.labels}
         return changes_of(drifts[metric])
 
-    def inputs(self, name: str, *, with_causes: bool) -> column_responses.Inputs:
+    def inputs(self, name: str, *, is_champion: bool) -> column_responses.Inputs:
+        """What is known of the columns, for a model of this name; causes and predictions are those of the champion."""
         watched = set(self.drift.names or watched_columns(self.plan))
         measures = {column.name: MEASURES[column.kind] for column in self.plan.columns if column.kind in MEASURES}
         return column_responses.Inputs(
@@ -114,8 +115,17 @@ class WatchView:
             [column_responses.InputChange(**change) for change in self.drift.changes],
             self.drift.left_out,
             [column.name for column in self.plan.columns if column.name not in watched],
-            [_as_cause(each) for each in self._causes] if with_causes else [],
+            [_as_cause(each) for each in self._causes] if is_champion else [],
+            [*(self._predictions if is_champion else ()), *self._labels],
         )
+
+    @cached_property
+    def _predictions(self) -> list[column_responses.WatchedOutcome]:
+        return _as_outcome(self.predictions)
+
+    @cached_property
+    def _labels(self) -> list[column_responses.WatchedOutcome]:
+        return _as_outcome(self.labels)
 
     @cached_property
     def _causes(self) -> list[dict[str, Any]]:
@@ -130,10 +140,22 @@ def _as_change(cause: Mapping[str, Any]) -> dict[str, Any]:
     return {("labels" if key == "row" else key): value for key, value in cause.items()}
 
 
+def _as_outcome(drift: InputDrift) -> list[column_responses.WatchedOutcome]:
+    """One; none before the first row."""
+    changes = [column_responses.InputChange(**change) for change in drift.changes]
+    return [
+        column_responses.WatchedOutcome(
+            each["name"], each["kind"], drift.rows, each["then"], each["now"], changes, drift.left_out
+        )
+        for each in drift.summary()
+    ]
+
+
 def _as_cause(found: Mapping[str, Any]) -> column_responses.ErrorCause:
     alike = column_responses.AlikeRows(**found["alike"]) if "alike" in found else None
+    changed = [column_responses.NearChange(**each) for each in found["changed"]]
     return column_responses.ErrorCause(
-        found["row"], found["at"], found["cause"], found["columns"], "short" in found, alike
+        found["row"], found["at"], found["cause"], found["columns"], "short" in found, alike, changed
     )
 
 
@@ -148,7 +170,7 @@ class _Labelled:
 
 
 class ColumnWatch:
-    """Of the model that answers; its challengers are not sampled. A change of the columns begins it anew."""
+    """Of the champion; its challengers are not sampled. A change of the columns begins it anew."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._plan = encoder.plan
@@ -180,7 +202,7 @@ class ColumnWatch:
 
         `test_blocks` is due after the last of those that come together.
         """
-        if (given := body.answers.get(name)) is not None:
+        if (given := body.predictions.get(name)) is not None:
             self._predictions.add(cells_of_predictions(given, body.erased))
         for name, new in (body.categories or {}).items():
             self._categories[name] += new

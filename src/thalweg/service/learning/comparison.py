@@ -19,7 +19,7 @@ LEAST_LABELS = 100
 class Comparison(ABC):
     """The losses of two models on the same rows.
 
-    Only rows that were asked after the record ``since`` are compared: both models answered them in the roles they have
+    Only rows that were asked after the record ``since`` are compared: both models predicted them in the roles they have
     now.
     """
 

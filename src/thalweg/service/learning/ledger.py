@@ -1,4 +1,4 @@
-"""Rows that were answered, by id, with the labels that they have: who may still be told, and who was.
+"""Rows that were predicted, by id, with the labels that they have.
 
 What was asked recently is kept at hand; the rest is looked up in the journal, so that memory does not grow with rows
 that wait. An id is the seq of the predict record and the place of the row in it.
@@ -75,6 +75,7 @@ class LabelOutcome:
                 *((each.rows.seq, each.row, each.label, first) for each, first in self.revised),
                 *((rows.seq, row, "", first) for rows, row, first in self.voided),
             ],
+            bool(self.erased),
         )
 
     @property
@@ -98,7 +99,7 @@ class Ledger:
         self._bytes = 0
 
     def keep(self, rows: PredictedRows) -> None:
-        """Rows that were just answered, or were just looked up."""
+        """Rows that were just predicted, or were just looked up."""
         self._at_hand[rows.seq] = rows
         self._bytes += _size(rows)
         while self._bytes > _AT_HAND and len(self._at_hand) > 1:

@@ -46,13 +46,13 @@ _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]]] = ({}, {})
 _NEVER = 2**62
 #: Bytes of a file that are one value in a database: SQLite takes up to a billion, and keeps a copy of the last value.
 _MOST_BYTES = 1 << 25
-#: Labels after which the features whose class means are told are chosen.
+#: Labels after which the features whose class means are shown are chosen.
 _HEAD = 64
 
 
 @dataclass
 class Learner:
-    """A model that learns under a name: the one that answers, or a challenger in its shadow."""
+    """A model that learns under a name: the champion, or a challenger in its shadow."""
 
     name: str
     kind: str
@@ -62,7 +62,7 @@ class Learner:
     created: int
     #: Predictions by what was known up to this record may be those of another model under this name.
     since: int
-    #: Against the one that answers; None for that one itself.
+    #: Against the champion; None for the champion itself.
     comparison: Comparison | None = None
 
 
@@ -328,7 +328,7 @@ class LiveModel:
         return slice(part.start, min(part.stop, part.start + rows))
 
     def _choose_watched(self, X: Any, y: Any) -> None:
-        """Which features' class means are told: by the first labels, and then kept."""
+        """Which features' class means are shown: by the first labels, and then kept."""
         assert self.follower is not None
         self._head += list(zip(self.follower.plan.without_cells(X).tolist(), y.tolist(), strict=True))
         if len(self._head) == _HEAD:
@@ -341,7 +341,7 @@ class LiveModel:
     # ------------------------------------------------------------------ what others see
 
     def publish(self) -> ModelState:
-        """How it is, for others to read while it goes on; copies are made only of what has changed."""
+        """How it is, for others to read while it learns; copies are made only of what has changed."""
         if self._copied_at != self._changed_at:
             models = {n: copy.deepcopy(each.model) for n, each in self.learners.items() if not self.archived[n]}
             labels = {n: [str(label) for label in getattr(model, "classes_", ())] for n, model in models.items()}

@@ -200,7 +200,7 @@ class ModelState:
         )
 
     def importance(self, name: str) -> column_responses.ImportanceOverTime:
-        """Of the model that answers; `Refused` of a challenger."""
+        """Of the champion; `Refused` of a challenger."""
         if name != self.name:
             raise Refused(409, f"{name!r} is a challenger, whose columns are not sampled: ask for {self.name!r}")
         model = self.models.get(name)
@@ -213,7 +213,7 @@ class ModelState:
         """Of the rows that came, which are those of challengers, too; rises of their errors are not examined."""
         if self.watch is None:
             return column_responses.Inputs(name, 0, [], [], 0, [])
-        return self.watch.inputs(name, with_causes=name == self.name)
+        return self.watch.inputs(name, is_champion=name == self.name)
 
     def comparison(self, name: str) -> model_responses.Comparison:
         compared = self.learners[name].comparison
@@ -242,5 +242,5 @@ class ModelState:
         return found or None
 
     def _watched(self) -> list[str]:
-        """The features whose class means are told: the same of all learners."""
+        """The features whose class means are shown: the same of all learners."""
         return [self.features[at] for at in self.learners[self.name].watch["features"]]

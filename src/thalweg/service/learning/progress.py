@@ -94,13 +94,13 @@ def point_of(view: View, model: Any, time: int, waiting: int, watch: MeanWatch) 
 
 
 class Progress(ABC, Generic[OutcomeT]):
-    """Of one model, under the name that it answers by; each task scores its own way."""
+    """Of one model, under the name that clients ask; each task scores its own way."""
 
     #: Attributes with the recent scores.
     _RECENT: ClassVar[tuple[str, ...]] = ("_recent",)
 
     def __init__(self) -> None:
-        #: Labels learned, and those among them of rows that this model had answered.
+        #: Labels learned, and those among them of rows that this model had predicted.
         self.labels = self.scored = 0
         self.watch = MeanWatch()
         self.history = HistoryPoints[dict[str, Any]](MOST_POINTS)

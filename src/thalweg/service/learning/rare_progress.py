@@ -33,7 +33,7 @@ class RareProgress:
     def __init__(self, costs: dict[str, float] | None) -> None:
         self._costs = costs
         self._auc, self._outcomes = compiled.WindowedAuc(WINDOW), WindowedMean(WINDOW, 3)
-        #: As last told: the walk for the PR AUC goes through the whole window.
+        #: As last reported: the walk for the PR AUC goes through the whole window.
         self._told: dict[str, float | None] | None = None
 
     def add(self, truth: Flags, said: Flags, scores: Floats) -> None:

@@ -254,7 +254,8 @@ def _in_hand(
         if record.kind == "predict":
             found.append(rows[record.seq])
         elif record.seq in bodies:
-            learned = bodies[record.seq].learned
+            body = bodies[record.seq]
+            learned, changed = body.learned, body.revised
             if not all(asked in rows and 0 <= row < len(rows[asked]) for asked, row, _ in learned):
                 raise JournalDamaged(f"record {record.seq} of the journal is damaged: it has a label of no row")
             labelled = [
@@ -262,12 +263,12 @@ def _in_hand(
                 for asked, row, label in learned
                 if (now := right.get((asked, row), label)) is not None
             ]
-            changed = bodies[record.seq].revised
             # A label that was erased is None. Its row counts as withdrawn here, and not again where it was.
             voided = sum(label is None for _, _, label in learned)
             if record.kind == "void":
                 voided += sum(label is not None for _, _, label, _ in changed)
-            found.append(LabelsArrived(record.seq, record.time, labelled, any(first for *_, first in changed), voided))
+            revises = any(first for *_, first in changed)
+            found.append(LabelsArrived(record.seq, record.time, labelled, revises, voided, body.erases))
         else:
             found.append(decision(record))
     return found

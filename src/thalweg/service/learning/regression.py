@@ -98,7 +98,7 @@ class Regression(Task):
             raise Refused(422, f"label {at}: {rule}, got {shown}")
         return number + 0.0  # 0 and -0 are one number
 
-    def answer(self, state: ModelState, X: Features) -> tuple[dict[str, Predicted], NumberResponse]:
+    def predict(self, state: ModelState, X: Features) -> tuple[dict[str, Predicted], NumberResponse]:
         rows = as_learned(X)
         found = {name: self._predicted(model, rows) for name, model in state.models.items()}
         own = found.get(state.name) or _unknown(len(X))
@@ -108,7 +108,7 @@ class Regression(Task):
         if not model.__sklearn_is_fitted__():
             return _unknown(X.shape[0])
         lower, upper = model.predict_interval(X, self.coverage)
-        return PredictedNumbers(model.predict(X), lower, upper, model.member_answers(X))
+        return PredictedNumbers(model.predict(X), lower, upper, model.member_predictions(X))
 
     def targets(self, labels: Sequence[LabelValue]) -> Floats:
         return np.array(labels, dtype=np.float64)
@@ -117,7 +117,7 @@ class Regression(Task):
         """Intervals and members are judged by what was predicted; by what they say now where nothing was."""
         for at, (row, target) in enumerate(zip(rows, y.tolist(), strict=True)):
             body, place = row.rows.body, slice(row.row, row.row + 1)
-            given = body.answers.get(learner.name) if body.version > learner.since else None
+            given = body.predictions.get(learner.name) if body.version > learner.since else None
             if not isinstance(given, PredictedNumbers) or given[row.row] is None:
                 if isinstance(X, np.ndarray):
                     learner.model.learn_one(X[at], target)
@@ -130,7 +130,7 @@ class Regression(Task):
                 (given.lower[place], given.upper[place]),
                 self.coverage,
                 delay=max(0, labels + at - body.known),
-                member_answers=given.members[place],
+                member_predictions=given.members[place],
             )
 
     def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> float | None:
@@ -157,7 +157,7 @@ def _unknown(rows: int) -> PredictedNumbers:
 def _residual(name: str, labelled: LabelledRow) -> list[float]:
     """One row of `Residuals`."""
     body, row = labelled.rows.body, labelled.row
-    own = body.answers.get(name)
+    own = body.predictions.get(name)
     if not isinstance(own, PredictedNumbers) or body.last is None or body.mean is None:
         return [math.nan] * 6
     return [

@@ -162,7 +162,7 @@ def of_table(table: Any, key: str | None = None) -> Encoder:
         if pa.types.is_nested(cells.type) and map_keys(cells.type) is None:
             why = f"has values of type {cells.type}, which cannot be learned: leave it out"
         elif cells.null_count == len(cells) or (is_text(cells) and trimmed(cells).null_count == len(cells)):
-            why = "has no value in these first rows, which tell what the columns are: fill it"
+            why = "has no value in these first rows, which show what the columns are: fill it"
         else:
             continue
         raise Refused(422, f"column {name!r} {why}, or give a schema when the model is made")

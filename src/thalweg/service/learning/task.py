@@ -83,7 +83,7 @@ class Task(ABC):
         """A label as it was sent; `Refused` names it by its place."""
 
     @abstractmethod
-    def answer(self, state: ModelState, X: Features) -> tuple[dict[str, Predicted], Response]:
+    def predict(self, state: ModelState, X: Features) -> tuple[dict[str, Predicted], Response]:
         """What every learner predicts for the rows, and what is sent back of the champion's."""
 
     @abstractmethod

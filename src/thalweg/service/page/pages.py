@@ -1,4 +1,4 @@
-"""The page and what it is made of, as routes. Nothing here needs a token: what is told of models does.
+"""The page and what it is made of, as routes. Nothing here needs a token: what it reads about models does.
 
 There is no script and no style in the page itself, so that the service's content security policy can forbid both.
 """

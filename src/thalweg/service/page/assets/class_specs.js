@@ -113,7 +113,7 @@ export const charts = (course) => [
     caption: "Effective sample size: how many rows of each class the model still remembers.",
     unit: "rows",
     lines: classLines(course, course.memory),
-    empty: "This kind of model does not tell how many rows it remembers.",
+    empty: "This kind of model does not report how many rows it remembers.",
   },
   {
     key: "half_life",
@@ -121,6 +121,6 @@ export const charts = (course) => [
     caption: "After so many rows of a class, half of what was known of it is forgotten.",
     unit: "rows",
     lines: classLines(course, course.half_life),
-    empty: "This model does not forget at a rate: there is no half-life to tell.",
+    empty: "This model does not forget at a rate: it has no half-life.",
   },
 ];

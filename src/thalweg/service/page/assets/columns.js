@@ -66,14 +66,24 @@ const named = (columns) => {
   return `column${columns.length === 1 ? "" : "s"} ${columns.slice(0, NAMED).join(", ")}${more}`;
 };
 
-const why = ({ cause, columns, alike }, write) => {
+const withRows = (changed) => named(changed.map(({ column, row }) => `${column} (row ${count(row)})`));
+const capital = (words) => words[0].toUpperCase() + words.slice(1);
+
+const why = ({ cause, columns, alike, changed }, write) => {
   const relation = "the relation between columns and label changed";
-  if (!columns.length) return `while no watched column was seen to change: probably ${relation}.`;
-  if (!alike) return `when ${named(columns)} changed. Too few rows are like those before to say whether ${relation}, too.`;
+  const [before, together, later] = ["before", "with", "after"].map((when) => changed.filter((each) => each.when === when));
+  const after = later.length ? ` ${capital(withRows(later))} changed after the rise.` : "";
+  if (!columns.length && cause === "unclear") return `before any watched column was seen to change.${after} Whether ${relation} cannot be said.`;
+  if (!columns.length) return `${later.length ? "before any" : "while no"} watched column was seen to change: probably ${relation}.${after}`;
+  const when = [
+    together.length ? `when ${named(together.map(({ column }) => column))} changed` : "",
+    before.length ? `after ${withRows(before)} had changed` : "",
+  ].filter((part) => part).join(", ");
+  if (!alike) return `${when}. Too few rows are like those before to say whether ${relation}, too.${after}`;
   const like = `${count(alike.rows)} rows like those before`;
   const ends = `(error ${write(alike.before)} before, ${write(alike.after)} after)`;
-  if (cause === "concept") return `when ${named(columns)} changed, but ${like} were predicted worse, too ${ends}: ${relation}.`;
-  return `when ${named(columns)} changed. ${like} were predicted no worse ${ends}: the new values account for the rise.`;
+  if (cause === "concept") return `${when}, but ${like} were predicted worse, too ${ends}: ${relation}.${after}`;
+  return `${when}. ${like} were predicted no worse ${ends}: the new values account for the rise.${after}`;
 };
 
 const ofCauses = (causes, write) => [
@@ -85,26 +95,28 @@ const ofCauses = (causes, write) => [
 // ---- columns that changed
 const isShare = (what) => what !== "mean" && what !== "spread";
 
-const changed = ({ column, what, row, before, after }, measures) => {
+const changed = ({ column, what, row, before, after }, measures, unit = "row") => {
   const write = isShare(what) ? share : number;
   return made(
     "tr",
     {},
     made("th", { scope: "row" }, measures[column] ? `${column} (${measures[column]})` : column),
     made("td", {}, what === "missing" ? "missing share" : what),
-    made("td", {}, `row ${count(row)}`),
+    made("td", {}, `${unit} ${count(row)}`),
     made("td", {}, write(before)),
     made("td", {}, write(after)),
   );
 };
 
-const table = (changes, measures) =>
+const table = (lines, first = "Column") =>
   made(
     "table",
     {},
-    made("thead", {}, made("tr", {}, ...["Column", "What", "Since", "Before", "After"].map((head) => made("th", { scope: "col" }, head)))),
-    made("tbody", {}, ...changes.map((change) => changed(change, measures))),
+    made("thead", {}, made("tr", {}, ...[first, "What", "Since", "Before", "After"].map((head) => made("th", { scope: "col" }, head)))),
+    made("tbody", {}, ...lines),
   );
+
+const scrolled = (inner) => made("div", { class: "scrolled", tabindex: "0" }, inner);
 
 const ofInputs = ({ rows, columns, changes, changes_left_out: older, not_watched: unwatched }) => {
   const parts = [made("h2", {}, "Columns that changed")];
@@ -115,9 +127,22 @@ const ofInputs = ({ rows, columns, changes, changes_left_out: older, not_watched
     return [...parts, made("p", { class: "note" }, said + beside)];
   }
   const measures = Object.fromEntries(columns.map(({ name, measure }) => [name, measure]));
-  const list = (some) => made("div", { class: "scrolled", tabindex: "0" }, table(some, measures));
+  const list = (some) => scrolled(table(some.map((change) => changed(change, measures))));
   const about = `The newest first, in ${count(rows)} rows${older ? `; ${count(older)} older ones are left out` : ""}. ${enough}${beside}`;
   return [...parts, made("p", { class: "note" }, about), ...folded([...changes].reverse(), FEW, list, (more) => `${count(more)} earlier changes`)];
+};
+
+// ---- predictions and labels that changed
+const ofOutcomes = (outcomes) => {
+  const parts = [made("h2", {}, "Predictions and labels that changed")];
+  const looked = outcomes.map(({ name, rows }) => `${count(rows)} ${name}s`).join(" and ");
+  const lines = outcomes.flatMap(({ name, changes }) =>
+    changes.map((change) => changed(change, {}, name === "label" ? "label" : "row")).reverse());
+  if (!lines.length) return [...parts, made("p", { class: "note" }, `None, in ${looked}. The first 1,024 are the reference.`)];
+  const older = outcomes.reduce((sum, { changes_left_out: left }) => sum + left, 0);
+  const about = `The newest of each first, in ${looked}${older ? `; ${count(older)} older ones are left out` : ""}. The first 1,024 are the reference.`;
+  const list = (some) => scrolled(table(some, ""));
+  return [...parts, made("p", { class: "note" }, about), ...folded(lines, FEW, list, (more) => `${count(more)} more changes`)];
 };
 
 // Drawn anew only where something has changed, so that what is unfolded stays so.
@@ -129,7 +154,8 @@ export const showColumns = (place, importance, inputs, isRegression) => {
   place.hidden = !inputs;
   if (!inputs) return place.replaceChildren();
   const causes = inputs.causes.length ? ofCauses(inputs.causes, isRegression ? number : share) : null;
-  const blocks = [importance ? ofImportance(importance) : null, causes, ofInputs(inputs)].filter((block) => block);
+  const outcomes = inputs.outcomes.length ? ofOutcomes(inputs.outcomes) : null;
+  const blocks = [importance ? ofImportance(importance) : null, causes, ofInputs(inputs), outcomes].filter((block) => block);
   place.replaceChildren(...blocks.map((parts) => made("div", {}, ...parts)));
   [...place.querySelectorAll("details")].forEach((each, at) => (each.open = open[at] ?? false));
 };

@@ -34,7 +34,7 @@ const pause = (milliseconds, signal) =>
     signal.addEventListener("abort", () => (clearTimeout(timer), done()), { once: true });
   });
 
-// `EventSource` cannot send a token, so the stream is read by hand; like it, it goes on after the last id it saw.
+// `EventSource` cannot send a token, so the stream is read by hand; like it, it continues after the last id it saw.
 async function* events(path, lastId, signal, opened) {
   const lost = new AbortController();
   signal.addEventListener("abort", () => lost.abort(), { once: true });

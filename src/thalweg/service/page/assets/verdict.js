@@ -19,7 +19,7 @@ const address = () => location.origin + location.pathname.replace(/\/$/, "");
 
 const curl = (path, body) => `curl ${address()}${path} \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`;
 
-// A rare label is found or missed: that most answers are right says nothing of it.
+// A rare label is found or missed: that most predictions are right says nothing of it.
 const ofRareLabel = (course) => {
   const [recall, precision, cost] = ["recall", "precision", "cost"].map((name) => course.lastRare(name));
   const flagged = precision == null ? "nothing is flagged" : `${share(precision)} of what is flagged is right`;

@@ -8,30 +8,31 @@ from typing import Any, TypeVar, overload
 
 from msgspec import UNSET
 
-from thalweg.client.protocol import Predictions
+from thalweg.client.protocol import PredictResponse
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Prediction:
     """Prediction for one row, and the id under which its label is given later.
 
     Parameters
     ----------
     id : str
         Keep it with the row: `Client.label` takes it.
-    answer : str or None
-        The most likely class, as text; None before the model has seen any label.
+    prediction : str, float or None
+        The most likely class, as text, or the number that a regression model predicts; None before the model has seen
+        any label.
     probability : float or None
         Of the prediction.
     probabilities : mapping or None
         Of every class; None where the rows went as an Arrow batch, which carries the prediction's alone.
     prediction_set : list of str or None
         Labels of which a known share holds the true one; None unless the model gives sets.
-    prediction, lower, upper : float or None
-        What a regression model predicts, and the ends of its interval; None before it has seen any label, and of models
-        that predict classes.
+    lower, upper : float or None
+        The ends of the interval of a regression model; None before it has seen any label, and of models that predict
+        classes.
     contributions : mapping or None
         Where an explanation was asked for, what the columns contribute to the score, the largest first.
     base, score : float or None
@@ -40,18 +41,17 @@ class Answer:
 
     Examples
     --------
-    >>> Answer("a1", "wet", 0.9, {"wet": 0.9, "dry": 0.1}).answer
+    >>> Prediction("a1", "wet", 0.9, {"wet": 0.9, "dry": 0.1}).prediction
     'wet'
-    >>> Answer("a2", None, prediction=3.5, lower=2.0, upper=5.0).upper
+    >>> Prediction("a2", 3.5, lower=2.0, upper=5.0).upper
     5.0
     """
 
     id: str
-    answer: str | None
+    prediction: str | float | None
     probability: float | None = None
     probabilities: Mapping[str, float] | None = None
     prediction_set: list[str] | None = None
-    prediction: float | None = None
     lower: float | None = None
     upper: float | None = None
     contributions: Mapping[str, float] | None = None
@@ -60,7 +60,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers(Sequence[Answer]):
+class Predictions(Sequence[Prediction]):
     """Predictions for some rows, in their order.
 
     Parameters
@@ -69,12 +69,12 @@ class Answers(Sequence[Answer]):
         Name of the model.
     version : int or None
         The last record of the journal with labels that it had learned by then.
-    ids, answers, probabilities : list
-        A value for each row.
+    ids, predictions, probabilities, probability : list
+        A value for each row; those of the prediction and of all classes are None for a regression model.
     prediction_sets : list or None
         The set of labels of each row; None unless the model gives sets.
-    predictions, lower, upper : list or None
-        Of a regression model, a number for each row and the ends of its interval; None of other models.
+    lower, upper : list or None
+        Of a regression model, the ends of the interval of each row; None of other models.
     contributions, base, scores : list or None
         The explanation of each row; None unless it was asked for.
     recorded : bool
@@ -82,21 +82,20 @@ class Answers(Sequence[Answer]):
 
     Examples
     --------
-    >>> answers = Answers("rain", 12, ["a1", "a2"], ["wet", "dry"], [None, None], [0.9, 0.6])
-    >>> len(answers), answers.answers
+    >>> found = Predictions("rain", 12, ["a1", "a2"], ["wet", "dry"], [None, None], [0.9, 0.6])
+    >>> len(found), found.predictions
     (2, ['wet', 'dry'])
-    >>> answers[1].id, answers[1].answer, answers[1].probability
+    >>> found[1].id, found[1].prediction, found[1].probability
     ('a2', 'dry', 0.6)
     """
 
     model: str
     version: int | None
     ids: list[str]
-    answers: list[str | None]
+    predictions: list[str | float | None]
     probabilities: list[Mapping[str, float] | None]
     probability: list[float | None]
     prediction_sets: list[list[str]] | None = None
-    predictions: list[float | None] | None = None
     lower: list[float | None] | None = None
     upper: list[float | None] | None = None
     contributions: list[Mapping[str, float]] | None = None
@@ -105,30 +104,29 @@ class Answers(Sequence[Answer]):
     recorded: bool = True
 
     @classmethod
-    def of(cls, given: Predictions) -> Answers:
+    def of(cls, given: PredictResponse) -> Predictions:
         """From a response of JSON."""
         found = replace(cls._of(given), recorded=given.recorded)
-        if not given.answers or given.answers[0].contributions is UNSET:
+        if not given.predictions or given.predictions[0].contributions is UNSET:
             return found
-        each = [[getattr(row, name) for row in given.answers] for name in ("contributions", "base", "score")]
+        each = [[getattr(row, name) for row in given.predictions] for name in ("contributions", "base", "score")]
         return replace(found, contributions=each[0], base=each[1], scores=each[2])
 
     @classmethod
-    def _of(cls, given: Predictions) -> Answers:
-        rows = given.answers
+    def _of(cls, given: PredictResponse) -> Predictions:
+        rows = given.predictions
         ids = [row.id for row in rows]
-        if rows and rows[0].prediction is not UNSET:
+        if rows and rows[0].lower is not UNSET:
             numbers = [[getattr(row, name) for row in rows] for name in ("prediction", "lower", "upper")]
             return cls.of_numbers(given.model, given.version, ids, *numbers)
-        answers = [None if row.answer is UNSET else row.answer for row in rows]
         likely = [row.probabilities or {} for row in rows]
         return cls(
             given.model,
             given.version,
             ids,
-            answers,
+            [row.prediction for row in rows],
             list(likely),
-            [None if answer is None else of_each.get(answer) for answer, of_each in zip(answers, likely, strict=True)],
+            [of_each.get(str(row.prediction)) for row, of_each in zip(rows, likely, strict=True)],
             [row.prediction_set or [] for row in rows] if rows and rows[0].prediction_set is not UNSET else None,
         )
 
@@ -138,24 +136,23 @@ class Answers(Sequence[Answer]):
         model: str,
         version: int | None,
         ids: list[str],
-        predictions: list[float | None],
+        predictions: list[str | float | None],
         lower: list[float | None],
         upper: list[float | None],
-    ) -> Answers:
+    ) -> Predictions:
         """Those of a regression model, which have neither classes nor probabilities."""
         nothing = [None] * len(ids)
-        return cls(model, version, ids, [*nothing], [*nothing], [*nothing], None, predictions, lower, upper)
+        return cls(model, version, ids, predictions, [*nothing], [*nothing], None, lower, upper)
 
-    def __add__(self, later: Answers) -> Answers:
-        return Answers(
+    def __add__(self, later: Predictions) -> Predictions:
+        return Predictions(
             self.model,
             later.version,
             self.ids + later.ids,
-            self.answers + later.answers,
+            self.predictions + later.predictions,
             self.probabilities + later.probabilities,
             self.probability + later.probability,
             _both(self.prediction_sets, later.prediction_sets),
-            _both(self.predictions, later.predictions),
             _both(self.lower, later.lower),
             _both(self.upper, later.upper),
             _both(self.contributions, later.contributions),
@@ -168,17 +165,17 @@ class Answers(Sequence[Answer]):
         return len(self.ids)
 
     @overload
-    def __getitem__(self, at: int) -> Answer: ...
+    def __getitem__(self, at: int) -> Prediction: ...
     @overload
-    def __getitem__(self, at: slice) -> list[Answer]: ...
-    def __getitem__(self, at: int | slice) -> Answer | list[Answer]:
+    def __getitem__(self, at: slice) -> list[Prediction]: ...
+    def __getitem__(self, at: int | slice) -> Prediction | list[Prediction]:
         if isinstance(at, slice):
             return [self[place] for place in range(*at.indices(len(self)))]
-        columns: tuple[list[Any] | None, ...] = (self.prediction_sets, self.predictions, self.lower, self.upper)
+        columns: tuple[list[Any] | None, ...] = (self.prediction_sets, self.lower, self.upper)
         columns += (self.contributions, self.base, self.scores)
-        return Answer(
+        return Prediction(
             self.ids[at],
-            self.answers[at],
+            self.predictions[at],
             self.probability[at],
             self.probabilities[at],
             *(None if each is None else each[at] for each in columns),
