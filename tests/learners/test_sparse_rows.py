@@ -29,8 +29,10 @@ from thalweg import (
     Perceptron,
 )
 from thalweg.errors import InvalidInput, NotNumbers
+from thalweg.kernels import compiled
+from thalweg.learners import auto
 from thalweg.rates import InverseSqrt
-from thalweg.store import load, save
+from thalweg.store import dumps, load, loads, save
 
 CLASSIFIERS = [
     Perceptron(),
@@ -160,9 +162,9 @@ def test_what_cannot_be_learned_is_refused_and_changes_nothing():
             model.partial_fit(broken, y)
     with pytest.raises(InvalidInput, match=r"must be two-dimensional, got one row of 3: X.reshape\(1, -1\)"):
         model.predict(coo_array(np.array([1.0, 0.0, 2.0])))
-    for auto, target in ((AutoClassifier(dense_features=41), y), (AutoRegressor(dense_features=41), np.zeros(len(y)))):
+    for kind, target in ((AutoClassifier, y), (AutoRegressor, np.zeros(len(y)))):
         with pytest.raises(InvalidInput, match="X must have at least the 41 columns of dense_features, got 40"):
-            auto.partial_fit(X, target)
+            kind(dense_features=41).partial_fit(X, target)
     np.testing.assert_array_equal(model.decision_function(X), before)
 
 
@@ -306,3 +308,37 @@ def test_it_does_not_matter_where_dense_columns_have_their_zero():
         given.append(wide.tocsr())
     proba = [AutoClassifier(dense_features=2).partial_fit(each, y).predict_proba(each) for each in given]
     np.testing.assert_allclose(proba[0], proba[1], atol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [1, 2, 4])
+def test_members_side_by_side_are_learners_of_their_own(classes):
+    rng = np.random.default_rng(classes)
+    X, y = rare_words(rng, 400), np.minimum(rng.integers(0, classes, 400), np.arange(400) // 7)
+    weights = rng.choice([0.0, 0.5, 1.0, 3.0], 400)
+    together, apart = AutoClassifier(), AutoClassifier()
+    apart._make_core = core_of_separate_members
+    for part in (slice(0, 30), slice(30, 400)):
+        given = [model.predict_then_learn(X[part], y[part], sample_weight=weights[part]) for model in (together, apart)]
+        np.testing.assert_array_equal(*given)
+    states = [model._learned_core().state() for model in (together, apart)]
+    assert states[0].keys() == states[1].keys()
+    for name, values in states[0].items():
+        np.testing.assert_allclose(values, states[1][name], rtol=1e-9, atol=1e-12, err_msg=name)
+    np.testing.assert_allclose(together.predict_proba(X), apart.predict_proba(X), rtol=1e-9)
+    np.testing.assert_array_equal(loads(dumps(apart)).predict_then_learn(X, y), together.predict_then_learn(X, y))
+
+
+def rare_words(rng, rows):
+    """Rows of a few values among many columns, of which later rows have new ones; the scales differ by column."""
+    columns = np.arange(rows)[:, None] // 8 * (rng.random((rows, 9)) < 0.5) + rng.integers(0, 60, (rows, 9))
+    values = rng.normal(size=(rows, 9)) * 10.0 ** (columns % 3)
+    found = coo_array((values.ravel(), (np.repeat(np.arange(rows), 9), columns.ravel())), shape=(rows, 200))
+    return csr_array(found)
+
+
+def core_of_separate_members(features):
+    members = [compiled.logistic(features, (0, rate, 0), 0.0, True) for rate in auto.SPARSE_RATES]
+    discounts, loss = auto._DISCOUNTS[True]
+    return compiled.scaled(
+        compiled.committee([*members, compiled.majority(features)], discounts, auto._SHARPNESS, loss)
+    )

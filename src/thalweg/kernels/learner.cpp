@@ -1,5 +1,7 @@
 #include "learner.hpp"
 
+#include "prefixed_state.hpp"
+
 namespace thalweg::THALWEG_LEVEL {
 
 void mixing_shares(const double *losses, int64_t count, double sharpness, double *out) {
@@ -20,6 +22,13 @@ int64_t Learner::answer(const double *x) const {
 void Learner::weighted_begin(const double *X, const int64_t *y, const double *weights, int64_t rows) {
   begin(X, y, 0);
   for (int64_t i = 0; i < rows; i++) counted_step(X + i * features_, y[i], weights[i]);
+}
+
+void Learner::visit_as_members(State &state, int64_t &index) {
+  const std::string prefix = "member" + std::to_string(index++) + "_";
+  if (!state.wants(prefix)) return;
+  PrefixedState own(state, prefix);
+  visit(own);
 }
 
 void Learner::posteriors(const double *x, double *out) const { probabilities(x, out); }

@@ -82,6 +82,8 @@ class Learner {
   // Probabilities are the softmax of the scores times this.
   virtual double confidence() const { return 1; }
   virtual void visit(State &state) = 0;
+  // As one member of a committee or several, of which this is the first one's number: the next one's is left in it.
+  virtual void visit_as_members(State &state, int64_t &index);
   // Of so many rows, how many are looked at before they are learned: as many as stay in the cache, or all where a look is
   // hardly felt.
   int64_t rows_to_look_at(int64_t rows) const {

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "linear_algebra/buffer.hpp"
+#include "rows/sparse_row.hpp"
 #include "running_variance.hpp"
 #include "state.hpp"
 
@@ -41,6 +42,36 @@ class SparseScale {
     const double count = std::min(counts[slot] + 1, most_rows_), before = squares[slot];
     const double square = before + (value * value - before) / count;
     return square > 0 ? value / std::sqrt(square) : 0;
+  }
+  // `scaled_among` of each value of a row, whose features then `learn` them: side by side.
+  void scale_and_learn(const SparseRow &x, double weight, double *__restrict out) {
+    constexpr int64_t kTogether = 32;
+    const double most = most_rows_,
+                 farthest = cut_ ? RunningVariance::kFarthest * RunningVariance::kFarthest : __builtin_inf();
+    for (int64_t begin = 0; begin < x.count; begin += kTogether) {
+      const int64_t count = std::min(kTogether, x.count - begin);
+      const int32_t *slots = x.slots + begin;
+      const double *__restrict values = x.values + begin;
+      double seen[kTogether], before[kTogether];
+      for (int64_t i = 0; i < count; i++) {
+        seen[i] = counts[slots[i]];
+        before[i] = squares[slots[i]];
+      }
+      for (int64_t i = 0; i < count; i++) {
+        const double value = values[i], own = value * value;
+        const double among = before[i] + (value * value - before[i]) / std::min(seen[i] + 1, most);
+        out[begin + i] = among > 0 ? value / std::sqrt(among) : 0;
+        const double grown = std::min(seen[i] + weight, most);
+        const double cut = grown > RunningVariance::kTrusted ? std::min(own, farthest * before[i]) : own;
+        const double after = grown > 0 ? before[i] + std::min(1.0, weight / grown) * (cut - before[i]) : before[i];
+        seen[i] = value == 0 ? seen[i] : grown;
+        before[i] = value == 0 ? before[i] : after;
+      }
+      for (int64_t i = 0; i < count; i++) {
+        counts[slots[i]] = seen[i];
+        squares[slots[i]] = before[i];
+      }
+    }
   }
   // A value that its feature has for the first time is 1 or -1.
   static double scaled_unseen(double value) { return double(value > 0) - double(value < 0); }

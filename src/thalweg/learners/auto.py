@@ -131,16 +131,10 @@ TILING_MEMBERS: Mapping[str, Member] = {
         )
     )
 }
-#: The members over sparse rows, by name: all start with the same weight.
-SPARSE_MEMBERS: Mapping[str, Member] = {
-    **{
-        f"logistic {rate:g} per feature": Member(
-            partial(compiled.logistic, rate=(0, rate, 0), penalty=0.0, per_feature=True), 1.0
-        )
-        for rate in (0.1, 0.3, 1.0, 3.0)
-    },
-    "most frequent label": Member(compiled.majority, 1.0),
-}
+#: The rates of the logistic regressions over sparse rows, which learn side by side.
+SPARSE_RATES = (0.1, 0.3, 1.0, 3.0)
+#: The members over sparse rows: all start with the same weight.
+SPARSE_MEMBERS = (*(f"logistic {rate:g} per feature" for rate in SPARSE_RATES), "most frequent label")
 _LAST: Mapping[str, Member] = {"persistence": Member(compiled.persistence, 1.0)}
 
 
@@ -267,12 +261,12 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
         if features:
             return self._weighted_by_class(self._dense_core(features))
         discounts, loss = _DISCOUNTS[True]
-        words = [member.make(0) for member in SPARSE_MEMBERS.values()]
+        words = [compiled.logistic_bank(SPARSE_RATES), compiled.majority(0)]
         mixed = compiled.scaled(compiled.committee(words, discounts, _SHARPNESS, loss))
         if self.dense_features:
             mixed = compiled.centred_columns(mixed, self.dense_features)
             both = [compiled.dense_columns(self._dense_core(self.dense_features)), mixed]
-            start = [*self._prior(self.dense_features), *(0.0 for _ in words)]
+            start = [*self._prior(self.dense_features), *(0.0 for _ in SPARSE_MEMBERS)]
             mixed = compiled.committee(both, discounts, _SHARPNESS, loss, start)
         return self._weighted_by_class(mixed)
 

@@ -1,11 +1,13 @@
 // Makers of learners with one weight vector per class, of Hiraoka's LDA and of the baselines.
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include "bindings/bindings.hpp"
 #include "bindings/core.hpp"
 #include "linear/baselines.hpp"
 #include "linear/hiraoka.hpp"
 #include "linear/logistic.hpp"
+#include "linear/logistic_bank.hpp"
 #include "linear/passive_aggressive.hpp"
 #include "linear/perceptron.hpp"
 #include "linear/winnow.hpp"
@@ -52,6 +54,8 @@ void bind_linear(nb::module_ &module) {
                                      make_rate(rate, Rate::kPower, false));
       },
       "features"_a, "rate"_a, "penalty"_a, "per_feature"_a = false, "forgetting"_a = 0.0);
+  module.def(
+      "logistic_bank", [](const std::vector<double> &rates) { return new Core(new LogisticBank(rates)); }, "rates"_a);
   module.def("persistence", [](int64_t p) { return new Core(new Persistence(p)); }, "features"_a);
   module.def("no_change", [](int64_t p) { return new Core(new NoChange(p)); }, "features"_a);
   module.def("majority", [](int64_t p) { return new Core(new Majority(p)); }, "features"_a);

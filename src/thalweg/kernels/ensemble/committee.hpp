@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "ensemble/mixing.hpp"
-#include "prefixed_state.hpp"
+#include "learner.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -125,12 +125,11 @@ class Committee final : public Learner {
 };
 
 inline void visit_members(State &state, const std::vector<std::unique_ptr<Learner>> &team, int64_t classes) {
-  for (std::size_t i = 0; i < team.size(); i++) {
-    const std::string prefix = "member" + std::to_string(i) + "_";
-    if (!state.wants(prefix)) continue;
-    PrefixedState own(state, prefix);
-    team[i]->visit(own);
-    if (team[i]->classes() != classes) throw BadState("n_classes");
+  int64_t index = 0;
+  for (const auto &member : team) {
+    const bool wanted = state.wants("member" + std::to_string(index) + "_");
+    member->visit_as_members(state, index);
+    if (wanted && member->classes() != classes) throw BadState("n_classes");
   }
 }
 

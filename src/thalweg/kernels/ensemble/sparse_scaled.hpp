@@ -71,10 +71,7 @@ class SparseScaled final : public RowWrapper {
   const double *scaled(const double *given, double weight) {
     const SparseRow &x = SparseRow::of(given);
     if (int64_t(values.size()) < x.count) values.resize(x.count);
-    for (int64_t i = 0; i < x.count; i++) {
-      values[i] = scale.scaled_among(x.slots[i], x.values[i]);
-      scale.learn(x.slots[i], x.values[i], weight);
-    }
+    scale.scale_and_learn(x, weight, values.data());
     row = x.with(values.data());
     return row.as_row();
   }
