@@ -28,6 +28,7 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
   using Doubles = typename W::V;
   using V = std::conditional_t<std::is_same_v<T, double>, Doubles, typename Entries<T>::V>;
   static constexpr int R = W::L, L = int(sizeof(V) / sizeof(T)), kParts = L / R;
+  static constexpr int kSweeps = kParts == 1 ? kBlocksAtOnce : 1, kStoredTogether = kSweeps;
   using TriangleOf<T>::U, TriangleOf<T>::D, TriangleOf<T>::per_unit;
 
  public:
@@ -93,7 +94,7 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
     for (int64_t b = 0; b < width.blocks(); b++) {
       Doubles v = load<Doubles>(variance + b * R);
       if constexpr (kParts > 1) v *= load<Doubles>(per_unit.data() + b * R) * load<Doubles>(per_unit.data() + b * R);
-      all += load<Doubles>(D.data() + b * R) * (v > Bounds<T>::kLeast ? v : broadcast<Doubles>(Bounds<T>::kLeast));
+      all += load<Doubles>(D.data() + b * R) * greater(v, broadcast<Doubles>(Bounds<T>::kLeast));
     }
     return sum(all) > kSlack / Bounds<T>::kResolution;
   }
@@ -171,51 +172,67 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
   }
   template <bool Changes, bool Projects>
   THALWEG_INLINE void all_rows(const double *g, const double *lambda, T *u, const T *v, double *f) {
-    int64_t b = width.blocks() - 1;
-    if constexpr (kParts == 1) {
-      sweep<Changes, Projects, true>(b, g + b * R, lambda + b * R, u, v, f + b * R);
-      b--;
-    }
-    for (; b >= 0; b--) sweep<Changes, Projects>(b, g + b * R, lambda + b * R, u, v, f + b * R);
+    int64_t b = width.blocks();
+    const auto sweep_up = [&](auto group, bool last) THALWEG_LAMBDA {
+      b -= group;
+      sweep<Changes, Projects, group>(b, last, g + b * R, lambda + b * R, u, v, f + b * R);
+    };
+    using One = std::integral_constant<int, 1>;
+    if (kParts == 1) sweep_up(One(), true);
+    while (kSweeps > 1 && b >= kSweeps) sweep_up(std::integral_constant<int, kSweeps>(), false);
+    while (b > 0) sweep_up(One(), false);
   }
 
-  // The same for R rows. They wait for one another: of the last ones padding is left out.
-  template <bool Changes, bool Projects, bool Last = false>
-  THALWEG_INLINE void sweep(int64_t b, const double *g, const double *lambda, T *u, const T *v, double *f) {
-    T *row = rows_of(b);
+  // The same for the R rows of each of some blocks on the diagonal, from block b on. Rows wait for one another: of the
+  // last ones padding is left out.
+  template <bool Changes, bool Projects, int Group>
+  THALWEG_INLINE void sweep(int64_t b, bool last, const double *g, const double *lambda, T *u, const T *v, double *f) {
+    constexpr int kRows = Group * R;
+    T *row[Group];
     const int64_t first = b / kParts, real = width.features() - b * R;
     const bool begins = b % kParts == kParts - 1;  // u of the block on the diagonal
-    V l[R], gr[R], s[R];
-    for (int r = 0; r < R; r++) s[r] = V{};
+    V l[kRows], gr[kRows], s[kRows];
+    for (int i = 0; i < Group; i++) row[i] = rows_of(b + i);
+    for (int r = 0; r < kRows; r++) s[r] = V{};
     if constexpr (Changes)
-      for (int r = 0; r < R; r++) {
+      for (int r = 0; r < kRows; r++) {
         l[r] = broadcast<V>(T(lambda[r]));
         gr[r] = broadcast<V>(T(g[r]));
       }
-    for (int64_t c = first; c < width.blocks() / kParts; c++, row += L * L) {
-      V uc{}, vc{};
+    // A column of blocks, of so many rows of them.
+    const auto column = [&](int64_t c, int blocks, bool fresh) THALWEG_LAMBDA {
+      const int64_t left = last ? std::min<int64_t>(real, blocks * R) : blocks * R;
+      const auto place = [&](int r) THALWEG_LAMBDA { return row[r / R] + r % R * L; };
+      V uc{}, vc{}, changed[kRows] = {};
       if constexpr (Changes)
-        if (c > first || !begins) uc = load<V>(u + c * L);
+        if (!fresh) uc = load<V>(u + c * L);
       if constexpr (Projects) vc = load<V>(v + c * L);
 #pragma GCC unroll 8
-      for (int r = R - 1; r >= 0; r--) {
-        if (Last && r >= real) continue;
-        T *at = row + r * L;
-        V w = load<V>(at);
+      for (int r = kRows - 1; r >= 0; r--) {
+        if (r >= left) continue;
+        V w = load<V>(place(r));
         if constexpr (Changes) {
-          const V changed = w + uc * l[r];
-          store<V>(at, changed);
+          changed[r] = w + uc * l[r];
           uc += gr[r] * w;
-          w = changed;
+          w = changed[r];
+          if (r % kStoredTogether == 0)
+            for (int i = r; i < r + kStoredTogether; i++)
+              if (i < left) store<V>(place(i), changed[i]);
         }
         if constexpr (Projects) s[r] += w * vc;
       }
       if constexpr (Changes) store<V>(u + c * L, uc);
-    }
+      for (int i = 0; i < blocks; i++) row[i] += L * L;
+    };
+#pragma GCC unroll 8
+    for (int i = 0; i < Group; i++) column(first + i, i + 1, begins);
+    for (int64_t c = first + Group; c < width.blocks() / kParts; c++) column(c, Group, false);
     if constexpr (Projects) {
       Doubles sums_of[R];
-      for (int r = 0; r < R; r++) sums_of[r] = folded(s[r]);
-      store<Doubles>(f, sums(sums_of));
+      for (int i = 0; i < Group; i++) {
+        for (int r = 0; r < R; r++) sums_of[r] = folded(s[i * R + r]);
+        store<Doubles>(f + i * R, sums(sums_of));
+      }
     }
   }
 

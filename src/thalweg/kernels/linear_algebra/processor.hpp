@@ -46,6 +46,14 @@ constexpr bool kFused = false;
 constexpr int kMostUnrolled = kLanes == 2 ? 4 : kLanes == 4 ? 16 : 12;
 constexpr int next_width(int P) { return P < 4 ? P + 1 : P + (kLanes == 2 ? 2 : 4); }
 
+// Rows of blocks of a factor that a pass takes at a time: short vectors leave registers for two, and a vector that both
+// need is then loaded once.
+#if defined(__ARM_NEON)
+constexpr int kBlocksAtOnce = 2;
+#else
+constexpr int kBlocksAtOnce = 1;
+#endif
+
 // Features from which rows go in blocks (row_block.hpp), where a row makes one pass over the factor and where it makes
 // two: a block waits less for memory, and gains more by wide vectors.
 constexpr int64_t kWide = kLanes == 8 ? 128 : 256, kWideInTwo = kLanes == 2 ? 256 : 128;

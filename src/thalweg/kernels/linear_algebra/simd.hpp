@@ -139,6 +139,9 @@ template <class V> THALWEG_INLINE V broadcast(float x) { return x - V{}; }
 template <class V> THALWEG_INLINE V greater(V a, V b) { return a > b ? a : b; }
 #if defined(__ARM_NEON)
 THALWEG_INLINE Floats greater(Floats a, Floats b) { return (Floats)vmaxq_f32((float32x4_t)a, (float32x4_t)b); }
+THALWEG_INLINE VectorOf<2>::type greater(VectorOf<2>::type a, VectorOf<2>::type b) {
+  return (VectorOf<2>::type)vmaxq_f64((float64x2_t)a, (float64x2_t)b);
+}
 #endif
 
 // The lower or the upper half of a vector of floats, in doubles.
