@@ -21,17 +21,35 @@ namespace thalweg::THALWEG_LEVEL {
 
 template <class T> class FactorBlock;
 
-template <int P, class T = double> class Factor : public TriangleOf<T> {
+// The entries of a few blocks and nothing else, in the object itself: what a loop works on.
+template <int P> struct BareBlocks {
+  static constexpr int L = Width<P>::L, kBlocks = (P + L - 1) / L;
+  struct InBlocks {
+    int64_t lanes, count;
+  };
+  BareBlocks(int64_t, InBlocks) {}
+  template <class Values> bool cap(const Values &variance, bool wanted) {
+    bool changed = false;
+    for (int j = 0; wanted && j < P; j++) changed |= cap_entry<double>(variance[j], D[j]);
+    return changed;
+  }
+  Fixed<kBlocks * (kBlocks + 1) / 2 * L * L> U{};
+  Fixed<kBlocks * L> D{};
+};
+
+template <int P, class T = double, class Kept = TriangleOf<T>> class Factor : public Kept {
   friend class FactorBlock<T>;
   static_assert(P == 0 || std::is_same_v<T, double>);
   using W = Width<P>;
   using Doubles = typename W::V;
   using V = std::conditional_t<std::is_same_v<T, double>, Doubles, typename Entries<T>::V>;
   static constexpr int R = W::L, L = int(sizeof(V) / sizeof(T)), kParts = L / R;
+  static constexpr bool kInPlace = !std::is_base_of_v<Triangle, Kept>;
+  static constexpr int kBlocks = (P + R - 1) / R;  // where they are known
   static constexpr int kSweeps = kParts == 1 ? kBlocksAtOnce : 1, kStoredTogether = kSweeps;
-  using TriangleOf<T>::U, TriangleOf<T>::D, TriangleOf<T>::per_unit;
 
  public:
+  using Kept::U, Kept::D;
   // The width of vectors that go with a factor of p features.
   static W width_for(int64_t p) {
     if constexpr (kParts == 1) return W(p);
@@ -39,8 +57,8 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
   }
   explicit Factor(int64_t p) : Factor(width_for(p)) {}
   explicit Factor(const W &width)
-      : TriangleOf<T>(width.features(), {L, width.stride() / L}), width(width), f_(width.stride()), g_(width.stride()),
-        lambda_(width.stride()), v_(kParts == 1 ? 0 : width.stride()), u_(v_) {}
+      : Kept(width.features(), {L, width.stride() / L}), width(width), f_(P ? 0 : width.stride()), g_(f_), lambda_(f_),
+        v_(kParts == 1 ? 0 : width.stride()), u_(v_) {}
 
   // f = L'v
   THALWEG_INLINE void project(const double *v, double *f) {
@@ -75,17 +93,18 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
 
   // w = P m
   THALWEG_NOINLINE void apply(const double *m, double *w) {
-    project(m, f_.data());
+    typename W::Room f(f_), g(g_);
+    project(m, f);
     for (int64_t b = 0; b < width.blocks(); b++)
-      store<Doubles>(g_.data() + b * R, load<Doubles>(D.data() + b * R) * load<Doubles>(f_.data() + b * R));
+      store<Doubles>(g + b * R, load<Doubles>(D.data() + b * R) * load<Doubles>(f + b * R));
     std::fill(w, w + width.stride(), 0.0);
     for (int64_t b = 0; b < width.blocks(); b++) {
       const T *row = rows_of(b);
       for (int64_t c = b / kParts; c < width.stride() / L; c++, row += L * L)
-        for (int r = 0; r < R; r++) add_to(w + c * L, g_[b * R + r], load<V>(row + r * L));
+        for (int r = 0; r < R; r++) add_to(w + c * L, g[b * R + r], load<V>(row + r * L));
     }
     if constexpr (kParts > 1)
-      for (int64_t j = 0; j < width.stride(); j++) w[j] *= per_unit[j];
+      for (int64_t j = 0; j < width.stride(); j++) w[j] *= this->per_unit[j];
   }
 
   // Whether `cap` may have something to do: true wherever it has, and hardly ever where it has not.
@@ -93,7 +112,7 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
     Doubles all{};
     for (int64_t b = 0; b < width.blocks(); b++) {
       Doubles v = load<Doubles>(variance + b * R);
-      if constexpr (kParts > 1) v *= load<Doubles>(per_unit.data() + b * R) * load<Doubles>(per_unit.data() + b * R);
+      if constexpr (kParts > 1) v *= load<Doubles>(this->per_unit.data() + b * R) * load<Doubles>(this->per_unit.data() + b * R);
       all += load<Doubles>(D.data() + b * R) * greater(v, broadcast<Doubles>(Bounds<T>::kLeast));
     }
     return sum(all) > kSlack / Bounds<T>::kResolution;
@@ -110,11 +129,11 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
   // An entry of a vector as U is kept in, and back. What is wild even in units of its feature is cut.
   THALWEG_INLINE T narrowed(int64_t j, double v) const {
     if constexpr (kParts == 1) return v;
-    else return T(std::clamp(v * per_unit[j], -kWildest, kWildest));
+    else return T(std::clamp(v * this->per_unit[j], -kWildest, kWildest));
   }
   THALWEG_INLINE double widened(int64_t j, T u) const {
     if constexpr (kParts == 1) return u;
-    else return u * per_unit[j];
+    else return u * this->per_unit[j];
   }
   static constexpr double kWildest = 1e15;
 
@@ -163,7 +182,7 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
   // the loop over rows of a chunk, where it would be a tenth of the time at 50 features.
   template <bool Changes, bool Projects>
   THALWEG_INLINE void pass(const double *g, const double *lambda, T *u, const T *v, double *f) {
-    if constexpr (P == 0 && !(Changes && Projects)) long_pass<Changes, Projects>(g, lambda, u, v, f);
+    if constexpr ((P == 0 || kInPlace) && !(Changes && Projects)) long_pass<Changes, Projects>(g, lambda, u, v, f);
     else all_rows<Changes, Projects>(g, lambda, u, v, f);
   }
   template <bool Changes, bool Projects>
@@ -172,15 +191,25 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
   }
   template <bool Changes, bool Projects>
   THALWEG_INLINE void all_rows(const double *g, const double *lambda, T *u, const T *v, double *f) {
+    constexpr int kOne = 1;
     int64_t b = width.blocks();
-    const auto sweep_up = [&](auto group, bool last) THALWEG_LAMBDA {
-      b -= group;
-      sweep<Changes, Projects, group>(b, last, g + b * R, lambda + b * R, u, v, f + b * R);
-    };
-    using One = std::integral_constant<int, 1>;
-    if (kParts == 1) sweep_up(One(), true);
-    while (kSweeps > 1 && b >= kSweeps) sweep_up(std::integral_constant<int, kSweeps>(), false);
-    while (b > 0) sweep_up(One(), false);
+    if constexpr (kInPlace && Changes && Projects) {
+      sweep<Changes, Projects, kOne>(b - 1, true, g, lambda, u, v, f);
+      return rows_above<kBlocks - 1>(g, lambda, u, v, f);
+    }
+    if (kParts == 1) sweep<Changes, Projects, kOne>(--b, true, g, lambda, u, v, f);
+    for (; kSweeps > 1 && b >= kSweeps; b -= kSweeps)
+      sweep<Changes, Projects, kSweeps>(b - kSweeps, false, g, lambda, u, v, f);
+    for (; b > 0; b--) sweep<Changes, Projects, kOne>(b - 1, false, g, lambda, u, v, f);
+  }
+  // The rows above block B for both, one after the other without a loop.
+  template <int B>
+  THALWEG_INLINE void rows_above(const double *g, const double *lambda, T *u, const T *v, double *f) {
+    if constexpr (B > 0) {
+      constexpr int kGroup = B >= kSweeps ? kSweeps : 1;
+      sweep<true, true, kGroup>(B - kGroup, false, g, lambda, u, v, f);
+      rows_above<B - kGroup>(g, lambda, u, v, f);
+    }
   }
 
   // The same for the R rows of each of some blocks on the diagonal, from block b on. Rows wait for one another: of the
@@ -191,6 +220,7 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
     T *row[Group];
     const int64_t first = b / kParts, real = width.features() - b * R;
     const bool begins = b % kParts == kParts - 1;  // u of the block on the diagonal
+    g += b * R, lambda += b * R, f += b * R;
     V l[kRows], gr[kRows], s[kRows];
     for (int i = 0; i < Group; i++) row[i] = rows_of(b + i);
     for (int r = 0; r < kRows; r++) s[r] = V{};

@@ -54,6 +54,14 @@ constexpr int kBlocksAtOnce = 2;
 constexpr int kBlocksAtOnce = 1;
 #endif
 
+// Widths up to this have a loop of their own for chunks of rows of two classes (discriminant.hpp). Elsewhere all that a
+// row does at such a width is compiled for it, by kMostUnrolled.
+#if defined(__ARM_NEON)
+constexpr int kMostInPlace = 12;
+#else
+constexpr int kMostInPlace = 0;
+#endif
+
 // Features from which rows go in blocks (row_block.hpp), where a row makes one pass over the factor and where it makes
 // two: a block waits less for memory, and gains more by wide vectors.
 constexpr int64_t kWide = kLanes == 8 ? 128 : 256, kWideInTwo = kLanes == 2 ? 256 : 128;

@@ -3,6 +3,7 @@
 // processor.hpp sets the width. Everything lives in a namespace per instruction set.
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -196,11 +197,16 @@ template <int P> struct Width {
   struct OwnRoom {
     explicit THALWEG_INLINE OwnRoom(Buffer &) {}
     THALWEG_INLINE operator double *() { return own; }
-    alignas(V) double own[P ? (P + L - 1) / L * L : 1];
+    THALWEG_INLINE void take(const Buffer &from) { std::copy_n(from.data(), kSize, own); }
+    THALWEG_INLINE void give(Buffer &to) const { std::copy_n(own, kSize, to.data()); }
+    static constexpr int kSize = P ? (P + L - 1) / L * L : 1;
+    alignas(V) double own[kSize];
   };
   struct BorrowedRoom {
     explicit THALWEG_INLINE BorrowedRoom(Buffer &from) : data(from.data()) {}
     THALWEG_INLINE operator double *() { return data; }
+    THALWEG_INLINE void take(const Buffer &) {}
+    THALWEG_INLINE void give(Buffer &) const {}
     double *data;
   };
   using Room = std::conditional_t<P != 0, OwnRoom, BorrowedRoom>;
@@ -222,14 +228,20 @@ template <int P> struct Width {
   THALWEG_INLINE double dot(const double *a, const double *b, double start) const { return start + dot(a, b); }
   THALWEG_INLINE double dot(const double *a, const double *b) const {
     if (blocks() == 1) return sum(load<V>(a) * load<V>(b));
-    V s0{}, s1{};
+    double product;
+    dots<1>([&](int64_t i, V *s) THALWEG_LAMBDA { *s += load<V>(a + L * i) * load<V>(b + L * i); }, &product);
+    return product;
+  }
+  // Several of them in one loop: `add` adds the products of a block.
+  template <int Count, class Add> THALWEG_INLINE void dots(Add add, double *to) const {
+    V even[Count] = {}, odd[Count] = {};
     int64_t i = 0;
     for (; i + 2 <= blocks(); i += 2) {
-      s0 += load<V>(a + L * i) * load<V>(b + L * i);
-      s1 += load<V>(a + L * i + L) * load<V>(b + L * i + L);
+      add(i, even);
+      add(i + 1, odd);
     }
-    if (i < blocks()) s0 += load<V>(a + L * i) * load<V>(b + L * i);
-    return sum(s0 + s1);
+    if (i < blocks()) add(i, even);
+    for (int j = 0; j < Count; j++) to[j] = sum(even[j] + odd[j]);
   }
   THALWEG_INLINE void add(double *to, double factor, const double *v) const {
     for (int64_t i = 0; i < blocks(); i++) store<V>(to + L * i, load<V>(to + L * i) + factor * load<V>(v + L * i));
