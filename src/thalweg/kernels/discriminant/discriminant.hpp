@@ -179,7 +179,7 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
   void learn_all_but_last_change(State &state, LastChange &last, const double *X, const int64_t *y, int64_t count,
                                  const Outputs &out);
   template <int Q>
-  void learn_in_place(LastChange &last, const double *X, const int64_t *y, int64_t count, const Outputs &out);
+  bool learn_in_place(LastChange &last, const double *X, const int64_t *y, int64_t count, const Outputs &out);
 
   using Row::width, Row::P_, Row::options, Row::counts, Row::log_prior, Row::half_square, Row::M, Row::weights;
   using Row::origin, Row::variance, Row::z_, Row::e_, Row::u_, Row::score_, Row::last, Row::since_refresh, Row::total;
@@ -272,23 +272,23 @@ void Discriminant<P, T>::run_in_one_pass(const double *X, const int64_t *y, int6
   width.difference_padded(z_.data(), M.data() + y[0] * stride(), e_.data());
   P_.project(e_.data(), last.f.data());
   Row::look(z_.data(), e_.data(), score_.data(), last.along.data());
-  if (P == 0 && std::is_same_v<T, double> && classes() == 2 && count >= RowBlocks::kFewest)
-    learn_in_place<6>(last, X, y, count, out);
-  else learn_all_but_last_change(*this, last, X, y, count, out);
+  if (!learn_in_place<6>(last, X, y, count, out)) learn_all_but_last_change(*this, last, X, y, count, out);
   P_.rotate(last.g.data(), last.lambda.data(), u_.data());
   const auto known = [&](int64_t c) THALWEG_LAMBDA { return last.along[c]; };
   const Move &move = last.move;
   tidy(Row::reweigh_by(known, u_.data(), move.change, last.inverse, move.k, move.gain) < kGreatShrink);
 }
 
-// Two classes at a width that is compiled: rows change a copy of the model, every place of which is known.
+// The same for two classes at a width that is compiled: rows change a copy of the model, every place of which is known.
+// Returns whether this is the case.
 template <int P, class T>
 template <int Q>
-void Discriminant<P, T>::learn_in_place(LastChange &last, const double *X, const int64_t *y, int64_t count,
+bool Discriminant<P, T>::learn_in_place(LastChange &last, const double *X, const int64_t *y, int64_t count,
                                         const Outputs &out) {
-  if constexpr (Q > kMostInPlace) {
-    learn_all_but_last_change(*this, last, X, y, count, out);
+  if constexpr (P > 0 || !std::is_same_v<T, double> || Q > kMostInPlace) {
+    return false;
   } else {
+    if (classes() != 2 || count < RowBlocks::kFewest) return false;
     if (features() > Q) return learn_in_place<Q + 2>(last, X, y, count, out);
     DiscriminantRow<Q, double, double, TwoClassState<Q>, Factor<Q, double, BareBlocks<Q>>> state(
         Width<Q>(features()), stride(), options);
@@ -297,6 +297,7 @@ void Discriminant<P, T>::learn_in_place(LastChange &last, const double *X, const
     learn_all_but_last_change(state, last, X, y, count, out);
     each_array(*this, state, [](auto &to, const auto &from) { std::copy_n(from.begin(), to.size(), to.begin()); });
     each_number(*this, state, [](auto &to, const auto &from) { to = from; });
+    return true;
   }
 }
 

@@ -210,11 +210,11 @@ class DiscriminantRow : public Kept {
       const double *m = M.data() + c * stride();
       double products[3];
       width.template dots<3>(
-          [&](int64_t b, V *sums) THALWEG_LAMBDA {
+          [&](int64_t b, auto add) THALWEG_LAMBDA {
             const V w = moved(b);
-            sums[0] += w * load<V>(m + b * L);
-            sums[1] += w * load<V>(z + b * L);
-            sums[2] += w * load<V>(e + b * L);
+            add(0, w, load<V>(m + b * L));
+            add(1, w, load<V>(z + b * L));
+            add(2, w, load<V>(e + b * L));
           },
           products);
       set(half_square, c, 0.5 * products[0]);

@@ -229,8 +229,9 @@ template <int P, class T = double, class Kept = TriangleOf<T>> class Factor : pu
         l[r] = broadcast<V>(T(lambda[r]));
         gr[r] = broadcast<V>(T(g[r]));
       }
-    // A column of blocks, of so many rows of them.
-    const auto column = [&](int64_t c, int blocks, bool fresh) THALWEG_LAMBDA {
+    // A column of blocks, of so many rows of them. On the diagonal u is still zero where it begins: it changes nothing.
+    const auto column = [&](int64_t c, int blocks, bool diagonal) THALWEG_LAMBDA {
+      const bool fresh = diagonal && begins;
       const int64_t left = last ? std::min<int64_t>(real, blocks * R) : blocks * R;
       const auto place = [&](int r) THALWEG_LAMBDA { return row[r / R] + r % R * L; };
       V uc{}, vc{}, changed[kRows] = {};
@@ -242,20 +243,21 @@ template <int P, class T = double, class Kept = TriangleOf<T>> class Factor : pu
         if (r >= left) continue;
         V w = load<V>(place(r));
         if constexpr (Changes) {
-          changed[r] = w + uc * l[r];
-          uc += gr[r] * w;
+          const bool still_zero = fresh && r == blocks * R - 1;
+          changed[r] = still_zero ? w : fused(uc, l[r], w);
+          uc = still_zero ? gr[r] * w : fused(gr[r], w, uc);
           w = changed[r];
           if (r % kStoredTogether == 0)
             for (int i = r; i < r + kStoredTogether; i++)
-              if (i < left) store<V>(place(i), changed[i]);
+              if (i < left && !(fresh && i == blocks * R - 1)) store<V>(place(i), changed[i]);
         }
-        if constexpr (Projects) s[r] += w * vc;
+        if constexpr (Projects) s[r] = diagonal && r / R == blocks - 1 ? w * vc : fused(w, vc, s[r]);
       }
       if constexpr (Changes) store<V>(u + c * L, uc);
       for (int i = 0; i < blocks; i++) row[i] += L * L;
     };
 #pragma GCC unroll 8
-    for (int i = 0; i < Group; i++) column(first + i, i + 1, begins);
+    for (int i = 0; i < Group; i++) column(first + i, i + 1, true);
     for (int64_t c = first + Group; c < width.blocks() / kParts; c++) column(c, Group, false);
     if constexpr (Projects) {
       Doubles sums_of[R];

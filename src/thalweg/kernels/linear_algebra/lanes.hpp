@@ -129,31 +129,6 @@ THALWEG_INLINE bool any(const LaneMask &mask) { return lanes_set(mask) > 0; }
 THALWEG_INLINE bool all(const LaneMask &mask) { return lanes_set(mask) == Lanes::kCount; }
 THALWEG_INLINE bool any_above(const Lanes &a, const Lanes &b) { return any(a > b); }
 
-// a b + c with one rounding, where the machine can; else with two, everywhere.
-THALWEG_INLINE double fused(double a, double b, double c) { return kFused ? __builtin_fma(a, b, c) : a * b + c; }
-#if defined(__FMA__)
-THALWEG_INLINE VectorOf<2>::type fused(VectorOf<2>::type a, VectorOf<2>::type b, VectorOf<2>::type c) {
-  return _mm_fmadd_pd(a, b, c);
-}
-THALWEG_INLINE VectorOf<4>::type fused(VectorOf<4>::type a, VectorOf<4>::type b, VectorOf<4>::type c) {
-  return _mm256_fmadd_pd(a, b, c);
-}
-#if defined(__AVX512F__)
-THALWEG_INLINE VectorOf<8>::type fused(VectorOf<8>::type a, VectorOf<8>::type b, VectorOf<8>::type c) {
-  return _mm512_fmadd_pd(a, b, c);
-}
-#endif
-#elif defined(__ARM_FEATURE_FMA)
-THALWEG_INLINE Lanes::V fused(Lanes::V a, Lanes::V b, Lanes::V c) {
-  return (Lanes::V)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
-}
-#else
-THALWEG_INLINE Lanes::V fused(Lanes::V a, Lanes::V b, Lanes::V c) { return a * b + c; }
-#endif
-template <class V> THALWEG_INLINE std::enable_if_t<!std::is_arithmetic_v<V> && !std::is_class_v<V>, V> fused(double a,
-                                                                                                             V b, V c) {
-  return fused(broadcast<V>(a), b, c);
-}
 THALWEG_INLINE Lanes fused(const Lanes &a, const Lanes &b, const Lanes &c) {
   Lanes r;
   for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = fused(a.v[g], b.v[g], c.v[g]);

@@ -45,6 +45,32 @@ template <class V> THALWEG_INLINE V load(const double *from) { return Memory<V>:
 template <class V> THALWEG_INLINE void store(double *to, const V &v) { Memory<V>::store(to, v); }
 template <class V> THALWEG_INLINE V broadcast(double x) { return x - V{}; }  // not x + 0, which changes a -0
 
+// a b + c with one rounding, where the machine can; else with two, everywhere.
+THALWEG_INLINE double fused(double a, double b, double c) { return kFused ? __builtin_fma(a, b, c) : a * b + c; }
+#if defined(__FMA__)
+THALWEG_INLINE VectorOf<2>::type fused(VectorOf<2>::type a, VectorOf<2>::type b, VectorOf<2>::type c) {
+  return _mm_fmadd_pd(a, b, c);
+}
+THALWEG_INLINE VectorOf<4>::type fused(VectorOf<4>::type a, VectorOf<4>::type b, VectorOf<4>::type c) {
+  return _mm256_fmadd_pd(a, b, c);
+}
+#if defined(__AVX512F__)
+THALWEG_INLINE VectorOf<8>::type fused(VectorOf<8>::type a, VectorOf<8>::type b, VectorOf<8>::type c) {
+  return _mm512_fmadd_pd(a, b, c);
+}
+#endif
+#elif defined(__ARM_FEATURE_FMA)
+THALWEG_INLINE VectorOf<2>::type fused(VectorOf<2>::type a, VectorOf<2>::type b, VectorOf<2>::type c) {
+  return (VectorOf<2>::type)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+}
+#else
+THALWEG_INLINE VectorOf<2>::type fused(VectorOf<2>::type a, VectorOf<2>::type b, VectorOf<2>::type c) { return a * b + c; }
+#endif
+template <class V> THALWEG_INLINE std::enable_if_t<!std::is_arithmetic_v<V> && !std::is_class_v<V>, V> fused(double a,
+                                                                                                             V b, V c) {
+  return fused(broadcast<V>(a), b, c);
+}
+
 THALWEG_INLINE double sum(VectorOf<2>::type a) { return a[0] + a[1]; }
 THALWEG_INLINE double sum(VectorOf<4>::type a) {
   a += __builtin_shufflevector(a, a, 2, 3, 0, 1);
@@ -135,6 +161,7 @@ template <class V> THALWEG_INLINE void store(float *to, const V &v) {
   *reinterpret_cast<typename InMemory<V>::type *>(to) = v;
 }
 template <class V> THALWEG_INLINE V broadcast(float x) { return x - V{}; }
+THALWEG_INLINE Floats fused(Floats a, Floats b, Floats c) { return a * b + c; }
 
 // The greater in each lane, where none is NaN.
 template <class V> THALWEG_INLINE V greater(V a, V b) { return a > b ? a : b; }
@@ -229,18 +256,27 @@ template <int P> struct Width {
   THALWEG_INLINE double dot(const double *a, const double *b) const {
     if (blocks() == 1) return sum(load<V>(a) * load<V>(b));
     double product;
-    dots<1>([&](int64_t i, V *s) THALWEG_LAMBDA { *s += load<V>(a + L * i) * load<V>(b + L * i); }, &product);
+    dots<1>(
+        [&](int64_t i, auto add) THALWEG_LAMBDA {
+          add(0, load<V>(a + L * i), load<V>(b + L * i));
+        },
+        &product);
     return product;
   }
-  // Several of them in one loop: `add` adds the products of a block.
-  template <int Count, class Add> THALWEG_INLINE void dots(Add add, double *to) const {
+  // Several of them in one loop: each(i, add) calls add(j, a, b) with block i of the j-th.
+  template <int Count, class Each> THALWEG_INLINE void dots(Each each, double *to) const {
     V even[Count] = {}, odd[Count] = {};
     int64_t i = 0;
-    for (; i + 2 <= blocks(); i += 2) {
-      add(i, even);
-      add(i + 1, odd);
+    if constexpr (P > L) {  // nothing to add to
+      each(0, [&](int j, V a, V b) THALWEG_LAMBDA { even[j] = a * b; });
+      each(1, [&](int j, V a, V b) THALWEG_LAMBDA { odd[j] = a * b; });
+      i = 2;
     }
-    if (i < blocks()) add(i, even);
+    for (; i + 2 <= blocks(); i += 2) {
+      each(i, [&](int j, V a, V b) THALWEG_LAMBDA { even[j] = fused(a, b, even[j]); });
+      each(i + 1, [&](int j, V a, V b) THALWEG_LAMBDA { odd[j] = fused(a, b, odd[j]); });
+    }
+    if (i < blocks()) each(i, [&](int j, V a, V b) THALWEG_LAMBDA { even[j] = fused(a, b, even[j]); });
     for (int j = 0; j < Count; j++) to[j] = sum(even[j] + odd[j]);
   }
   THALWEG_INLINE void add(double *to, double factor, const double *v) const {
