@@ -169,7 +169,7 @@ class DiscriminantRow : public Kept {
   THALWEG_INLINE Mask<N> follow(const double *z, const MoveOf<N, S> &move) {
     typename W::Room e(e_), u(u_);
     for (int64_t b = 0; b < width.blocks(); b++)
-      store<V>(e + b * L, load<V>(z + b * L) - at_class<V>(M.data() + b * L, stride(), known, move.k));
+      store<V>(e + b * L, load<V>(z + b * L) - at_class<V>(M.data(), stride(), known, move.k, b * L));
     approach(e, move);
     const N inverse = P_.absorb(e, move.change, u);  // eq. (7), (12)
     return N(kGreatShrink) > reweigh(e, u, move.change, inverse, move.k, move.gain);
@@ -179,10 +179,10 @@ class DiscriminantRow : public Kept {
   THALWEG_INLINE void approach(const double *e, const MoveOf<N, S> &move) {
     last_gain_ = move.gain;
     for (int64_t b = 0; b < width.blocks(); b++) {
-      double *means = M.data() + b * L, *variances = variance.data() + b * L;
-      const V eb = load<V>(e + b * L), m = at_class<V>(means, stride(), known, move.k);
+      double *variances = variance.data() + b * L;
+      const V eb = load<V>(e + b * L), m = at_class<V>(M.data(), stride(), known, move.k, b * L);
       store<V>(variances, N(move.whole) * fused(move.change.weight * eb, eb, N(move.change.a) * load<V>(variances)));
-      put_at_class<V>(means, stride(), known, move.k, fused(move.gain, eb, m));
+      put_at_class<V>(M.data(), stride(), known, move.k, fused(move.gain, eb, m), b * L);
     }
   }
 
