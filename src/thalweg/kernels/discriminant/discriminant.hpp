@@ -172,8 +172,9 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
   struct LastChange {
     LastChange(int64_t stride, int64_t classes) : f(stride), g(stride), lambda(stride), along(classes) {}
     Buffer f, g, lambda, along;
-    Move move{};
-    double inverse = 0;
+    RankOne change{};
+    int64_t k = 0;
+    double gain = 0, inverse = 0;
   };
   template <class State>
   void learn_all_but_last_change(State &state, LastChange &last, const double *X, const int64_t *y, int64_t count,
@@ -241,21 +242,25 @@ THALWEG_INLINE void Discriminant<P, T>::learn_all_but_last_change(State &state, 
                                                                   const Outputs &out) {
   typename State::W::Room z(z_), e(e_), u(u_), f(last.f), g(last.g), lambda(last.lambda);
   e.take(e_), f.take(last.f);
+  const bool constant = rate_.kind() == Rate::kConstant;
+  const Share always = Share::once(rate_.value);
   for (int64_t i = 0;; i++) {
     const int64_t given = write_answer(i, out, state.known), k = y[i];
-    const Move move(state.options, k, state.counts[k], state.total, Share::once(rate_.next(given != k)));
+    const Move move(state.options, k, state.counts[k], state.total,
+                    constant ? always : Share::once(rate_.next(given != k)));
     if (out.rates) out.rates[i] = rate_.value;
     state.approach(e, move);
     state.count_row(move);
     const double inverse = state.P_.settle(f, move.change, g, lambda);
-    if (i + 1 == count) {
-      last.move = move;
-      last.inverse = inverse;
+    if (i + 1 == count) {  // number by number: the move itself then need not stand in memory
+      last.change.a = move.change.a, last.change.weight = move.change.weight, last.change.scale = move.change.scale;
+      last.k = k, last.gain = move.gain, last.inverse = inverse;
       g.give(last.g), lambda.give(last.lambda);
       return;
     }
-    fetch_ahead(X + (i + 1) * features(), features());
-    state.width.difference(X + (i + 1) * features(), state.origin.data(), z);
+    X += features();
+    fetch_ahead(X, state.stride());
+    state.width.difference(X, state.origin.data(), z);
     state.width.difference_padded(z, state.M.data() + y[i + 1] * state.stride(), e);
     state.P_.rotate_and_project(g, lambda, u, e, f);
     const double shrink = state.reweigh_and_look(u, move.change, inverse, k, move.gain, z, e, score_.data(),
@@ -275,8 +280,7 @@ void Discriminant<P, T>::run_in_one_pass(const double *X, const int64_t *y, int6
   if (!learn_in_place<6>(last, X, y, count, out)) learn_all_but_last_change(*this, last, X, y, count, out);
   P_.rotate(last.g.data(), last.lambda.data(), u_.data());
   const auto known = [&](int64_t c) THALWEG_LAMBDA { return last.along[c]; };
-  const Move &move = last.move;
-  tidy(Row::reweigh_by(known, u_.data(), move.change, last.inverse, move.k, move.gain) < kGreatShrink);
+  tidy(Row::reweigh_by(known, u_.data(), last.change, last.inverse, last.k, last.gain) < kGreatShrink);
 }
 
 // The same for two classes at a width that is compiled: rows change a copy of the model, every place of which is known.
