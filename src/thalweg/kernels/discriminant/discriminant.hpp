@@ -168,7 +168,7 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
     if (out.answers) out.answers[i] = given;
     return given;
   }
-  // What a row has begun when the next one is looked at: the change of L and of w along it, and w_c'e.
+  // The change that a row makes of L and of w, before it is made; f and w_c'e are those of the row at hand.
   struct LastChange {
     LastChange(int64_t stride, int64_t classes) : f(stride), g(stride), lambda(stride), along(classes) {}
     Buffer f, g, lambda, along;
@@ -177,8 +177,8 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
     double gain = 0, inverse = 0;
   };
   template <class State>
-  void learn_all_but_last_change(State &state, LastChange &last, const double *X, const int64_t *y, int64_t count,
-                                 const Outputs &out);
+  void learn_chunk(State &state, LastChange &last, const double *X, const int64_t *y, int64_t count,
+                   const Outputs &out);
   template <int Q>
   bool learn_in_place(LastChange &last, const double *X, const int64_t *y, int64_t count, const Outputs &out);
 
@@ -233,13 +233,12 @@ void Discriminant<P, T>::run_singly(const double *X, const int64_t *y, const dou
   if (count > 0) run_in_one_pass(X, y, count, out);
 }
 
-// Loops over rows that learn each and prepare the next: `state` is the model or, in place, what rows change of it. The
-// change that the last row makes of L, and of w, is left in `last`.
+// Learns the rows of a chunk, each after the projection and the scores of the next. `state` is this model, or a copy of
+// what the rows change. The last row's change of L and of w is left to the caller.
 template <int P, class T>
 template <class State>
-THALWEG_INLINE void Discriminant<P, T>::learn_all_but_last_change(State &state, LastChange &last, const double *X,
-                                                                  const int64_t *y, int64_t count,
-                                                                  const Outputs &out) {
+THALWEG_INLINE void Discriminant<P, T>::learn_chunk(State &state, LastChange &last, const double *X, const int64_t *y,
+                                                    int64_t count, const Outputs &out) {
   typename State::W::Room z(z_), e(e_), u(u_), f(last.f), g(last.g), lambda(last.lambda);
   e.take(e_), f.take(last.f);
   const bool constant = rate_.kind() == Rate::kConstant;
@@ -263,8 +262,8 @@ THALWEG_INLINE void Discriminant<P, T>::learn_all_but_last_change(State &state, 
     state.width.difference(X, state.origin.data(), z);
     state.width.difference_padded(z, state.M.data() + y[i + 1] * state.stride(), e);
     state.P_.rotate_and_project(g, lambda, u, e, f);
-    const double shrink = state.reweigh_and_look(u, move.change, inverse, k, move.gain, z, e, score_.data(),
-                                                 last.along.data());
+    const double shrink =
+        state.reweigh_and_look(u, move.change, inverse, k, move.gain, z, e, score_.data(), last.along.data());
     if (state.tidy(shrink < kGreatShrink)) state.look(z, e, score_.data(), last.along.data());
   }
 }
@@ -277,14 +276,14 @@ void Discriminant<P, T>::run_in_one_pass(const double *X, const int64_t *y, int6
   width.difference_padded(z_.data(), M.data() + y[0] * stride(), e_.data());
   P_.project(e_.data(), last.f.data());
   Row::look(z_.data(), e_.data(), score_.data(), last.along.data());
-  if (!learn_in_place<6>(last, X, y, count, out)) learn_all_but_last_change(*this, last, X, y, count, out);
+  if (!learn_in_place<6>(last, X, y, count, out)) learn_chunk(*this, last, X, y, count, out);
   P_.rotate(last.g.data(), last.lambda.data(), u_.data());
   const auto known = [&](int64_t c) THALWEG_LAMBDA { return last.along[c]; };
   tidy(Row::reweigh_by(known, u_.data(), last.change, last.inverse, last.k, last.gain) < kGreatShrink);
 }
 
-// The same for two classes at a width that is compiled: rows change a copy of the model, every place of which is known.
-// Returns whether this is the case.
+// The same for two classes and few features: the rows change a copy of the model whose layout the compiler knows.
+// Returns false where no such loop is compiled, or where the chunk is too short for a copy.
 template <int P, class T>
 template <int Q>
 bool Discriminant<P, T>::learn_in_place(LastChange &last, const double *X, const int64_t *y, int64_t count,
@@ -294,11 +293,11 @@ bool Discriminant<P, T>::learn_in_place(LastChange &last, const double *X, const
   } else {
     if (classes() != 2 || count < RowBlocks::kFewest) return false;
     if (features() > Q) return learn_in_place<Q + 2>(last, X, y, count, out);
-    DiscriminantRow<Q, double, double, TwoClassState<Q>, Factor<Q, double, BareBlocks<Q>>> state(
-        Width<Q>(features()), stride(), options);
+    DiscriminantRow<Q, double, double, TwoClassState<Q>, Factor<Q, double, BareBlocks<Q>>> state(Width<Q>(features()),
+                                                                                                 stride(), options);
     each_array(*this, state, [](const auto &from, auto &to) { std::copy(from.begin(), from.end(), to.begin()); });
     each_number(*this, state, [](const auto &from, auto &to) { to = from; });
-    learn_all_but_last_change(state, last, X, y, count, out);
+    learn_chunk(state, last, X, y, count, out);
     each_array(*this, state, [](auto &to, const auto &from) { std::copy_n(from.begin(), to.size(), to.begin()); });
     each_number(*this, state, [](auto &to, const auto &from) { to = from; });
     return true;

@@ -33,7 +33,7 @@ template <int P> struct BareBlocks {
     for (int j = 0; wanted && j < P; j++) changed |= cap_entry<double>(variance[j], D[j]);
     return changed;
   }
-  Fixed<kBlocks * (kBlocks + 1) / 2 * L * L> U{};
+  Fixed<kBlocks *(kBlocks + 1) / 2 * L * L> U{};
   Fixed<kBlocks * L> D{};
 };
 
@@ -112,7 +112,8 @@ template <int P, class T = double, class Kept = TriangleOf<T>> class Factor : pu
     Doubles all{};
     for (int64_t b = 0; b < width.blocks(); b++) {
       Doubles v = load<Doubles>(variance + b * R);
-      if constexpr (kParts > 1) v *= load<Doubles>(this->per_unit.data() + b * R) * load<Doubles>(this->per_unit.data() + b * R);
+      if constexpr (kParts > 1)
+        v *= load<Doubles>(this->per_unit.data() + b * R) * load<Doubles>(this->per_unit.data() + b * R);
       all += load<Doubles>(D.data() + b * R) * greater(v, broadcast<Doubles>(Bounds<T>::kLeast));
     }
     return sum(all) > kSlack / Bounds<T>::kResolution;
@@ -202,7 +203,7 @@ template <int P, class T = double, class Kept = TriangleOf<T>> class Factor : pu
       sweep<Changes, Projects, kSweeps>(b - kSweeps, false, g, lambda, u, v, f);
     for (; b > 0; b--) sweep<Changes, Projects, kOne>(b - 1, false, g, lambda, u, v, f);
   }
-  // The rows above block B for both, one after the other without a loop.
+  // Both for the rows of the first B blocks, without a loop.
   template <int B>
   THALWEG_INLINE void rows_above(const double *g, const double *lambda, T *u, const T *v, double *f) {
     if constexpr (B > 0) {
@@ -212,8 +213,7 @@ template <int P, class T = double, class Kept = TriangleOf<T>> class Factor : pu
     }
   }
 
-  // The same for the R rows of each of some blocks on the diagonal, from block b on. Rows wait for one another: of the
-  // last ones padding is left out.
+  // The same for `Group` times R rows, from block b on. Rows wait for one another: of the last ones padding is left out.
   template <bool Changes, bool Projects, int Group>
   THALWEG_INLINE void sweep(int64_t b, bool last, const double *g, const double *lambda, T *u, const T *v, double *f) {
     constexpr int kRows = Group * R;
@@ -229,7 +229,8 @@ template <int P, class T = double, class Kept = TriangleOf<T>> class Factor : pu
         l[r] = broadcast<V>(T(lambda[r]));
         gr[r] = broadcast<V>(T(g[r]));
       }
-    // A column of blocks, of so many rows of them. On the diagonal u is still zero where it begins: it changes nothing.
+    // Column c of blocks, of the first few block rows. Where u begins, on the diagonal, the last row finds it zero and is
+    // not changed.
     const auto column = [&](int64_t c, int blocks, bool diagonal) THALWEG_LAMBDA {
       const bool fresh = diagonal && begins;
       const int64_t left = last ? std::min<int64_t>(real, blocks * R) : blocks * R;

@@ -46,16 +46,16 @@ constexpr bool kFused = false;
 constexpr int kMostUnrolled = kLanes == 2 ? 4 : kLanes == 4 ? 16 : 12;
 constexpr int next_width(int P) { return P < 4 ? P + 1 : P + (kLanes == 2 ? 2 : 4); }
 
-// Rows of blocks of a factor that a pass takes at a time: short vectors leave registers for two, and a vector that both
-// need is then loaded once.
+// Rows of blocks of a factor that a pass takes at a time: arm64 has registers for two, and what both need is then loaded
+// and stored once.
 #if defined(__ARM_NEON)
 constexpr int kBlocksAtOnce = 2;
 #else
 constexpr int kBlocksAtOnce = 1;
 #endif
 
-// Widths up to this have a loop of their own for chunks of rows of two classes (discriminant.hpp). Elsewhere all that a
-// row does at such a width is compiled for it, by kMostUnrolled.
+// Up to this width discriminants of two classes have a loop over a chunk's rows for each width. It takes the place of a
+// larger kMostUnrolled, which repeats all of a learner for each width.
 #if defined(__ARM_NEON)
 constexpr int kMostInPlace = 12;
 #else

@@ -64,7 +64,9 @@ THALWEG_INLINE VectorOf<2>::type fused(VectorOf<2>::type a, VectorOf<2>::type b,
   return (VectorOf<2>::type)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
 }
 #else
-THALWEG_INLINE VectorOf<2>::type fused(VectorOf<2>::type a, VectorOf<2>::type b, VectorOf<2>::type c) { return a * b + c; }
+THALWEG_INLINE VectorOf<2>::type fused(VectorOf<2>::type a, VectorOf<2>::type b, VectorOf<2>::type c) {
+  return a * b + c;
+}
 #endif
 template <class V> THALWEG_INLINE std::enable_if_t<!std::is_arithmetic_v<V> && !std::is_class_v<V>, V> fused(double a,
                                                                                                              V b, V c) {
@@ -161,7 +163,17 @@ template <class V> THALWEG_INLINE void store(float *to, const V &v) {
   *reinterpret_cast<typename InMemory<V>::type *>(to) = v;
 }
 template <class V> THALWEG_INLINE V broadcast(float x) { return x - V{}; }
-THALWEG_INLINE Floats fused(Floats a, Floats b, Floats c) { return a * b + c; }
+THALWEG_INLINE Floats fused(Floats a, Floats b, Floats c) {
+#if defined(__AVX512F__)
+  return _mm512_fmadd_ps(a, b, c);
+#elif defined(__FMA__)
+  return _mm256_fmadd_ps(a, b, c);
+#elif defined(__ARM_FEATURE_FMA)
+  return (Floats)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#else
+  return a * b + c;
+#endif
+}
 
 // The greater in each lane, where none is NaN.
 template <class V> THALWEG_INLINE V greater(V a, V b) { return a > b ? a : b; }
@@ -256,11 +268,7 @@ template <int P> struct Width {
   THALWEG_INLINE double dot(const double *a, const double *b) const {
     if (blocks() == 1) return sum(load<V>(a) * load<V>(b));
     double product;
-    dots<1>(
-        [&](int64_t i, auto add) THALWEG_LAMBDA {
-          add(0, load<V>(a + L * i), load<V>(b + L * i));
-        },
-        &product);
+    dots<1>([&](int64_t i, auto add) THALWEG_LAMBDA { add(0, load<V>(a + L * i), load<V>(b + L * i)); }, &product);
     return product;
   }
   // Several of them in one loop: each(i, add) calls add(j, a, b) with block i of the j-th.
