@@ -93,7 +93,7 @@ LEVELS = pytest.mark.parametrize("level", kernels.available_levels())
 
 
 @LEVELS
-@pytest.mark.parametrize(("features", "classes"), [(9, 2), (17, 3), (127, 3)])
+@pytest.mark.parametrize(("features", "classes"), [(5, 2), (8, 2), (9, 2), (17, 3), (127, 3)])
 @SETTINGS
 def test_chunks_give_the_bits_of_single_rows(level, features, classes, rate, soft, old, ridge):
     X, y = rows_of(features, classes=classes, wild=(90, 150, 151))

@@ -275,7 +275,7 @@ template <int P> struct Width {
   template <int Count, class Each> THALWEG_INLINE void dots(Each each, double *to) const {
     V even[Count] = {}, odd[Count] = {};
     int64_t i = 0;
-    if constexpr (P > L) {  // nothing to add to
+    if constexpr (P > 3 * L) {  // nothing to add to; of fewer blocks a bare product could be fused into the last sum
       each(0, [&](int j, V a, V b) THALWEG_LAMBDA { even[j] = a * b; });
       each(1, [&](int j, V a, V b) THALWEG_LAMBDA { odd[j] = a * b; });
       i = 2;
