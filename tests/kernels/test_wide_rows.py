@@ -93,12 +93,12 @@ LEVELS = pytest.mark.parametrize("level", kernels.available_levels())
 
 
 @LEVELS
-@pytest.mark.parametrize("features", [17, 127])
+@pytest.mark.parametrize(("features", "classes"), [(5, 2), (8, 2), (9, 2), (17, 3), (127, 3)])
 @SETTINGS
-def test_chunks_give_the_bits_of_single_rows(level, features, rate, soft, old, ridge):
-    X, y = rows_of(features, wild=(90, 150, 151))
+def test_chunks_give_the_bits_of_single_rows(level, features, classes, rate, soft, old, ridge):
+    X, y = rows_of(features, classes=classes, wild=(90, 150, 151))
     ways = [
-        learned(kernels.load(level).discriminant(features, rate, soft, old, 10, ridge), X, y, cuts)
+        learned(kernels.load(level).discriminant(features, rate, soft, old, 10, ridge), X, y, cuts, classes=classes)
         for cuts in (None, [], UNEVEN)
     ]
     for other in ways[1:]:
@@ -149,14 +149,14 @@ def test_blocks_agree_with_single_rows_behind_a_fit(rate, soft, ridge):
         assert_agree(ways[0], other)
 
 
-@pytest.mark.parametrize("features", [40, 256])
-def test_features_that_stand_still_are_capped_inside_a_block_alike(features):
-    X, y = rows_of(features, still=(0, 7, features - 1))
+@pytest.mark.parametrize(("features", "classes"), [(9, 2), (40, 3), (256, 3)])
+def test_features_that_stand_still_are_capped_inside_a_block_alike(features, classes):
+    X, y = rows_of(features, classes=classes, still=(0, 7, features - 1))
 
     def model():
         return kernels.compiled.discriminant(features, (0, 0.6, 0), True, False, 10, 0.0)
 
-    singly, together = learned(model(), X, y, None), learned(model(), X, y, [])
+    singly, together = (learned(model(), X, y, cuts, classes=classes) for cuts in (None, []))
     if features < 128:
         assert_same_bits(singly, together)
     else:

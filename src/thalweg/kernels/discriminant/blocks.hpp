@@ -118,7 +118,7 @@ template <class T> class DiscriminantBlocks : RowBlocks {
     for (int64_t c = 0; c < model.classes(); c++)
       model.score_[c] = model.log_prior[c] - model.half_square[c] +
                         growth * block.dot(c, row_dots[s * model.classes() + c], across.data());
-    return model.write_answer(s, out);
+    return model.write_answer(s, out, model.classes());
   }
 
   // Learns the row: all of `Discriminant::learn`. Returns whether the weights have to be computed afresh.

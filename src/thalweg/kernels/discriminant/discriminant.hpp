@@ -161,7 +161,26 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
   void run_on(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out);
   void run_singly(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out);
   void run_in_one_pass(const double *X, const int64_t *y, int64_t count, const Outputs &out);
-  int64_t write_answer(int64_t i, const Outputs &out);
+  // The answer by the scores at hand, written where it is wanted.
+  THALWEG_INLINE int64_t write_answer(int64_t i, const Outputs &out, int64_t classes) const {
+    const int64_t given = best_of<double>(score_.data(), classes);
+    if (out.scores) std::copy(score_.begin(), score_.begin() + classes, out.scores + i * classes);
+    if (out.answers) out.answers[i] = given;
+    return given;
+  }
+  // The change that a row makes of L and of w, before it is made; f and w_c'e are those of the row at hand.
+  struct LastChange {
+    LastChange(int64_t stride, int64_t classes) : f(stride), g(stride), lambda(stride), along(classes) {}
+    Buffer f, g, lambda, along;
+    RankOne change{};
+    int64_t k = 0;
+    double gain = 0, inverse = 0;
+  };
+  template <class State>
+  void learn_chunk(State &state, LastChange &last, const double *X, const int64_t *y, int64_t count,
+                   const Outputs &out);
+  template <int Q>
+  bool learn_in_place(LastChange &last, const double *X, const int64_t *y, int64_t count, const Outputs &out);
 
   using Row::width, Row::P_, Row::options, Row::counts, Row::log_prior, Row::half_square, Row::M, Row::weights;
   using Row::origin, Row::variance, Row::z_, Row::e_, Row::u_, Row::score_, Row::last, Row::since_refresh, Row::total;
@@ -214,46 +233,75 @@ void Discriminant<P, T>::run_singly(const double *X, const int64_t *y, const dou
   if (count > 0) run_in_one_pass(X, y, count, out);
 }
 
+// Learns the rows of a chunk, each after the projection and the scores of the next. `state` is this model, or a copy of
+// what the rows change. The last row's change of L and of w is left to the caller.
 template <int P, class T>
-void Discriminant<P, T>::run_in_one_pass(const double *X, const int64_t *y, int64_t count, const Outputs &out) {
-  rows += count;
-  Buffer f(stride()), g(stride()), lambda(stride()), along(classes());
-  Move move{};
-  double inverse = 0;
-  for (int64_t i = 0; i <= count; i++) {
-    const bool more = i < count;
-    if (more) {
-      fetch_ahead(X + i * features(), features());
-      width.difference(X + i * features(), origin.data(), z_.data());
-      width.difference_padded(z_.data(), M.data() + y[i] * stride(), e_.data());
-    }
-    if (i == 0) {
-      P_.project(e_.data(), f.data());
-    } else {
-      if (more) P_.rotate_and_project(g.data(), lambda.data(), u_.data(), e_.data(), f.data());
-      else P_.rotate(g.data(), lambda.data(), u_.data());
-      const auto known = [&](int64_t c) THALWEG_LAMBDA { return along[c]; };
-      tidy(Row::reweigh_by(known, u_.data(), move.change, inverse, move.k, move.gain) < kGreatShrink);
-    }
-    if (!more) return;
-    score(z_.data(), score_.data());
-    const int64_t given = write_answer(i, out);
-    move = Move(options, y[i], counts[y[i]], total, Share::once(rate_.next(given != y[i])));
+template <class State>
+THALWEG_INLINE void Discriminant<P, T>::learn_chunk(State &state, LastChange &last, const double *X, const int64_t *y,
+                                                    int64_t count, const Outputs &out) {
+  typename State::W::Room z(z_), e(e_), u(u_), f(last.f), g(last.g), lambda(last.lambda);
+  e.take(e_), f.take(last.f);
+  const bool constant = rate_.kind() == Rate::kConstant;
+  const Share always = Share::once(rate_.value);
+  for (int64_t i = 0;; i++) {
+    const int64_t given = write_answer(i, out, state.known), k = y[i];
+    const Move move(state.options, k, state.counts[k], state.total,
+                    constant ? always : Share::once(rate_.next(given != k)));
     if (out.rates) out.rates[i] = rate_.value;
-    approach(e_.data(), move);
-    count_row(move);
-    // Here, where nothing waits for it; behind the pass over the triangle the next answer would.
-    for (int64_t c = 0; c < classes(); c++) along[c] = Row::along_weights(c, e_.data());
-    inverse = P_.settle(f.data(), move.change, g.data(), lambda.data());
+    state.approach(e, move);
+    state.count_row(move);
+    const double inverse = state.P_.settle(f, move.change, g, lambda);
+    if (i + 1 == count) {  // number by number: the move itself then need not stand in memory
+      last.change.a = move.change.a, last.change.weight = move.change.weight, last.change.scale = move.change.scale;
+      last.k = k, last.gain = move.gain, last.inverse = inverse;
+      g.give(last.g), lambda.give(last.lambda);
+      return;
+    }
+    X += features();
+    fetch_ahead(X, state.stride());
+    state.width.difference(X, state.origin.data(), z);
+    state.width.difference_padded(z, state.M.data() + y[i + 1] * state.stride(), e);
+    state.P_.rotate_and_project(g, lambda, u, e, f);
+    const double shrink =
+        state.reweigh_and_look(u, move.change, inverse, k, move.gain, z, e, score_.data(), last.along.data());
+    if (state.tidy(shrink < kGreatShrink)) state.look(z, e, score_.data(), last.along.data());
   }
 }
 
-// The answer by the scores at hand, written where it is wanted.
-template <int P, class T> int64_t Discriminant<P, T>::write_answer(int64_t i, const Outputs &out) {
-  const int64_t given = highest(score_.data(), classes());
-  if (out.scores) std::copy(score_.begin(), score_.begin() + classes(), out.scores + i * classes());
-  if (out.answers) out.answers[i] = given;
-  return given;
+template <int P, class T>
+void Discriminant<P, T>::run_in_one_pass(const double *X, const int64_t *y, int64_t count, const Outputs &out) {
+  rows += count;
+  LastChange last(stride(), classes());
+  width.difference(X, origin.data(), z_.data());
+  width.difference_padded(z_.data(), M.data() + y[0] * stride(), e_.data());
+  P_.project(e_.data(), last.f.data());
+  Row::look(z_.data(), e_.data(), score_.data(), last.along.data());
+  if (!learn_in_place<6>(last, X, y, count, out)) learn_chunk(*this, last, X, y, count, out);
+  P_.rotate(last.g.data(), last.lambda.data(), u_.data());
+  const auto known = [&](int64_t c) THALWEG_LAMBDA { return last.along[c]; };
+  tidy(Row::reweigh_by(known, u_.data(), last.change, last.inverse, last.k, last.gain) < kGreatShrink);
+}
+
+// The same for two classes and few features: the rows change a copy of the model whose layout the compiler knows.
+// Returns false where no such loop is compiled, or where the chunk is too short for a copy.
+template <int P, class T>
+template <int Q>
+bool Discriminant<P, T>::learn_in_place(LastChange &last, const double *X, const int64_t *y, int64_t count,
+                                        const Outputs &out) {
+  if constexpr (P > 0 || !std::is_same_v<T, double> || Q > kMostInPlace) {
+    return false;
+  } else {
+    if (classes() != 2 || count < RowBlocks::kFewest) return false;
+    if (features() > Q) return learn_in_place<Q + 2>(last, X, y, count, out);
+    DiscriminantRow<Q, double, double, TwoClassState<Q>, Factor<Q, double, BareBlocks<Q>>> state(Width<Q>(features()),
+                                                                                                 stride(), options);
+    each_array(*this, state, [](const auto &from, auto &to) { std::copy(from.begin(), from.end(), to.begin()); });
+    each_number(*this, state, [](const auto &from, auto &to) { to = from; });
+    learn_chunk(state, last, X, y, count, out);
+    each_array(*this, state, [](auto &to, const auto &from) { std::copy_n(from.begin(), to.size(), to.begin()); });
+    each_number(*this, state, [](auto &to, const auto &from) { to = from; });
+    return true;
+  }
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -169,7 +169,7 @@ class DiscriminantRow : public Kept {
   THALWEG_INLINE Mask<N> follow(const double *z, const MoveOf<N, S> &move) {
     typename W::Room e(e_), u(u_);
     for (int64_t b = 0; b < width.blocks(); b++)
-      store<V>(e + b * L, load<V>(z + b * L) - at_class<V>(M.data() + b * L, stride(), known, move.k));
+      store<V>(e + b * L, load<V>(z + b * L) - at_class<V>(M.data(), stride(), known, move.k, b * L));
     approach(e, move);
     const N inverse = P_.absorb(e, move.change, u);  // eq. (7), (12)
     return N(kGreatShrink) > reweigh(e, u, move.change, inverse, move.k, move.gain);
@@ -179,10 +179,10 @@ class DiscriminantRow : public Kept {
   THALWEG_INLINE void approach(const double *e, const MoveOf<N, S> &move) {
     last_gain_ = move.gain;
     for (int64_t b = 0; b < width.blocks(); b++) {
-      double *means = M.data() + b * L, *variances = variance.data() + b * L;
-      const V eb = load<V>(e + b * L), m = at_class<V>(means, stride(), known, move.k);
+      double *variances = variance.data() + b * L;
+      const V eb = load<V>(e + b * L), m = at_class<V>(M.data(), stride(), known, move.k, b * L);
       store<V>(variances, N(move.whole) * fused(move.change.weight * eb, eb, N(move.change.a) * load<V>(variances)));
-      put_at_class<V>(means, stride(), known, move.k, fused(move.gain, eb, m));
+      put_at_class<V>(M.data(), stride(), known, move.k, fused(move.gain, eb, m), b * L);
     }
   }
 
@@ -197,29 +197,50 @@ class DiscriminantRow : public Kept {
   template <class Along>
   THALWEG_INLINE N reweigh_by(Along along, const double *u, const RankOneOf<N, S> &change, const N &inverse,
                               const Index<N> &k, const N &gain) {
-    const N kappa = change.weight * inverse, shrink = change.a * inverse, scale = change.scale;
-    const OrZero<N> own{gain * shrink};
-    each_class([&](int64_t c) THALWEG_LAMBDA {
-      double *w = weights.data() + c * stride();
-      const double *m = M.data() + c * stride();
-      const N scaled = scale * fused(-kappa, along(c), own.where(same(k, c)));
-      for (int64_t b = 0; b < width.blocks(); b++)
-        store<V>(w + b * L, fused(scaled, load<V>(u + b * L), scale * load<V>(w + b * L)));
-      set(half_square, c, 0.5 * width.dot(w, m));
+    return reweigh_each(along, u, change, inverse, k, gain, [&](int64_t c, auto moved) THALWEG_LAMBDA {
+      for (int64_t b = 0; b < width.blocks(); b++) moved(b);
+      set(half_square, c, 0.5 * width.dot(weights.data() + c * stride(), M.data() + c * stride()));
     });
-    return shrink;
+  }
+  // The same, and on the way what the next row needs of the weights: as `look`.
+  THALWEG_INLINE N reweigh_and_look(const double *u, const RankOneOf<N, S> &change, const N &inverse, const Index<N> &k,
+                                    const N &gain, const double *z, const double *e, double *scores, double *along) {
+    const auto known = [&](int64_t c) THALWEG_LAMBDA { return along[c]; };
+    return reweigh_each(known, u, change, inverse, k, gain, [&](int64_t c, auto moved) THALWEG_LAMBDA {
+      const double *m = M.data() + c * stride();
+      double products[3];
+      width.template dots<3>(
+          [&](int64_t b, auto add) THALWEG_LAMBDA {
+            const V w = moved(b);
+            add(0, w, load<V>(m + b * L));
+            add(1, w, load<V>(z + b * L));
+            add(2, w, load<V>(e + b * L));
+          },
+          products);
+      set(half_square, c, 0.5 * products[0]);
+      scores[c] = number(log_prior, c) - number(half_square, c) + products[1];
+      along[c] = products[2];
+    });
+  }
+  // The scores of a row, and w_c'e.
+  THALWEG_INLINE void look(const double *z, const double *e, double *scores, double *along) const {
+    score(z, scores);
+    for (int64_t c = 0; c < known; c++) along[c] = along_weights(c, e);
   }
 
   THALWEG_INLINE N along_weights(int64_t c, const double *e) const {
     return width.dot(weights.data() + c * stride(), e);
   }
 
-  THALWEG_INLINE void tidy(Mask<N> stale) {
+  // Returns whether some w was computed afresh.
+  THALWEG_INLINE bool tidy(Mask<N> stale) {
     const Mask<N> grown = P_.needs_cap(variance.data());
     if (any(grown)) stale = stale | P_.cap(variance, grown);
     since_refresh = since_refresh + 1;
     stale = stale | (since_refresh >= Index<N>(refresh_after(width.features())));
-    if (any(stale)) refresh(stale);
+    const bool afresh = any(stale);
+    if (afresh) refresh(stale);
+    return afresh;
   }
 
   // w = P m afresh
@@ -267,6 +288,23 @@ class DiscriminantRow : public Kept {
   using Kept::last_gain_, Kept::log_count, Kept::fade_, Kept::log_fade_;
 
  private:
+  // Every w_c by `act(c, moved)`, where moved(b) is a block of it after the change, made when it is asked for.
+  template <class Along, class Act>
+  THALWEG_INLINE N reweigh_each(Along along, const double *u, const RankOneOf<N, S> &change, const N &inverse,
+                                const Index<N> &k, const N &gain, Act act) {
+    const N kappa = change.weight * inverse, shrink = change.a * inverse, scale = change.scale;
+    const OrZero<N> own{gain * shrink};
+    each_class([&](int64_t c) THALWEG_LAMBDA {
+      double *w = weights.data() + c * stride();
+      const N scaled = scale * fused(-kappa, along(c), own.where(same(k, c)));
+      act(c, [&](int64_t b) THALWEG_LAMBDA {
+        const V moved = fused(scaled, load<V>(u + b * L), scale * load<V>(w + b * L));
+        store<V>(w + b * L, moved);
+        return moved;
+      });
+    });
+    return shrink;
+  }
   // Two classes, the common case, without a loop where a loop would be felt.
   template <class Do> THALWEG_INLINE void each_class(Do act) const {
     if (P > 0 && P <= kFew && known == 2) return act(0), act(1);

@@ -21,16 +21,35 @@ namespace thalweg::THALWEG_LEVEL {
 
 template <class T> class FactorBlock;
 
-template <int P, class T = double> class Factor : public TriangleOf<T> {
+// The entries of a few blocks and nothing else, in the object itself: what a loop works on.
+template <int P> struct BareBlocks {
+  static constexpr int L = Width<P>::L, kBlocks = (P + L - 1) / L;
+  struct InBlocks {
+    int64_t lanes, count;
+  };
+  BareBlocks(int64_t, InBlocks) {}
+  template <class Values> bool cap(const Values &variance, bool wanted) {
+    bool changed = false;
+    for (int j = 0; wanted && j < P; j++) changed |= cap_entry<double>(variance[j], D[j]);
+    return changed;
+  }
+  Fixed<kBlocks *(kBlocks + 1) / 2 * L * L> U{};
+  Fixed<kBlocks * L> D{};
+};
+
+template <int P, class T = double, class Kept = TriangleOf<T>> class Factor : public Kept {
   friend class FactorBlock<T>;
   static_assert(P == 0 || std::is_same_v<T, double>);
   using W = Width<P>;
   using Doubles = typename W::V;
   using V = std::conditional_t<std::is_same_v<T, double>, Doubles, typename Entries<T>::V>;
   static constexpr int R = W::L, L = int(sizeof(V) / sizeof(T)), kParts = L / R;
-  using TriangleOf<T>::U, TriangleOf<T>::D, TriangleOf<T>::per_unit;
+  static constexpr bool kInPlace = !std::is_base_of_v<Triangle, Kept>;
+  static constexpr int kBlocks = (P + R - 1) / R;  // where they are known
+  static constexpr int kSweeps = kParts == 1 ? kBlocksAtOnce : 1, kStoredTogether = kSweeps;
 
  public:
+  using Kept::U, Kept::D;
   // The width of vectors that go with a factor of p features.
   static W width_for(int64_t p) {
     if constexpr (kParts == 1) return W(p);
@@ -38,8 +57,8 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
   }
   explicit Factor(int64_t p) : Factor(width_for(p)) {}
   explicit Factor(const W &width)
-      : TriangleOf<T>(width.features(), {L, width.stride() / L}), width(width), f_(width.stride()), g_(width.stride()),
-        lambda_(width.stride()), v_(kParts == 1 ? 0 : width.stride()), u_(v_) {}
+      : Kept(width.features(), {L, width.stride() / L}), width(width), f_(P ? 0 : width.stride()), g_(f_), lambda_(f_),
+        v_(kParts == 1 ? 0 : width.stride()), u_(v_) {}
 
   // f = L'v
   THALWEG_INLINE void project(const double *v, double *f) {
@@ -74,17 +93,18 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
 
   // w = P m
   THALWEG_NOINLINE void apply(const double *m, double *w) {
-    project(m, f_.data());
+    typename W::Room f(f_), g(g_);
+    project(m, f);
     for (int64_t b = 0; b < width.blocks(); b++)
-      store<Doubles>(g_.data() + b * R, load<Doubles>(D.data() + b * R) * load<Doubles>(f_.data() + b * R));
+      store<Doubles>(g + b * R, load<Doubles>(D.data() + b * R) * load<Doubles>(f + b * R));
     std::fill(w, w + width.stride(), 0.0);
     for (int64_t b = 0; b < width.blocks(); b++) {
       const T *row = rows_of(b);
       for (int64_t c = b / kParts; c < width.stride() / L; c++, row += L * L)
-        for (int r = 0; r < R; r++) add_to(w + c * L, g_[b * R + r], load<V>(row + r * L));
+        for (int r = 0; r < R; r++) add_to(w + c * L, g[b * R + r], load<V>(row + r * L));
     }
     if constexpr (kParts > 1)
-      for (int64_t j = 0; j < width.stride(); j++) w[j] *= per_unit[j];
+      for (int64_t j = 0; j < width.stride(); j++) w[j] *= this->per_unit[j];
   }
 
   // Whether `cap` may have something to do: true wherever it has, and hardly ever where it has not.
@@ -92,8 +112,9 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
     Doubles all{};
     for (int64_t b = 0; b < width.blocks(); b++) {
       Doubles v = load<Doubles>(variance + b * R);
-      if constexpr (kParts > 1) v *= load<Doubles>(per_unit.data() + b * R) * load<Doubles>(per_unit.data() + b * R);
-      all += load<Doubles>(D.data() + b * R) * (v > Bounds<T>::kLeast ? v : broadcast<Doubles>(Bounds<T>::kLeast));
+      if constexpr (kParts > 1)
+        v *= load<Doubles>(this->per_unit.data() + b * R) * load<Doubles>(this->per_unit.data() + b * R);
+      all += load<Doubles>(D.data() + b * R) * greater(v, broadcast<Doubles>(Bounds<T>::kLeast));
     }
     return sum(all) > kSlack / Bounds<T>::kResolution;
   }
@@ -109,11 +130,11 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
   // An entry of a vector as U is kept in, and back. What is wild even in units of its feature is cut.
   THALWEG_INLINE T narrowed(int64_t j, double v) const {
     if constexpr (kParts == 1) return v;
-    else return T(std::clamp(v * per_unit[j], -kWildest, kWildest));
+    else return T(std::clamp(v * this->per_unit[j], -kWildest, kWildest));
   }
   THALWEG_INLINE double widened(int64_t j, T u) const {
     if constexpr (kParts == 1) return u;
-    else return u * per_unit[j];
+    else return u * this->per_unit[j];
   }
   static constexpr double kWildest = 1e15;
 
@@ -162,7 +183,7 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
   // the loop over rows of a chunk, where it would be a tenth of the time at 50 features.
   template <bool Changes, bool Projects>
   THALWEG_INLINE void pass(const double *g, const double *lambda, T *u, const T *v, double *f) {
-    if constexpr (P == 0 && !(Changes && Projects)) long_pass<Changes, Projects>(g, lambda, u, v, f);
+    if constexpr ((P == 0 || kInPlace) && !(Changes && Projects)) long_pass<Changes, Projects>(g, lambda, u, v, f);
     else all_rows<Changes, Projects>(g, lambda, u, v, f);
   }
   template <bool Changes, bool Projects>
@@ -171,51 +192,80 @@ template <int P, class T = double> class Factor : public TriangleOf<T> {
   }
   template <bool Changes, bool Projects>
   THALWEG_INLINE void all_rows(const double *g, const double *lambda, T *u, const T *v, double *f) {
-    int64_t b = width.blocks() - 1;
-    if constexpr (kParts == 1) {
-      sweep<Changes, Projects, true>(b, g + b * R, lambda + b * R, u, v, f + b * R);
-      b--;
+    constexpr int kOne = 1;
+    int64_t b = width.blocks();
+    if constexpr (kInPlace && Changes && Projects) {
+      sweep<Changes, Projects, kOne>(b - 1, true, g, lambda, u, v, f);
+      return rows_above<kBlocks - 1>(g, lambda, u, v, f);
     }
-    for (; b >= 0; b--) sweep<Changes, Projects>(b, g + b * R, lambda + b * R, u, v, f + b * R);
+    if (kParts == 1) sweep<Changes, Projects, kOne>(--b, true, g, lambda, u, v, f);
+    for (; kSweeps > 1 && b >= kSweeps; b -= kSweeps)
+      sweep<Changes, Projects, kSweeps>(b - kSweeps, false, g, lambda, u, v, f);
+    for (; b > 0; b--) sweep<Changes, Projects, kOne>(b - 1, false, g, lambda, u, v, f);
+  }
+  // Both for the rows of the first B blocks, without a loop.
+  template <int B>
+  THALWEG_INLINE void rows_above(const double *g, const double *lambda, T *u, const T *v, double *f) {
+    if constexpr (B > 0) {
+      constexpr int kGroup = B >= kSweeps ? kSweeps : 1;
+      sweep<true, true, kGroup>(B - kGroup, false, g, lambda, u, v, f);
+      rows_above<B - kGroup>(g, lambda, u, v, f);
+    }
   }
 
-  // The same for R rows. They wait for one another: of the last ones padding is left out.
-  template <bool Changes, bool Projects, bool Last = false>
-  THALWEG_INLINE void sweep(int64_t b, const double *g, const double *lambda, T *u, const T *v, double *f) {
-    T *row = rows_of(b);
+  // The same for `Group` times R rows, from block b on. Rows wait for one another: of the last ones padding is left out.
+  template <bool Changes, bool Projects, int Group>
+  THALWEG_INLINE void sweep(int64_t b, bool last, const double *g, const double *lambda, T *u, const T *v, double *f) {
+    constexpr int kRows = Group * R;
+    T *row[Group];
     const int64_t first = b / kParts, real = width.features() - b * R;
     const bool begins = b % kParts == kParts - 1;  // u of the block on the diagonal
-    V l[R], gr[R], s[R];
-    for (int r = 0; r < R; r++) s[r] = V{};
+    g += b * R, lambda += b * R, f += b * R;
+    V l[kRows], gr[kRows], s[kRows];
+    for (int i = 0; i < Group; i++) row[i] = rows_of(b + i);
+    for (int r = 0; r < kRows; r++) s[r] = V{};
     if constexpr (Changes)
-      for (int r = 0; r < R; r++) {
+      for (int r = 0; r < kRows; r++) {
         l[r] = broadcast<V>(T(lambda[r]));
         gr[r] = broadcast<V>(T(g[r]));
       }
-    for (int64_t c = first; c < width.blocks() / kParts; c++, row += L * L) {
-      V uc{}, vc{};
+    // Column c of blocks, of the first few block rows. Where u begins, on the diagonal, the last row finds it zero and is
+    // not changed.
+    const auto column = [&](int64_t c, int blocks, bool diagonal) THALWEG_LAMBDA {
+      const bool fresh = diagonal && begins;
+      const int64_t left = last ? std::min<int64_t>(real, blocks * R) : blocks * R;
+      const auto place = [&](int r) THALWEG_LAMBDA { return row[r / R] + r % R * L; };
+      V uc{}, vc{}, changed[kRows] = {};
       if constexpr (Changes)
-        if (c > first || !begins) uc = load<V>(u + c * L);
+        if (!fresh) uc = load<V>(u + c * L);
       if constexpr (Projects) vc = load<V>(v + c * L);
 #pragma GCC unroll 8
-      for (int r = R - 1; r >= 0; r--) {
-        if (Last && r >= real) continue;
-        T *at = row + r * L;
-        V w = load<V>(at);
+      for (int r = kRows - 1; r >= 0; r--) {
+        if (r >= left) continue;
+        V w = load<V>(place(r));
         if constexpr (Changes) {
-          const V changed = w + uc * l[r];
-          store<V>(at, changed);
-          uc += gr[r] * w;
-          w = changed;
+          const bool still_zero = fresh && r == blocks * R - 1;
+          changed[r] = still_zero ? w : fused(uc, l[r], w);
+          uc = still_zero ? gr[r] * w : fused(gr[r], w, uc);
+          w = changed[r];
+          if (r % kStoredTogether == 0)
+            for (int i = r; i < r + kStoredTogether; i++)
+              if (i < left && !(fresh && i == blocks * R - 1)) store<V>(place(i), changed[i]);
         }
-        if constexpr (Projects) s[r] += w * vc;
+        if constexpr (Projects) s[r] = diagonal && r / R == blocks - 1 ? w * vc : fused(w, vc, s[r]);
       }
       if constexpr (Changes) store<V>(u + c * L, uc);
-    }
+      for (int i = 0; i < blocks; i++) row[i] += L * L;
+    };
+#pragma GCC unroll 8
+    for (int i = 0; i < Group; i++) column(first + i, i + 1, true);
+    for (int64_t c = first + Group; c < width.blocks() / kParts; c++) column(c, Group, false);
     if constexpr (Projects) {
       Doubles sums_of[R];
-      for (int r = 0; r < R; r++) sums_of[r] = folded(s[r]);
-      store<Doubles>(f, sums(sums_of));
+      for (int i = 0; i < Group; i++) {
+        for (int r = 0; r < R; r++) sums_of[r] = folded(s[i * R + r]);
+        store<Doubles>(f + i * R, sums(sums_of));
+      }
     }
   }
 

@@ -30,17 +30,25 @@ THALWEG_INLINE bool same(int64_t a, int64_t b) { return a == b; }
 THALWEG_INLINE bool any(bool mask) { return mask; }
 THALWEG_INLINE bool all(bool mask) { return mask; }
 THALWEG_INLINE bool is_set(bool mask, int) { return mask; }
+#if defined(__ARM_NEON)
+THALWEG_INLINE double greatest(double a, double b) { return __builtin_fmax(a, b); }  // one instruction
+#else
 THALWEG_INLINE double greatest(double a, double b) { return a > b ? a : b; }
+#endif
 // By bits, without a branch: answers and labels are hard to foresee.
 THALWEG_INLINE int64_t pick(bool mask, int64_t yes, int64_t no) { return no ^ ((no ^ yes) & -int64_t(mask)); }
 THALWEG_INLINE double pick(bool mask, double yes, double no) {
   return as_number(pick(mask, as_bits(yes), as_bits(no)));
 }
-// The same for one number or zero, asked more than once: looked up.
+// The same for one number or zero, asked more than once: looked up where the processor has no instruction for it.
 template <class N> struct OrZero {
   double both[2];
   explicit THALWEG_INLINE OrZero(double value) : both{0, value} {}
+#if defined(__ARM_NEON)
+  THALWEG_INLINE double where(bool mask) const { return mask ? both[1] : both[0]; }
+#else
   THALWEG_INLINE double where(bool mask) const { return both[mask]; }
+#endif
 };
 template <> struct OrZero<Lanes> {
   Lanes value;
@@ -51,24 +59,26 @@ THALWEG_INLINE double usually(bool mask, double yes, double no) { return __built
 THALWEG_INLINE Lanes usually(bool mask, const Lanes &yes, const Lanes &no) { return mask ? yes : no; }
 THALWEG_INLINE Lanes usually(const LaneMask &mask, const Lanes &yes, const Lanes &no) { return pick(mask, yes, no); }
 
-// What lies at a class's place in an array of `classes` numbers (or vectors of them, `stride` apart), and what comes there.
-template <class V> THALWEG_INLINE V at_class(const double *values, int64_t stride, int64_t, int64_t k) {
-  return load<V>(values + k * stride);
+// What lies at a class's place in an array of `classes` numbers (or vectors of them, `stride` apart, and `at` so far into
+// one), and what comes there.
+template <class V>
+THALWEG_INLINE V at_class(const double *values, int64_t stride, int64_t, int64_t k, int64_t at = 0) {
+  return load<V>(values + k * stride + at);
 }
 template <class V>
-THALWEG_INLINE V at_class(const double *values, int64_t stride, int64_t classes, const LaneIndex &k) {
-  V found = load<V>(values);
-  for (int64_t c = 1; c < classes; c++) found = pick(same(k, c), load<V>(values + c * stride), found);
+THALWEG_INLINE V at_class(const double *values, int64_t stride, int64_t classes, const LaneIndex &k, int64_t at = 0) {
+  V found = load<V>(values + at);
+  for (int64_t c = 1; c < classes; c++) found = pick(same(k, c), load<V>(values + c * stride + at), found);
   return found;
 }
-template <class V> THALWEG_INLINE void put_at_class(double *values, int64_t stride, int64_t, int64_t k,
-                                                    const V &value) {
-  store<V>(values + k * stride, value);
+template <class V> THALWEG_INLINE void put_at_class(double *values, int64_t stride, int64_t, int64_t k, const V &value,
+                                                    int64_t at = 0) {
+  store<V>(values + k * stride + at, value);
 }
-template <class V>
-THALWEG_INLINE void put_at_class(double *values, int64_t stride, int64_t classes, const LaneIndex &k, const V &value) {
+template <class V> THALWEG_INLINE void put_at_class(double *values, int64_t stride, int64_t classes, const LaneIndex &k,
+                                                    const V &value, int64_t at = 0) {
   for (int64_t c = 0; c < classes; c++)
-    store<V>(values + c * stride, pick(same(k, c), value, load<V>(values + c * stride)));
+    store<V>(values + c * stride + at, pick(same(k, c), value, load<V>(values + c * stride + at)));
 }
 template <class V> THALWEG_INLINE void put_where(bool, double *to, const V &value) { store<V>(to, value); }
 template <class V> THALWEG_INLINE void put_where(const LaneMask &mask, double *to, const V &value) {

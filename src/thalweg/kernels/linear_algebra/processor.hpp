@@ -46,6 +46,22 @@ constexpr bool kFused = false;
 constexpr int kMostUnrolled = kLanes == 2 ? 4 : kLanes == 4 ? 16 : 12;
 constexpr int next_width(int P) { return P < 4 ? P + 1 : P + (kLanes == 2 ? 2 : 4); }
 
+// Rows of blocks of a factor that a pass takes at a time: arm64 has registers for two, and what both need is then loaded
+// and stored once.
+#if defined(__ARM_NEON)
+constexpr int kBlocksAtOnce = 2;
+#else
+constexpr int kBlocksAtOnce = 1;
+#endif
+
+// Up to this width discriminants of two classes have a loop over a chunk's rows for each width. It takes the place of a
+// larger kMostUnrolled, which repeats all of a learner for each width.
+#if defined(__ARM_NEON)
+constexpr int kMostInPlace = 12;
+#else
+constexpr int kMostInPlace = 0;
+#endif
+
 // Features from which rows go in blocks (row_block.hpp), where a row makes one pass over the factor and where it makes
 // two: a block waits less for memory, and gains more by wide vectors.
 constexpr int64_t kWide = kLanes == 8 ? 128 : 256, kWideInTwo = kLanes == 2 ? 256 : 128;

@@ -3,6 +3,7 @@
 // processor.hpp sets the width. Everything lives in a namespace per instruction set.
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -43,6 +44,34 @@ template <class V> struct Memory {
 template <class V> THALWEG_INLINE V load(const double *from) { return Memory<V>::load(from); }
 template <class V> THALWEG_INLINE void store(double *to, const V &v) { Memory<V>::store(to, v); }
 template <class V> THALWEG_INLINE V broadcast(double x) { return x - V{}; }  // not x + 0, which changes a -0
+
+// a b + c with one rounding, where the machine can; else with two, everywhere.
+THALWEG_INLINE double fused(double a, double b, double c) { return kFused ? __builtin_fma(a, b, c) : a * b + c; }
+#if defined(__FMA__)
+THALWEG_INLINE VectorOf<2>::type fused(VectorOf<2>::type a, VectorOf<2>::type b, VectorOf<2>::type c) {
+  return _mm_fmadd_pd(a, b, c);
+}
+THALWEG_INLINE VectorOf<4>::type fused(VectorOf<4>::type a, VectorOf<4>::type b, VectorOf<4>::type c) {
+  return _mm256_fmadd_pd(a, b, c);
+}
+#if defined(__AVX512F__)
+THALWEG_INLINE VectorOf<8>::type fused(VectorOf<8>::type a, VectorOf<8>::type b, VectorOf<8>::type c) {
+  return _mm512_fmadd_pd(a, b, c);
+}
+#endif
+#elif defined(__ARM_FEATURE_FMA)
+THALWEG_INLINE VectorOf<2>::type fused(VectorOf<2>::type a, VectorOf<2>::type b, VectorOf<2>::type c) {
+  return (VectorOf<2>::type)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+}
+#else
+THALWEG_INLINE VectorOf<2>::type fused(VectorOf<2>::type a, VectorOf<2>::type b, VectorOf<2>::type c) {
+  return a * b + c;
+}
+#endif
+template <class V> THALWEG_INLINE std::enable_if_t<!std::is_arithmetic_v<V> && !std::is_class_v<V>, V> fused(double a,
+                                                                                                             V b, V c) {
+  return fused(broadcast<V>(a), b, c);
+}
 
 THALWEG_INLINE double sum(VectorOf<2>::type a) { return a[0] + a[1]; }
 THALWEG_INLINE double sum(VectorOf<4>::type a) {
@@ -134,11 +163,25 @@ template <class V> THALWEG_INLINE void store(float *to, const V &v) {
   *reinterpret_cast<typename InMemory<V>::type *>(to) = v;
 }
 template <class V> THALWEG_INLINE V broadcast(float x) { return x - V{}; }
+THALWEG_INLINE Floats fused(Floats a, Floats b, Floats c) {
+#if defined(__AVX512F__)
+  return _mm512_fmadd_ps(a, b, c);
+#elif defined(__FMA__)
+  return _mm256_fmadd_ps(a, b, c);
+#elif defined(__ARM_FEATURE_FMA)
+  return (Floats)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#else
+  return a * b + c;
+#endif
+}
 
 // The greater in each lane, where none is NaN.
 template <class V> THALWEG_INLINE V greater(V a, V b) { return a > b ? a : b; }
 #if defined(__ARM_NEON)
 THALWEG_INLINE Floats greater(Floats a, Floats b) { return (Floats)vmaxq_f32((float32x4_t)a, (float32x4_t)b); }
+THALWEG_INLINE VectorOf<2>::type greater(VectorOf<2>::type a, VectorOf<2>::type b) {
+  return (VectorOf<2>::type)vmaxq_f64((float64x2_t)a, (float64x2_t)b);
+}
 #endif
 
 // The lower or the upper half of a vector of floats, in doubles.
@@ -193,11 +236,16 @@ template <int P> struct Width {
   struct OwnRoom {
     explicit THALWEG_INLINE OwnRoom(Buffer &) {}
     THALWEG_INLINE operator double *() { return own; }
-    alignas(V) double own[P ? (P + L - 1) / L * L : 1];
+    THALWEG_INLINE void take(const Buffer &from) { std::copy_n(from.data(), kSize, own); }
+    THALWEG_INLINE void give(Buffer &to) const { std::copy_n(own, kSize, to.data()); }
+    static constexpr int kSize = P ? (P + L - 1) / L * L : 1;
+    alignas(V) double own[kSize];
   };
   struct BorrowedRoom {
     explicit THALWEG_INLINE BorrowedRoom(Buffer &from) : data(from.data()) {}
     THALWEG_INLINE operator double *() { return data; }
+    THALWEG_INLINE void take(const Buffer &) {}
+    THALWEG_INLINE void give(Buffer &) const {}
     double *data;
   };
   using Room = std::conditional_t<P != 0, OwnRoom, BorrowedRoom>;
@@ -219,14 +267,25 @@ template <int P> struct Width {
   THALWEG_INLINE double dot(const double *a, const double *b, double start) const { return start + dot(a, b); }
   THALWEG_INLINE double dot(const double *a, const double *b) const {
     if (blocks() == 1) return sum(load<V>(a) * load<V>(b));
-    V s0{}, s1{};
+    double product;
+    dots<1>([&](int64_t i, auto add) THALWEG_LAMBDA { add(0, load<V>(a + L * i), load<V>(b + L * i)); }, &product);
+    return product;
+  }
+  // Several of them in one loop: each(i, add) calls add(j, a, b) with block i of the j-th.
+  template <int Count, class Each> THALWEG_INLINE void dots(Each each, double *to) const {
+    V even[Count] = {}, odd[Count] = {};
     int64_t i = 0;
-    for (; i + 2 <= blocks(); i += 2) {
-      s0 += load<V>(a + L * i) * load<V>(b + L * i);
-      s1 += load<V>(a + L * i + L) * load<V>(b + L * i + L);
+    if constexpr (P > 3 * L) {  // nothing to add to; of fewer blocks a bare product could be fused into the last sum
+      each(0, [&](int j, V a, V b) THALWEG_LAMBDA { even[j] = a * b; });
+      each(1, [&](int j, V a, V b) THALWEG_LAMBDA { odd[j] = a * b; });
+      i = 2;
     }
-    if (i < blocks()) s0 += load<V>(a + L * i) * load<V>(b + L * i);
-    return sum(s0 + s1);
+    for (; i + 2 <= blocks(); i += 2) {
+      each(i, [&](int j, V a, V b) THALWEG_LAMBDA { even[j] = fused(a, b, even[j]); });
+      each(i + 1, [&](int j, V a, V b) THALWEG_LAMBDA { odd[j] = fused(a, b, odd[j]); });
+    }
+    if (i < blocks()) each(i, [&](int j, V a, V b) THALWEG_LAMBDA { even[j] = fused(a, b, even[j]); });
+    for (int j = 0; j < Count; j++) to[j] = sum(even[j] + odd[j]);
   }
   THALWEG_INLINE void add(double *to, double factor, const double *v) const {
     for (int64_t i = 0; i < blocks(); i++) store<V>(to + L * i, load<V>(to + L * i) + factor * load<V>(v + L * i));
