@@ -43,6 +43,7 @@ def test_every_estimator_passes_scikit_learns_checks(name):
     passes_scikit_learns_checks(name, estimators()[name])
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow if name in LEARNERS else []) for name in MODES]
 )

@@ -27,6 +27,7 @@ def area_under_curve(scores: np.ndarray, y: np.ndarray) -> float:
     return float((order[y == 1].sum() - positive * (positive + 1) / 2) / (positive * (len(y) - positive)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delay", [pytest.param(0, marks=pytest.mark.slow), 500])
 def test_a_clock_costs_no_accuracy(delay):
     mistakes = np.zeros(2)

@@ -259,6 +259,7 @@ def test_one_wild_value_is_forgotten(model, wild):
     assert (answers[-10_000:] != y[-10_000:]).mean() < 0.08
 
 
+@pytest.mark.slow
 def test_a_level_that_drifts_for_good_is_followed():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 60_000)

@@ -247,7 +247,7 @@ def test_the_positive_label_is_the_last_or_the_one_given():
     assert (absent.predict(X) == absent.predict_proba(X).argmax(axis=1)).all()
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("wrapper", [CostSensitive, OnlineThreshold, PredictionSets, Recalibrated])
 def test_a_learner_in_python_may_be_inside(wrapper):
     X, y = rows_of(3, rows=40)

@@ -150,6 +150,7 @@ def test_constant_features_and_hostile_rows_stay_finite(window):
     assert np.isfinite(model.forecast_.means).all()
 
 
+@pytest.mark.slow
 def test_a_constant_feature_does_not_wear_the_bank_out():
     """Without a cap the constant direction overflows after some 140,000 rows, and every answer is chance."""
     rng = np.random.default_rng(0)

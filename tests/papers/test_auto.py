@@ -144,6 +144,7 @@ def test_without_river_its_models_are_left_out_and_the_forest_is_refused(
         reproduce.reproduce(["forest"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_the_forest_stands_beside_the_default_on_the_same_rows() -> None:
     pytest.importorskip("river")

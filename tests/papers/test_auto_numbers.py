@@ -74,6 +74,7 @@ def test_findings_are_means_over_the_same_rows_and_bounds_are_judged(monkeypatch
     assert outcome.draw().axes
 
 
+@pytest.mark.slow
 def test_a_model_of_rivers_predicts_each_row_before_it_learns_it() -> None:
     pytest.importorskip("river")
     X, y = FriedmanDrift(seed=1).take(300)

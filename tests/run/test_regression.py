@@ -163,6 +163,7 @@ def _frame() -> Any:
     return pd.read_csv("prices.csv")
 
 
+@pytest.mark.slow
 def test_intervals_keep_their_coverage_when_targets_come_late(capsys: pytest.CaptureFixture[str]) -> None:
     """A random walk: after fifty rows the target is far from where the model that predicted it saw it.
 

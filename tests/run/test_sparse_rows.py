@@ -104,6 +104,7 @@ def test_the_commands_take_sparse_files(capsys: pytest.CaptureFixture[str]) -> N
         assert (code, told) == (2, f"thalweg: {wrong}\n")
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("kind", ["svmlight", "vowpal-wabbit"])
 def test_a_pipe_needs_no_more_options_than_a_file_and_lines_to_predict_need_no_label(
     kind: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -151,6 +151,7 @@ def test_names_of_vowpal_wabbit_are_words_and_indices_are_none() -> None:
         assert {word for word, _ in each["words"][:8]} == own
 
 
+@pytest.mark.slow
 def test_models_of_dense_rows_leave_text_out_as_before(capsys: pytest.CaptureFixture[str]) -> None:
     write(1200)
     dense = begun("out", model="oldc", ngrams="1")

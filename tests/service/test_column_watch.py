@@ -266,6 +266,7 @@ def test_predictions_and_labels_that_change_are_shown_and_the_same_in_a_replay()
     assert again.publish().inputs("m").outcomes == [prediction, label]
 
 
+@pytest.mark.slow
 def test_rows_that_come_faster_are_found_and_leave_the_cause_of_a_rise_unclear():
     columns = {"columns": [{"name": "x0", "kind": "number"}, {"name": "when", "kind": "time"}]}
     rows, labels, predicted = rising()

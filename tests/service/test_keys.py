@@ -47,7 +47,8 @@ def snapshot_by(service: Service):
     return service._learners._threads["default"].model.snapshot()
 
 
-@pytest.mark.parametrize("memory", [None, LEAST])
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("memory", [LEAST, None])
 def test_late_labels_and_revisions_replay_to_the_same_bytes(tmp_path, memory, monkeypatch):
     monkeypatch.setattr(live_model, "_MOST_BYTES", 1 << 16)  # files of snapshots are cut into pieces
     keys = 40 if memory is None else 1500

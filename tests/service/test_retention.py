@@ -91,6 +91,7 @@ def test_a_cut_that_was_interrupted_is_resumed(tmp_path, monkeypatch):
         for _ in range(6):
             await tell(service, await ask(service, 5))
         service._learners.keep("default")
+        await asyncio.to_thread(service._drain)  # until the snapshot is written
         await tell(service, await ask(service, 5))
         monkeypatch.setattr(writer, "_PAGE", 1)
         monkeypatch.setattr(service._writer, "put", lambda commands: None)  # the process ends after a page

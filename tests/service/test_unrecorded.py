@@ -28,6 +28,7 @@ def full(monkeypatch):
     return fill
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("asked", [True, False])
 def test_rows_are_predicted_without_being_recorded_if_the_option_says_so(tmp_path, monkeypatch, full, asked):
     async def scenario(service: Service) -> None:

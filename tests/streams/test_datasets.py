@@ -121,6 +121,7 @@ def test_weather_is_the_published_data_set() -> None:
     assert np.count_nonzero(X[:, 2] > 5500) == 2
 
 
+@pytest.mark.slow
 @needs("covertype.npz")
 def test_covertype_unfolds_into_indicators() -> None:
     table, folded = load_covertype(), load_covertype(one_hot=False)

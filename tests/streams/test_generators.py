@@ -310,6 +310,7 @@ def test_words_of_a_text_follow_zipf_and_a_share_of_them_the_topic() -> None:
         assert sum(own[word] for word in telling) / own.total() == pytest.approx(0.2, abs=0.03)
 
 
+@pytest.mark.slow
 def test_topics_drift_gradually_and_change_at_once() -> None:
     def frequencies(stream: DriftingTopics, time: int, label: int) -> collections.Counter[str]:
         X, y = stream.concept(time).draw(1500)
