@@ -307,7 +307,7 @@ def test_what_is_not_there_yet_is_explained(opened: Any, service: Replayed) -> N
     shown.evaluate(again)
     shown.wait_for_selector("canvas")
     assert "no single learning rate" in chart(shown, "rate").inner_text()
-    assert "there is no half-life" in chart(shown, "half_life").inner_text()
+    assert "it has no half-life" in chart(shown, "half_life").inner_text()
 
 
 def test_what_a_service_tells_is_never_markup(opened: Any, service: Replayed) -> None:
