@@ -112,10 +112,9 @@ def _require_same(options: RunOptions, begun: dict[str, Any] | None, key: str | 
 
     if begun is None:
         return
-    was = begun.get("key")  # of a model each, on Spark; the option of a run on one machine means something else
-    other = options.first_other({name: value for name, value in begun.items() if name != "key"})
-    if other is None and was != key:
-        other = f"key = {was!r}, not {key!r}"
+    other = options.first_other(begun, besides=("key",))  # which is no option of this kind of run
+    if other is None and begun["key"] != key:
+        other = f"key = {begun['key']!r}, not {key!r}"
     if other is not None:
         raise InvalidParameter(f"{out} holds a run, started with {other}: choose another folder with --out")
 
