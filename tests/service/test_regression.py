@@ -196,6 +196,7 @@ def test_intervals_hold_whatever_the_delay():
     asked = CreateRequest("m", "auto-linear", task="regression")
     encoder = schema.as_described({"columns": [{"name": name, "kind": "number"} for name in "abc"]})
     body = record_of(asked, None) | {"schema": encoder.to_json()}
+    X = np.pad(X, ((0, 0), (0, len(encoder.plan.feature_names) - 3)))  # nothing is missing
     model = LiveModel("m", Decision(1, "create", 1, body))
     given: list[PredictedRows] = []
     covered = []
