@@ -40,7 +40,7 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
         X, y = rows(max(20, (bench.effort.size or VALUES) // count), count)
         contestants = [_contestant(name, model, X, y) for name, model in MODELS.items()]
         contestants.append(
-            Contestant(WORK, CHECK, lambda rows, X=X: _check(X[:rows]), X.shape[0], "ours", least=X.shape[0])
+            Contestant(WORK, CHECK, lambda count, X=X: _check(X, count), X.shape[0], "ours", least=X.shape[0])
         )
         yield list(bench.measure(contestants, {"values": count}))
 

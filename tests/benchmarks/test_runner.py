@@ -52,7 +52,9 @@ def test_a_suite_leaves_a_file_and_pictures_that_can_be_drawn_again(name: str, t
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["fleet", "kernel_mean", "pca", "regression", "river_loop", "text", "untuned"])
+@pytest.mark.parametrize(
+    "name", ["fleet", "kernel_mean", "pca", "regression", "river_loop", "sparse_rows", "text", "untuned"]
+)
 def test_a_suite_runs_to_its_end(name: str, tmp_path: Path) -> None:
     assert main([name, *TINY, "--rounds", "1", "--out", str(tmp_path)]) == 0
     assert read(tmp_path / f"{name}.json").complete

@@ -32,7 +32,7 @@ Over sparse rows the members are others: logistic regressions with a step size f
 and 3, and the most frequent label. They start with the same weight, over values relative to the root mean square of
 their feature's (``kernels/ensemble/sparse_scaled.hpp``), and are mixed by the same rule. They were settled on generated
 topics and on docstrings (``python -m benchmarks text``). With ``dense_features`` the members over dense rows take part,
-too, with the first columns of sparse rows. Cost: about 40 ns for each value that is not zero, for two
+too, with the first columns of sparse rows. Cost: about 26 ns for each value that is not zero, for two
 classes with weights in the cache.
 
 Rows may have weights: each member takes them as it does by itself, and is charged for a mistake by the row's weight.
