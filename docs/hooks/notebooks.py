@@ -1,9 +1,14 @@
-"""Notebooks, kept without their outputs, are executed by Jupyter and become pages with them."""
+"""Notebooks, kept without their outputs, are executed by Jupyter and become pages with them.
+
+Pages link to the notebook itself, which is there in the repository too; on the site such a link leads to its page.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import nbformat
 from figures import write_twins
@@ -30,6 +35,7 @@ matplotlib.rcParams.update({"text.color": style.INK, "figure.facecolor": "none",
 #: How cells begin that show a result of ours; those of others have styles that do not go with the site's.
 OURS = '<div class="thalweg">'
 DOWNLOAD = "[Download this notebook]({name}){{ .md-button }}\n"
+LINK = re.compile(r"(\]\([./]*notebooks/[\w-]+)\.ipynb\)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -40,6 +46,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         for drawing in sorted(made.glob("*.svg")):
             files.append(File.generated(config, f"figures/{drawing.name}", abs_src_path=str(drawing)))
     return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Links to notebooks lead to their pages."""
+    return LINK.sub(r"\1.md)", markdown)
 
 
 def execute(path: Path) -> NotebookNode:

@@ -7,6 +7,7 @@ import resource
 import socket
 import threading
 from contextlib import ExitStack
+from typing import NamedTuple
 
 import pytest
 
@@ -178,3 +179,44 @@ def test_large_bodies_are_unpacked_in_a_thread_and_a_few_at_a_time():
         assert intake.unpacked == 0
 
     asyncio.run(unpack())
+
+
+def test_responses_that_are_written_whole_are_like_others(common):
+    """Those to predictions and labels are, unless they are refused: then they go through the messages of ASGI."""
+
+    def request(body: bytes, more: bytes = b"") -> bytes:
+        return HEAD + b"content-type: application/json\r\n%scontent-length: %d\r\n\r\n%s" % (more, len(body), body)
+
+    row = b'{"row": {"x": 1.0}}'
+    with connection(common) as plain:  # sent ahead, and answered in their order
+        plain.sendall(request(row) + request(b"{") + request(row, b"connection: close\r\n"))
+        first, refused, last = _responses(answer(plain))
+    assert [each.status[:12] for each in (first, refused, last)] == [b"HTTP/1.1 200", b"HTTP/1.1 422", b"HTTP/1.1 200"]
+    assert first.headers.keys() == refused.headers.keys() == last.headers.keys() - {b"connection"}
+    without = {b"content-length": b"", b"date": b""}
+    assert first.headers | without == refused.headers | without
+    assert last.headers[b"connection"] == b"close"
+    assert b'"predictions"' in first.body
+    assert b'"predictions"' in last.body
+    with connection(common) as plain:
+        plain.sendall(request(row).replace(b"HTTP/1.1", b"HTTP/1.0"))
+        (only,) = _responses(answer(plain))
+    assert only.headers[b"connection"] == b"close"
+
+
+class _Response(NamedTuple):
+    status: bytes
+    headers: dict[bytes, bytes]
+    body: bytes
+
+
+def _responses(text: bytes) -> list[_Response]:
+    found = []
+    while text:
+        head, _, rest = text.partition(b"\r\n\r\n")
+        status, *lines = head.split(b"\r\n")
+        headers = dict(line.split(b": ", 1) for line in lines)
+        length = int(headers[b"content-length"])
+        found.append(_Response(status, headers, rest[:length]))
+        text = rest[length:]
+    return found

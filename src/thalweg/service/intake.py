@@ -75,10 +75,18 @@ class Intake:
         place.unpacked = place.bytes
         self.unpacked += place.bytes
 
-    async def read(self, place: RequestSlot, receive: Receive, *, has_come: bool = False) -> bytes:
-        """A whole body, in time; most have come with their head, and need no deadline."""
-        if has_come:
-            return await self._pieces(place, receive)
+    def take(self, place: RequestSlot, piece: bytes) -> bytes:
+        """A piece of a body that has come, or all of it."""
+        place.bytes += len(piece)
+        self.bytes += len(piece)
+        if place.bytes > self._limits.body:
+            raise self._too_large()
+        if self.bytes > self._limits.bytes:
+            raise _too_much()
+        return piece
+
+    async def read(self, place: RequestSlot, receive: Receive) -> bytes:
+        """A whole body, in time."""
         try:
             async with asyncio.timeout(_LAST_SECONDS if self._closing else _BODY_SECONDS) as deadline:
                 self._reading.add(deadline)
@@ -97,13 +105,7 @@ class Intake:
             message = await receive()
             if message["type"] == "http.disconnect":
                 raise Refused(400, "the client went away")
-            pieces.append(message.get("body", b""))
-            place.bytes += len(pieces[-1])
-            self.bytes += len(pieces[-1])
-            if place.bytes > self._limits.body:
-                raise self._too_large()
-            if self.bytes > self._limits.bytes:
-                raise _too_much()
+            pieces.append(self.take(place, message.get("body", b"")))
             if not message.get("more_body"):
                 return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 

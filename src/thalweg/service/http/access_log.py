@@ -13,6 +13,8 @@ from typing import Any
 
 import orjson
 
+from thalweg.service.http.exchange import WRITE_WHOLE
+
 _LOG = logging.getLogger("thalweg.service")
 _REQUEST: ContextVar[str | None] = ContextVar("request", default=None)
 #: What a client may choose as an id.
@@ -65,6 +67,7 @@ class AccessLog:
         request = given.decode() if _ID.fullmatch(given) else secrets.token_hex(8)
         _REQUEST.set(request)
         began, status = time.perf_counter(), 0
+        scope.pop(WRITE_WHOLE, None)
 
         async def with_id(message: Any) -> None:
             nonlocal status

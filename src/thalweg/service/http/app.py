@@ -21,7 +21,7 @@ from thalweg.service.feeds.feeding import feed
 from thalweg.service.feeds.source import Source
 from thalweg.service.following import read_only
 from thalweg.service.http import handlers, mlflow_scoring, open_inference, openapi
-from thalweg.service.http.exchange import PREDICTING, Endpoint, Handler, Request, as_json, refusal
+from thalweg.service.http.exchange import PREDICTING, WRITE_WHOLE, Endpoint, Handler, Request, as_json, refusal
 from thalweg.service.metrics import MEDIA, text
 from thalweg.service.service import Service
 
@@ -92,6 +92,7 @@ class Application:
         if endpoint is not None:
             await endpoint(scope, receive, send)
             return
+        scope.pop(WRITE_WHOLE, None)
 
         async def with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":

@@ -10,13 +10,14 @@ import ipaddress
 import resource
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from thalweg.client.protocol import JSON, ErrorBody
 from thalweg.service.commands import Refused
-from thalweg.service.http.exchange import BODY_HAS_COME, encode
+from thalweg.service.http.exchange import WHOLE_BODY, WRITE_WHOLE, encode
 from thalweg.service.options import ConnectionLimits, Network, is_among
 
 #: Descriptors for the journal, streams and everything else that is no client.
@@ -174,7 +175,10 @@ class LimitedProtocol(HttpToolsProtocol):
         self._end_deadline()
         if len(self.pipeline) >= _MOST_PIPELINED:
             raise ValueError("too many requests were sent before the first got its reply")
+        before = self.cycle
         super().on_headers_complete()
+        if self.cycle is not before:
+            self.scope[WRITE_WHOLE] = partial(self._write_whole, self.cycle)  # type: ignore[literal-required]
 
     def on_body(self, body: bytes) -> None:
         self._incomplete = 0
@@ -184,13 +188,30 @@ class LimitedProtocol(HttpToolsProtocol):
         self._incomplete = 0
         self._in_message = False
         self._end_deadline()
-        self.scope[BODY_HAS_COME] = True  # type: ignore[literal-required]
+        self.scope[WHOLE_BODY] = partial(bytes, self.cycle.body)  # type: ignore[literal-required]
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if self._in_message and self._has_head:  # the rest of a body that nobody reads
             self._start_deadline()
+
+    def _write_whole(self, cycle: RequestResponseCycle, status: int, head: bytes, body: bytes) -> bool:
+        """Write a response as `cycle.send` would in two messages; False where the client must read others first."""
+        if cycle.disconnected:
+            return True
+        if self.flow.write_paused:
+            return False
+        cycle.response_started = True
+        usual = b"".join(b"%s: %s\r\n" % each for each in cycle.default_headers)
+        close = b"" if cycle.keep_alive else b"connection: close\r\n"
+        self.transport.write(b"".join((STATUS_LINE[status], usual, head, close, b"\r\n", body)))
+        cycle.response_complete = True
+        cycle.message_event.set()
+        if not cycle.keep_alive:
+            self.transport.close()
+        cycle.on_response()
+        return True
 
     # ------------------------------------------------------------------ limits
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from thalweg import __version__
 from thalweg.errors import InvalidParameter, MissingExtra
+from thalweg.service.http.exchange import WRITE_WHOLE
 
 _PURPOSE = "--otel-endpoint"
 #: Seconds after which an attempt to send spans is given up.
@@ -70,6 +71,7 @@ class Tracing:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         span = self._tracer.start_span(scope["method"], self._context.extract(headers), kind=self._server)
         status = 500
+        scope.pop(WRITE_WHOLE, None)
 
         async def with_status(message: Any) -> None:
             nonlocal status

@@ -219,6 +219,8 @@ class ColumnWatch:
         """Look for changes in whole blocks of rows: many at a time cost a fraction of one after the other."""
         if self._count >= BLOCK:
             self._settle()
+        self._predictions.test_blocks()
+        self._targets.test_blocks()
 
     def _settle(self) -> None:
         if self._count and self._names:

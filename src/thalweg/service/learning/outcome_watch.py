@@ -27,6 +27,7 @@ class OutcomeWatch:
     >>> watch = OutcomeWatch("label")
     >>> for day in range(40):
     ...     watch.add((np.full(100, int(day >= 25)), ["dry", "wet"]))
+    >>> watch.test_blocks()
     >>> [(change["row"], change["what"]) for change in watch.drift.changes]
     [(2501, 'category dry')]
     """
@@ -37,9 +38,12 @@ class OutcomeWatch:
         self._count = 0
 
     def add(self, cells: Cells) -> None:
-        """Take in rows, in order."""
+        """Take in rows, in order; `test_blocks` is due after the last of those that come together."""
         self._waiting.append(cells)
         self._count += len(cells[0] if isinstance(cells, tuple) else cells)
+
+    def test_blocks(self) -> None:
+        """Look for changes in whole blocks."""
         if self._count >= BLOCK:
             self.settle()
 
@@ -66,18 +70,22 @@ def _joined(parts: Sequence[Cells]) -> Cells:
     numbers = [each for each in parts if not isinstance(each, tuple)]
     if numbers:
         return np.concatenate(numbers)
+    named = [each for each in parts if isinstance(each, tuple)]
+    first = named[0][1]
+    if all(names is first for _, names in named):  # as those are that were predicted one after the other
+        return np.concatenate([own for own, _ in named]), first
     codes: dict[str, int] = {}
     places = []
-    for own, names in (each for each in parts if isinstance(each, tuple)):
+    for own, names in named:
         places.append(np.array([*(codes.setdefault(name, len(codes)) for name in names), -1])[own])
     return np.concatenate(places), list(codes)
 
 
 def cells_of_predictions(given: Predicted, without: Sequence[int]) -> Cells:
     """What a model predicted, but for rows that were erased."""
-    if isinstance(given, PredictedLabels):
-        return np.delete(given.codes, list(without)).astype(np.int64), given.labels
-    return np.delete(given.values, list(without))
+    values = given.codes if isinstance(given, PredictedLabels) else given.values
+    kept = np.delete(values, list(without)) if without else values
+    return (kept.astype(np.int64), given.labels) if isinstance(given, PredictedLabels) else kept
 
 
 def cells_of_labels(labels: NDArray[Any]) -> Cells:
