@@ -42,6 +42,9 @@ from thalweg.service.webhook import Webhook, read_secret
 _SWITCH_SECONDS = 0.0005
 #: Seconds between two signals of which the second ends at once, and for clients to read their last responses.
 _PATIENCE_SECONDS = 1.0
+#: Objects between collections of garbage, and how many of the younger generation come before one of the older. With
+#: Python's own numbers, which are 30 times lower, collections took a third of the time of a request.
+_COLLECTIONS = (20_000, 20, 20)
 _LOG = logging.getLogger("thalweg.service")
 _LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -296,5 +299,6 @@ async def _run(server: _Server, listener: socket.socket, tell: Callable[[int], N
         await asyncio.sleep(0.005)
     if server.started:
         gc.freeze()  # what is there by now stays: collections need not look at it
+        gc.set_threshold(*_COLLECTIONS)
         tell(listener.getsockname()[1])
     await running
