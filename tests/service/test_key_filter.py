@@ -7,7 +7,6 @@ import threading
 
 from tests.service.in_process import with_service
 from thalweg.service.commands import HttpResponse, Key
-from thalweg.service.journal.records import StoredResponse
 from thalweg.service.key_filter import KeyFilter
 from thalweg.service.service import Service
 
@@ -39,11 +38,10 @@ def test_a_key_of_an_earlier_process_or_of_a_stream_is_found_and_a_new_one_is_no
         recall = service.keys._recall
         service.keys._recall = lambda keys: asked.append(list(keys)) or recall(keys)  # type: ignore[method-assign]
 
-        async def fresh() -> StoredResponse:
-            done = await service.predict("default", [{"x": 3.0}], key("new"))
-            return StoredResponse("new", b"request", 200, "text/plain", done.reply.body)
+        async def fresh() -> HttpResponse:
+            return (await service.predict("default", [{"x": 3.0}], key("new"))).reply
 
-        async def again() -> StoredResponse:
+        async def again() -> HttpResponse:
             raise AssertionError("it was done before")
 
         assert (await service.keys.once("new", b"request", fresh)).body == b"reply"

@@ -211,12 +211,12 @@ def test_keys_that_come_together_are_looked_up_together(tmp_path, monkeypatch):
         looked_up.append(len(keys))
         return recall(journal, keys)
 
-    async def ask(service: Service, key: str) -> StoredResponse:
-        async def act() -> StoredResponse:
+    async def ask(service: Service, key: str) -> HttpResponse:
+        async def act() -> HttpResponse:
             given = Key(key, b"asked", lambda command: HttpResponse(200, "text", f"{command.seq}".encode()))
             done = (await service.predict("default", [{"x": 1.0}], given)).reply
             assert done is not None
-            return StoredResponse(key, b"asked", done.status, done.media, done.body)
+            return done
 
         return await service.keys.once(key, b"asked", act)
 

@@ -79,6 +79,8 @@ class Authorizer:
 
     def __init__(self, tokens: list[Token], hosts: frozenset[str] | None = None) -> None:
         self._hosts = hosts
+        #: As the last request said it that was let in; most say the same.
+        self._host_let_in: bytes | None = None
         self.replace(tokens)
 
     def replace(self, tokens: list[Token]) -> None:
@@ -88,11 +90,13 @@ class Authorizer:
 
     def admit(self, headers: dict[bytes, bytes], scope: Scope, scheme: str) -> None:
         """`Refused` unless the request may do this."""
-        if self._hosts is not None:
-            host = _PORT.sub("", headers.get(b"host", b"").decode("latin-1")).lower()
+        given = headers.get(b"host", b"")
+        if self._hosts is not None and given != self._host_let_in:
+            host = _PORT.sub("", given.decode("latin-1")).lower()
             host = host.removeprefix("[").removesuffix("]")
             if host not in self._hosts:
                 raise Refused(421, f"this service is not {host[:100]!r}: use {' or '.join(sorted(self._hosts))}")
+            self._host_let_in = given
         if scope != "read" and _is_from_elsewhere(headers, scheme):
             raise Refused(403, "requests from pages of other sites may not change anything")
         if not self._tokens:

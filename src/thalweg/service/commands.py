@@ -20,7 +20,7 @@ class HttpResponse:
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Key:
     """An idempotency key, what was asked with it, and how the response is written."""
 

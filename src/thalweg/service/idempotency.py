@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from thalweg.errors import JournalError
-from thalweg.service.commands import Refused
+from thalweg.service.commands import HttpResponse, Refused
 from thalweg.service.journal.records import StoredResponse
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.key_filter import KeyFilter
@@ -25,9 +25,9 @@ class IdempotencyKeys:
         #: Keys to be looked up together, once the look-up before them is done.
         self._asked: dict[str, asyncio.Future[StoredResponse | None]] = {}
         self._looking: asyncio.Task[None] | None = None
-        self._under_way: dict[str, asyncio.Future[StoredResponse]] = {}
+        self._under_way: dict[str, tuple[bytes, asyncio.Future[HttpResponse]]] = {}
 
-    async def once(self, key: str, request: bytes, act: Callable[[], Awaitable[StoredResponse]]) -> StoredResponse:
+    async def once(self, key: str, request: bytes, act: Callable[[], Awaitable[HttpResponse]]) -> HttpResponse:
         """Do something once for all requests with this key.
 
         ``request`` is a fingerprint of what is asked: the same key with another request is `Refused`. ``act`` does it,
@@ -35,16 +35,19 @@ class IdempotencyKeys:
         """
         while True:
             if key in self._under_way or self.filter.may_have(key):  # most keys are new
-                found = await self._known(key)
-                if found is not None:
-                    break
+                if (known := await self._known(key)) is not None:
+                    asked, response = known
+                    if asked not in (request, b""):  # none is known of a request whose rows were erased
+                        raise Refused(409, "the Idempotency-Key was used before, with another request")
+                    return response
                 if key in self._under_way:
                     continue
-            mine = self._under_way[key] = asyncio.get_running_loop().create_future()
+            mine = asyncio.get_running_loop().create_future()
+            self._under_way[key] = request, mine
             try:
-                found = await act()
-                mine.set_result(found)
-                break
+                response = await act()
+                mine.set_result(response)
+                return response
             except BaseException as error:
                 mine.set_exception(
                     error
@@ -55,19 +58,19 @@ class IdempotencyKeys:
                 raise
             finally:
                 del self._under_way[key]
-        if found.request not in (request, b""):  # none is known of a request whose rows were erased
-            raise Refused(409, "the Idempotency-Key was used before, with another request")
-        return found
 
     async def recalled(self, keys: Sequence[str]) -> dict[str, StoredResponse]:
         """Responses that were given under these keys before."""
         found = await asyncio.gather(*(self._looked_up(key) for key in keys))
         return {kept.key: kept for kept in found if kept is not None}
 
-    async def _known(self, key: str) -> StoredResponse | None:
+    async def _known(self, key: str) -> tuple[bytes, HttpResponse] | None:
+        """What was asked with a key, and the response."""
         if (under_way := self._under_way.get(key)) is not None:
-            return await asyncio.shield(under_way)
-        return await self._looked_up(key)
+            asked, response = under_way
+            return asked, await asyncio.shield(response)
+        kept = await self._looked_up(key)
+        return None if kept is None else (kept.request, HttpResponse(kept.status, kept.media, kept.body))
 
     async def _looked_up(self, key: str) -> StoredResponse | None:
         if not self.filter.may_have(key):

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -209,21 +209,17 @@ class Service:
         Rows that need not be recorded are predicted while the journal cannot be written, if the options say so.
         """
         model = self.model(name)
-
-        def ask(future: asyncio.Future[Any]) -> None:
-            self.batcher.ask(Question(model, rows, future, key, state))
-
         if self.unrecorded and not must_record:
             return await self._predict_unrecorded(model, rows, state)
         try:
-            done: Predict = await self._wait(ask)
+            done = await self._ask(model, rows, key, state)
         except Refused as refused:
             if refused.status == 503 and self.unrecorded and not must_record:  # the journal failed meanwhile
                 return await self._predict_unrecorded(model, rows, state)
             if refused.status != 422 or not model.is_outvoted_by(rows):
                 raise
             await self._change_columns(model, rows)
-            done = await self._wait(ask)
+            done = await self._ask(model, rows, key, state)
         model.vote.fitting += len(rows)
         self.counts.predicted(len(rows))
         return done
@@ -438,19 +434,17 @@ class Service:
 
     # ------------------------------------------------------------------ between threads
 
-    async def _do(self, command: Any) -> Any:
-        def begin(future: asyncio.Future[Any]) -> None:
-            command.future = future
-            self._writer.put([command])
+    # A client that goes away does not undo what has begun.
 
-        return await self._wait(begin)
-
-    async def _wait(self, begin: Callable[[asyncio.Future[Any]], None]) -> Any:
-        """For what has begun; a client that goes away does not undo it."""
-        assert self._loop is not None
-        future = self._loop.create_future()
-        begin(future)
+    async def _ask(self, model: PublishedModel, rows: Any, key: Key | None, state: ModelState | None) -> Predict:
+        future: asyncio.Future[Predict] = asyncio.get_running_loop().create_future()
+        self.batcher.ask(Question(model, rows, future, key, state))
         return await future
+
+    async def _do(self, command: Any) -> Any:
+        command.future = asyncio.get_running_loop().create_future()
+        self._writer.put([command])
+        return await command.future
 
     def _committed(self, done: list[Command], events: list[tuple[str, Event]]) -> None:
         """In the writer's thread: predictions are acknowledged at once, the rest when it is learned."""

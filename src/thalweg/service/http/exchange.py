@@ -20,7 +20,6 @@ from thalweg.errors import JournalError
 from thalweg.service.auth import Scope
 from thalweg.service.commands import HttpResponse, Key, Refused
 from thalweg.service.intake import LARGE, RequestSlot
-from thalweg.service.journal.records import StoredResponse
 from thalweg.service.options import Limits, is_among
 from thalweg.service.service import Service
 
@@ -267,10 +266,8 @@ async def done_once(
     asked = [request.target, request.media.encode(), request.body]
     fingerprint = await request.apart(lambda: hashlib.sha256(b"\0".join(asked)).digest())
 
-    async def first_time() -> StoredResponse:
+    async def first_time() -> HttpResponse:
         done = await act(Key(key, fingerprint, written))
-        response = done.reply or written(done)  # of what is not recorded, no reply is kept
-        return StoredResponse(key, fingerprint, response.status, response.media, response.body)
+        return done.reply or written(done)  # of what is not recorded, no reply is kept
 
-    kept = await service.keys.once(key, fingerprint, first_time)
-    return HttpResponse(kept.status, kept.media, kept.body)
+    return await service.keys.once(key, fingerprint, first_time)

@@ -83,9 +83,10 @@ def _joined(parts: Sequence[Cells]) -> Cells:
 
 def cells_of_predictions(given: Predicted, without: Sequence[int]) -> Cells:
     """What a model predicted, but for rows that were erased."""
-    values = given.codes if isinstance(given, PredictedLabels) else given.values
-    kept = np.delete(values, list(without)) if without else values
-    return (kept.astype(np.int64), given.labels) if isinstance(given, PredictedLabels) else kept
+    if isinstance(given, PredictedLabels):
+        codes = np.delete(given.codes, list(without)) if without else given.codes
+        return codes.astype(np.int64), given.labels
+    return np.delete(given.values, list(without)) if without else given.values
 
 
 def cells_of_labels(labels: NDArray[Any]) -> Cells:
