@@ -1,8 +1,8 @@
 """Sparse rows: what a value that is not zero costs, from ten of them in a row to a hundred thousand.
 
 The compiled loops alone, over rows that were checked, and the check beside them. The weights of the 1,000 features of
-the shorter rows take 16 kB and stay in the first cache, beside a row of up to 300 values; a row of 1,000 values and its
-weights take 48 kB, more than that cache has on many machines, and those of two hundred thousand features are far from it.
+the shorter rows take 16 kB and stay in the first cache, beside a row of up to 300 values. A row of 1,000 values and its
+weights take 48 kB, more than that cache has on many machines; the weights of 200,000 features are far from it.
 """
 
 from __future__ import annotations
