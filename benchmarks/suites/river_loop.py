@@ -1,4 +1,4 @@
-"""A River user's loop: a dict in, a label out, then the label learned. Our O-LDC by `to_river` beside River's own."""
+"""A River user's loop: a dict in, a label out, then the label learned. Our models by `to_river` beside River's own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.plots.dots import dots
 from benchmarks.records import Finding, Record
 from benchmarks.rows import Rows
 from benchmarks.suite import Bench, Suite
-from thalweg import OnlineLDC
+from thalweg import AutoClassifier, OnlineLDC
 from thalweg.river import to_river
 
 WIDTHS = (3, 10, 54)
@@ -26,6 +26,9 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
         "OnlineLDC": lambda: to_river(OnlineLDC()),
         "OnlineLDC, missing as mean": lambda: to_river(OnlineLDC(), missing="mean"),
         "OnlineLDC behind River's StandardScaler": lambda: scaler() | to_river(OnlineLDC()),
+        "OnlineLDC that forgets": lambda: to_river(OnlineLDC("auto", counts="soft")),
+        "AutoClassifier, linear": lambda: to_river(AutoClassifier(curved=False)),
+        "AutoClassifier": lambda: to_river(AutoClassifier()),
     }
     for width in WIDTHS:
         rows = Rows(width)

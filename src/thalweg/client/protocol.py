@@ -354,6 +354,8 @@ class Receipt(ResponseBody, frozen=True):
         Labels learned again because of a revision.
     unknown, expired, conflicts : tuple of str
         Ids that were never given out, whose row is no longer kept, that have another label already (see `revise`).
+    new_labels : tuple of str
+        Labels of a classifier that it did not know before. One that was mistyped is withdrawn by `void`.
 
     Examples
     --------
@@ -371,6 +373,7 @@ class Receipt(ResponseBody, frozen=True):
     unknown: tuple[str, ...] = ()
     expired: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    new_labels: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -388,6 +391,7 @@ class Receipt(ResponseBody, frozen=True):
             self.unknown + later.unknown,
             self.expired + later.expired,
             self.conflicts + later.conflicts,
+            self.new_labels + later.new_labels,
         )
 
 

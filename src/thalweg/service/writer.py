@@ -318,6 +318,8 @@ class Writer(threading.Thread):
             self._ledger.forget()  # it took the labels for the rows' own
             raise Refused(422, f"a model may know at most {MOST_LABELS} different labels, and these would make it more")
         command.outcome = found
+        if state.labels is not None:
+            found.new_labels = sorted(str(label) for label in told - state.labels)
         if not (found.learned or found.revised or command.key):
             command.seq = self.seq
             return None

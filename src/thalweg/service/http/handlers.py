@@ -121,6 +121,7 @@ def _labelled(command: Label) -> HttpResponse:
             tuple(found.unknown),
             tuple(found.expired),
             tuple(found.conflicts),
+            tuple(found.new_labels),
         )
     )
 

@@ -63,6 +63,8 @@ class LabelOutcome:
     unknown: list[str] = field(default_factory=list)
     expired: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
+    #: Labels that the model did not know, where labels are classes.
+    new_labels: list[str] = field(default_factory=list)
     #: Rows that are withdrawn, with the record in which the first label came, or 0 for none.
     voided: list[tuple[PredictedRows, int, int]] = field(default_factory=list)
     #: Predict record and place of rows that are erased.

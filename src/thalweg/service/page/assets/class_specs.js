@@ -113,7 +113,9 @@ export const charts = (course) => [
     caption: "Effective sample size: how many rows of each class the model still remembers.",
     unit: "rows",
     lines: classLines(course, course.memory),
-    empty: "This kind of model does not report how many rows it remembers.",
+    empty: Object.keys(course.family_weights).length
+      ? "No member of this model that counts its rows has a part in the predictions at the moment."
+      : "This kind of model does not report how many rows it remembers.",
   },
   {
     key: "half_life",

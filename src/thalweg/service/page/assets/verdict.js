@@ -3,6 +3,7 @@ import { made } from "./made.js";
 import { count, number, perSecond, seconds, share } from "./numbers.js";
 
 const MORE = 0.0005; // shares that differ by less read as the same
+const FEW = 20; // labels, of which a share says little
 
 const tile = (name, value, beside, meaning) =>
   made(
@@ -30,6 +31,7 @@ const ofRareLabel = (course) => {
 const ofClasses = (course) => {
   if (course.lastRare("recall") != null) return ofRareLabel(course);
   const [error, still] = [course.last("error"), course.last("no_change")];
+  if (course.learned < FEW) return `${count(course.learned)} labels so far: too few to say how good the predictions are.`;
   const said = `Recently wrong in ${share(error)} of its predictions`;
   if (still == null) return said + ".";
   if (Math.abs(still - error) < MORE) return `${said}, as often as repeating the last label.`;
@@ -74,7 +76,7 @@ const noLabels = (course) => [
     "p",
     {},
     course.rows
-      ? `${count(course.pending)} of ${count(course.rows)} predicted rows wait for theirs. Give one by the id that came with the prediction, and the model begins to learn.`
+      ? `${count(course.pending)} of ${count(course.rows)} predicted rows wait for theirs. Give one by the id that came with the prediction, and the model learns from it.`
       : "Ask the model for a prediction. It comes with an id, by which you give the label later; with the first labels the charts begin.",
   ),
   example(
