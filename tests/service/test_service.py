@@ -290,3 +290,15 @@ def test_a_failure_of_the_writer_is_told_and_all_begins_anew(tmp_path, monkeypat
 
     with_service(tmp_path, scenario)
     assert "could not be written" in caplog.text
+
+
+def test_labels_that_a_model_did_not_know_are_named(tmp_path):
+    async def scenario(service: Service) -> None:
+        await teach(service, "a", "b")
+        for expected in (["A"], []):
+            asked = await service.predict("default", [{"x": 1.0}, {"x": 2.0}])
+            done = await service.label("default", [(f"{asked.seq}-0", "a"), (f"{asked.seq}-1", "A")])
+            assert done.outcome is not None
+            assert done.outcome.new_labels == expected
+
+    with_service(tmp_path, scenario)
