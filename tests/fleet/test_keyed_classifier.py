@@ -208,6 +208,7 @@ def test_a_key_that_cannot_be_found_or_is_text_is_refused():
         (lambda model: model.learn_one({"a": 1.0, "user": "u1"}, 1), "got 'u1' in column 'user': .*key_number"),
         (lambda model: model.fit(frame, y).predict_one({**dict(frame.iloc[0]), "user": "u1"}), "key_number"),
         (lambda model: model.fit(frame, y).predict(frame.assign(user="u1")), "key_number"),
+        (lambda model: model.fit(frame, y).predict(pl.from_pandas(frame[["a", "b", "c"]])), "must be 'user'"),
         (lambda model: model.set_params(key=1).learn_one([1.0, "u1"], 1), "key_number"),
     ):
         with pytest.raises((InvalidInput, InvalidParameter), match=what):

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -206,9 +206,12 @@ class KeyedClassifier(Wrapper):
         """The place of a key that has a name, among the names of the columns; nothing is known where there are none."""
         if not isinstance(self.key, str):
             return
+        self._require_key(names)
+        self._named_place = None if names is None else list(names).index(self.key)
+
+    def _require_key(self, names: Collection[Any] | None) -> None:
         if names is not None and self.key not in names:
             raise InvalidInput(f"rows must have the feature {self.key!r}, the key of this KeyedClassifier")
-        self._named_place = None if names is None else list(names).index(self.key)
 
     def _header(self) -> dict[str, Any]:
         place = {"key_place": self._named_place} if isinstance(self.key, str) else {}
@@ -231,6 +234,8 @@ class KeyedClassifier(Wrapper):
 
     def learn_one(self, x: Row, y: Any) -> Self:
         """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""
+        if isinstance(self.key, str) and isinstance(x, Mapping):
+            self._require_key(x)  # in River's rows a feature that is absent would be 0
         try:
             return super().learn_one(x, y)
         except InvalidInput as error:
@@ -238,6 +243,8 @@ class KeyedClassifier(Wrapper):
 
     def predict_one(self, x: Row) -> Any:
         """Predict one row; None from a model that has seen no label yet."""
+        if isinstance(self.key, str) and isinstance(x, Mapping):
+            self._require_key(x)
         try:
             return super().predict_one(x)
         except InvalidInput as error:
@@ -250,6 +257,8 @@ class KeyedClassifier(Wrapper):
         names = list(getattr(self, "feature_names_in_", named)) if frame is not None or isinstance(X, Mapping) else None
         try:
             place = self.key if names is None or isinstance(self.key, str) else names[self.key]
+            if frame is not None and place not in frame.names:
+                return error
             key = X[place] if frame is None else np.asarray(frame.column(place)).tolist()[0]
         except (TypeError, LookupError):
             return error
