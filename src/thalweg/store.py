@@ -9,6 +9,7 @@ A file is a safetensors container whose only metadata entry, ``thalweg``, is a J
                  tuple {"tuple": […]}
     features     how many, and their names where they have any
     labels       of a classifier: their kind and the sorted values
+    key_place    of a `KeyedClassifier` whose key is a name: which feature it is
     targets      of a regressor: how many columns y has, null for a one-dimensional one
     part         of a `Part` and not a model: its columns, its labels, and whether its rows come later
     notes        what else the writer wants kept with the model, as JSON. Of a `TableModel` the rest of the file is the

@@ -127,7 +127,11 @@ class TableModel:
 
     @property
     def importance_(self) -> Importance:
-        """Importance of the columns of the table, on recent rows as that of the learner."""
+        """Importance of the columns of the table, on up to 128 recent rows that this object learned by `partial_fit`.
+
+        It is missing, an AttributeError, where there are none: right after `thalweg.load`, in a copy, and in models of
+        text and other sparse columns, which keep no rows. `thalweg.explain.importance` takes rows of your own there.
+        """
         learner = self.learner
         if getattr(learner, "_recent", None) is None:
             return cast("Importance", learner.importance_)  # which says why there are none
@@ -154,6 +158,8 @@ class TableModel:
         return f"<p>{type(self).__name__} of the columns {columns}</p>{self.learner._html_repr()}"
 
     def __getattr__(self, name: str) -> Any:
+        if name == "importance_" and "learner" in self.__dict__:  # its own error says why
+            return self.learner.importance_
         message = f"a {type(self).__name__} has no {name!r}"
         if not name.startswith("_") and hasattr(self.__dict__.get("learner"), name):
             message += f": that of its learner is model.learner.{name}"

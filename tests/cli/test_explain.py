@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from tests.cli.calls import run
-from thalweg import OnlineLDC, save
+from thalweg import OnlineLDC, load, save
+from thalweg.explain import contributions, importance
 
 pytest.importorskip("pyarrow")
 
@@ -82,6 +83,24 @@ def test_words_of_a_text_are_named(capsys):
         assert float(row["base"]) + sum(row["contributions"].values()) == pytest.approx(
             float(row["probability"]), abs=2e-4
         )
+
+
+def test_python_names_the_columns_and_words_that_the_command_names(capsys):
+    rng = np.random.default_rng(2)
+    kinds, late = rng.choice(["van", "bike"], 400), rng.choice(["late", "fast"], 400)
+    y = np.where((late == "late") ^ (kinds == "van") & (rng.random(400) < 0.3), "bad", "good")
+    lines = [f"{kind},{word} delivery {at},{y}" for at, (kind, word, y) in enumerate(zip(kinds, late, y, strict=True))]
+    Path("t.csv").write_text("\n".join(["kind,note,y", *lines]) + "\n")
+    assert run(capsys, "run", "t.csv", "--target", "y", "--text", "note", "--quiet")[0] == 0
+    Path("new.csv").write_text("kind,note\nvan,late delivery\n")
+    (row,) = explained(capsys, "new.csv")
+    model = load("thalweg-run/model.thalweg")
+    found = contributions(model, [{"kind": "van", "note": "late delivery"}])
+    assert found.top(0) == pytest.approx(row["contributions"], rel=1e-4)
+    assert {"note: late", "kind"} <= found.top(0).keys()
+    with pytest.raises(AttributeError, match="rows are sparse, as those of text are, and are not kept"):
+        model.partial_fit([{"kind": "van", "note": "late"}], ["bad"]).importance_  # noqa: B018
+    assert set(importance(model, [{"kind": "van", "note": "late"}], ["bad"]).names) >= {"kind", "note"}
 
 
 def test_a_model_without_background_says_so(capsys):

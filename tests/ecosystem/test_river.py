@@ -1,5 +1,6 @@
 """Our models in River's pipelines, evaluation, drift handling and metrics; River's models and streams in ours."""
 
+import pickle
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ from sklearn.base import clone
 from thalweg import (
     CCIPCA,
     Committee,
+    CostSensitive,
     OnlineLDC,
     OnlineLinearRegression,
     OnlineLogistic,
@@ -22,7 +24,9 @@ from thalweg import (
 )
 from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
 from thalweg.evaluate import prequential, prequential_regression, summarise, summarise_regression
+from thalweg.fleet import Fleet, KeyedClassifier
 from thalweg.river import from_river, river_stream, to_river
+from thalweg.store import dumps, loads
 
 pytest.importorskip("river", reason="River is not installed")
 
@@ -257,3 +261,33 @@ def test_a_model_that_cannot_continue_is_refused():
     for options in ({"missing": "mean"}, {"sparse": True}):
         with pytest.raises(InvalidParameter, match="be left out"):
             to_river(named, **options)
+
+
+def test_the_key_of_a_keyed_classifier_is_named():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 30, 600), rng.normal(size=(600, 2))])
+    y = X[:, 1] + rng.normal(size=30)[X[:, 0].astype(int)] > 0
+    frame = pd.DataFrame(X, columns=["user", "b", "a"])
+    model, many = (to_river(KeyedClassifier(OnlineLDC(), key="user")) for _ in range(2))
+    predictions = []
+    for x, label in zip(frame.to_dict("records"), y.tolist(), strict=True):
+        predictions.append(model.predict_one(x))
+        model.learn_one(x, label)
+    ours = KeyedClassifier(OnlineLDC()).predict_then_learn(X, y)
+    assert (ours[1:] == np.array(predictions[1:])).mean() > 0.99  # the learner of all keys has its features in an order
+    many.learn_many(frame, pd.Series(y))
+    for each in (model, many, pickle.loads(pickle.dumps(model))):
+        assert (each.feature_names_, each.learner_.n_keys_) == (("a", "b", "user"), 30)
+        assert loads(dumps(each.learner_)).n_keys_ == 30
+    with pytest.raises(InvalidInput, match="key_number"):
+        model.learn_one({"a": 1.0, "b": 0.0, "user": "u7"}, True)
+    for asked in (lambda x: model.learn_one(x, True), model.predict_one):
+        with pytest.raises(InvalidInput, match="rows must have the feature 'user'"):
+            asked({"a": 1.0, "b": 0.0})
+    for refused in (KeyedClassifier(OnlineLDC()), CostSensitive(KeyedClassifier(OnlineLDC()), costs="balanced")):
+        with pytest.raises(InvalidParameter, match="River's rows are dicts"):
+            to_river(refused)
+    learned = to_river(KeyedClassifier(OnlineLDC()).fit(frame, y))
+    assert learned.feature_names_ == ("user", "b", "a")
+    with pytest.raises(InvalidParameter, match="a Fleet takes dicts by itself"):
+        to_river(Fleet(OnlineLDC()))

@@ -3,13 +3,26 @@
 from itertools import permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
+from sklearn.base import is_regressor
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
-from thalweg import AutoClassifier, KernelMeanClassifier, OnlineLDC, OnlineLogistic, Perceptron, TilingClassifier
+from thalweg import (
+    AutoClassifier,
+    AutoRegressor,
+    KernelMeanClassifier,
+    OnlineLDC,
+    OnlineLogistic,
+    Perceptron,
+    StreamPipeline,
+    TextHasher,
+    TilingClassifier,
+)
 from thalweg.catalogue import MODELS, make_model
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.explain import contributions
@@ -116,6 +129,25 @@ def test_sparse_rows_are_explained_by_their_values(model):
     np.testing.assert_array_equal(found.values.indices, X[190:].indices)
     np.testing.assert_allclose(found.base + found.values.sum(axis=1), found.score, atol=1e-9)
     assert len(found.top(0, 3)) == 3
+
+
+@pytest.mark.parametrize("last", [AutoClassifier(), AutoRegressor()], ids=lambda m: type(m).__name__)
+def test_texts_are_explained_by_their_words(last):
+    rng = np.random.default_rng(4)
+    late = rng.random(300) < 0.5
+    texts = [f"{'Late' if each else 'fast'} delivery number{at % 9}" for at, each in enumerate(late)]
+    model = StreamPipeline([TextHasher(), last]).partial_fit(texts, late.astype(float if is_regressor(last) else str))
+    asked = ["late delivery", "a fast van"]
+    for rows in (asked, pd.DataFrame({"note": asked})):
+        found = contributions(model, rows)
+        assert [next(iter(found.top(row, 1))) for row in (0, 1)] == ["text: late", "text: fast"]
+        np.testing.assert_allclose(found.base + found.values.sum(axis=1), found.score, atol=1e-9)
+    hashed = contributions(model, TextHasher().transform(asked))
+    np.testing.assert_array_equal(hashed.values.data, found.values.data)
+    with pytest.raises(InvalidParameter, match="left out for texts"):
+        contributions(model, asked, groups={"a": [0]})
+    with pytest.raises(InvalidInput, match=r"X must hold numbers .* behind a TextHasher"):
+        contributions(make_pipeline(TextHasher(), LogisticRegression()).fit(texts, late), asked)
 
 
 def test_what_cannot_be_explained_is_refused():

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import copy
+import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from tests.laws import LAWS
@@ -168,6 +172,47 @@ def test_files_and_copies_hold_learners_of_any_kind(learner):
     for each in (model, twin, loaded):
         each.partial_fit(X[:50, [1, 0, 2, 3]], y[:50].astype(str))
     assert dumps(model) == dumps(twin) == dumps(loaded)
+
+
+def test_a_key_by_its_name_is_that_feature_wherever_it_is():
+    X, y = related_keys(rows=300)
+    by_place = KeyedClassifier(OnlineLDC()).partial_fit(X, y)
+    frame = pd.DataFrame(X, columns=["user", "a", "b", "c"])
+    others = frame[["a", "user", "b", "c"]]
+    for names in (frame, others, pl.from_pandas(others), pa.table(dict(others))):
+        model = KeyedClassifier(OnlineLDC(), key="user").partial_fit(names, y)
+        state = dumps(model)
+        for each in (model, loads(state), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+            np.testing.assert_array_equal(each.predict_proba(names), by_place.predict_proba(X))
+            assert each.n_keys_ == by_place.n_keys_
+    one_by_one = KeyedClassifier(OnlineLDC(), key="user")
+    for row, label in zip(others.to_dict("records"), y.tolist(), strict=True):
+        one_by_one.learn_one(row, label)
+    assert dumps(one_by_one) == state
+    with pytest.raises(InvalidInput, match="sample_weight"):
+        model.fit(frame, y, sample_weight=-np.ones(len(y)))
+    assert dumps(pickle.loads(pickle.dumps(model))) == state
+    np.testing.assert_array_equal(model.fit(frame, y).predict(frame), KeyedClassifier(OnlineLDC()).fit(X, y).predict(X))
+
+
+def test_a_key_that_cannot_be_found_or_is_text_is_refused():
+    X, y = related_keys(rows=50)
+    frame = pd.DataFrame(X, columns=["user", "a", "b", "c"])
+    for learn, what in (
+        (lambda model: model.partial_fit(X, y), "where names are not known"),
+        (lambda model: model.learn_one(X[0], 1), "where names are not known"),
+        (lambda model: CostSensitive(model, costs="balanced").fit(frame, y), "inside another model"),
+        (lambda model: model.fit(frame[["a", "b"]], y), "rows must have the feature 'user'"),
+        (lambda model: model.learn_one({"a": 1.0, "b": 2.0}, 1), "rows must have the feature 'user'"),
+        (lambda model: model.fit(frame.assign(user="u1"), y), "column 'user' has the key 'u1': .*key_number"),
+        (lambda model: model.learn_one({"a": 1.0, "user": "u1"}, 1), "got 'u1' in column 'user': .*key_number"),
+        (lambda model: model.fit(frame, y).predict_one({**dict(frame.iloc[0]), "user": "u1"}), "key_number"),
+        (lambda model: model.fit(frame, y).predict(frame.assign(user="u1")), "key_number"),
+        (lambda model: model.fit(frame, y).predict(pl.from_pandas(frame[["a", "b", "c"]])), "must be 'user'"),
+        (lambda model: model.set_params(key=1).learn_one([1.0, "u1"], 1), "key_number"),
+    ):
+        with pytest.raises((InvalidInput, InvalidParameter), match=what):
+            learn(KeyedClassifier(OnlineLDC(), key="user"))
 
 
 def test_what_cannot_be_is_refused_and_changes_nothing():

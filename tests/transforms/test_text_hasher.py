@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 
 from tests import text_oracle
 from tests.examples import examples
-from thalweg import TextHasher
+from thalweg import OnlineLogistic, StreamPipeline, TextHasher
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
 from thalweg.store import dumps
 from thalweg.text import FeatureNames, NGrams
@@ -67,6 +67,13 @@ def test_no_texts_are_no_rows(empty):
     assert TextHasher(hash_bits=4).transform(empty).shape == (0, 16)
 
 
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_frame_of_one_column_is_that_column(library):
+    texts = ["late again", None, "fast"]
+    model = StreamPipeline([TextHasher(), OnlineLogistic()]).partial_fit(texts, [1, 0, 0])
+    np.testing.assert_array_equal(model.predict_proba(library({"note": texts})), model.predict_proba(texts))
+
+
 @pytest.mark.parametrize(
     ("texts", "what"),
     [
@@ -74,7 +81,7 @@ def test_no_texts_are_no_rows(empty):
         (["a", 7], "7 of type int at row 1"),
         ([["a"]], "of type list at row 0"),
         (np.array([["a", "b"]]), "one column of texts"),
-        (pd.DataFrame({"a": ["x"], "b": ["y"]}), "type struct"),
+        (pd.DataFrame({"a": ["x"], "b": ["y"]}), r"give one of them, as in X\['a'\]"),
         (pa.array([1, 2]), "type int64"),
         (pl.Series([1.5]), "type double"),
     ],

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.explain.groups import groups_for
+from thalweg.explain.groups import Groups, groups_for
 from thalweg.explain.scores import is_additive, is_classifier, outputs_for, scores_of
 from thalweg.parameters import Whole
 
@@ -57,6 +57,9 @@ class Contributions:
     ----------
     names : tuple of str or None
         The columns; None for sparse rows, whose contributions are by place.
+    feature_names : dict of int to str, or None
+        Of sparse rows, the names of the features that contribute: a column, or a word as in ``"note: late"``. None
+        where rows have no names. Features may share a name.
     values : ndarray of shape (rows, columns), or csr_array
         The contributions. With the base value they add up to the score.
     standard_error : ndarray of shape (rows, columns), or csr_array
@@ -76,17 +79,28 @@ class Contributions:
     base: Floats
     score: Floats
     labels: NDArray[Any] | None
+    feature_names: dict[int, str] | None = None
 
     def top(self, row: int, most: int = 5) -> dict[str, float]:
         """The largest contributions to one row, either sign, by name."""
+        return dict(list(self.ranked(row).items())[:most])
+
+    def ranked(self, row: int) -> dict[str, float]:
+        """All contributions to one row that are not zero, by name, the largest of either sign first.
+
+        Features of one name, such as the categories of a column, count together.
+        """
         if self.names is None:
             begin, end = self.values.indptr[row : row + 2]
-            names = [f"x{at}" for at in self.values.indices[begin:end].tolist()]
-            values = self.values.data[begin:end]
+            places, values = self.values.indices[begin:end].tolist(), self.values.data[begin:end]
+            known = self.feature_names
+            names = [f"x{at}" if known is None else known[at] for at in places]
         else:
             names, values = list(self.names), self.values[row]
-        best = np.argsort(-np.abs(values), kind="stable")[:most]
-        return {names[at]: float(values[at]) for at in best if values[at] != 0.0}
+        found: dict[str, float] = {}
+        for name, value in zip(names, values.tolist(), strict=True):
+            found[name] = found.get(name, 0.0) + value
+        return dict(sorted(((name, value) for name, value in found.items() if value), key=lambda item: -abs(item[1])))
 
 
 def contributions(
@@ -104,13 +118,14 @@ def contributions(
     Parameters
     ----------
     model : classifier or regressor
-        Any that is fitted, also of scikit-learn; or a `TableClassifier` or `TableRegressor`, whose rows are tables.
-    X : array of shape (rows, features), a table for a table's model, or a sparse matrix
+        Any that is fitted, also of scikit-learn; or a `TableClassifier` or `TableRegressor`, whose rows are tables; or
+        a `StreamPipeline` that begins with a `TextHasher`, whose rows are texts.
+    X : array of shape (rows, features), a table for a table's model, texts, or a sparse matrix
         The rows to explain.
     background : rows like X, optional
         What the base value is the mean score of, and where the values come from that stand in for those of a row:
         some dozens of ordinary rows. By default the recent rows that the model has kept; a file keeps those of a run.
-        Sparse rows have none: their values are left out.
+        Sparse rows and texts have none: their values are left out.
     groups : dict of name to features, optional
         Features that are replaced together, by place or name; those in no group are one group. By default each feature
         is by itself, or the features of one column of a table together.
@@ -146,8 +161,8 @@ def contributions(
         if paths % 2:
             raise InvalidParameter.of("contributions", "paths", rule.text, paths)
     if hasattr(X, "tocsr"):
-        return _of_sparse_rows(model, X.tocsr(), label, paths, seed)
-    rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
+        return _of_sparse_rows(model, X.tocsr(), groups, label, paths, seed)
+    rows = _numbers(X)
     background = _background(model, background, rows.shape[1])
     groups = groups_for(groups, model, rows.shape[1])
     outputs = outputs_for(model, rows, label, len(rows))
@@ -175,6 +190,14 @@ def contributions(
         values[at, active], errors[at, active] = plan.shapley(worth, ends, _BLOCK // groups.width + 1)
     labels = np.asarray(model.classes_)[outputs] if is_classifier(model) else None
     return Contributions(groups.names, values, errors, base, score, labels)
+
+
+def _numbers(X: Any) -> Floats:
+    try:
+        return np.atleast_2d(np.asarray(X, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        change = "texts are explained behind a TextHasher in a StreamPipeline, other columns by a table model"
+        raise InvalidInput(f"X must hold numbers ({error}): {change}") from error
 
 
 def _background(model: Any, background: Any, width: int) -> Floats:
@@ -271,7 +294,7 @@ def _blocks(count: int, size: int) -> Iterator[slice]:
     return (slice(begin, min(begin + size, count)) for begin in range(0, count, size))
 
 
-def _of_sparse_rows(model: Any, X: Any, label: Any, paths: int | None, seed: int) -> Contributions:
+def _of_sparse_rows(model: Any, X: Any, groups: Any, label: Any, paths: int | None, seed: int) -> Contributions:
     from scipy.sparse import csr_array
 
     outputs = outputs_for(model, X, label, X.shape[0])
@@ -298,7 +321,8 @@ def _of_sparse_rows(model: Any, X: Any, label: Any, paths: int | None, seed: int
         parts: Any = (found, X.indices.copy(), X.indptr.copy())
         return csr_array(parts, shape=X.shape)
 
-    return Contributions(None, like(values), like(errors), of_empty[0][outputs], score, labels)
+    named = {at: groups.name_of(at) for at in np.unique(X.indices).tolist()} if isinstance(groups, Groups) else None
+    return Contributions(None, like(values), like(errors), of_empty[0][outputs], score, labels, named)
 
 
 def _paths_without_background(count: int) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,10 +13,11 @@ from thalweg.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from thalweg.tables.plan import Plan
+    from thalweg.text import FeatureNames
 
 Places = NDArray[np.int64]
-#: The group of the features that were left out of all others.
-REST = "other features"
+#: The group of the features that were left out of all others, and that of rows that are texts.
+REST, TEXT = "other features", "text"
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,16 @@ class Groups:
         The feature of each group whose size has a meaning; -1 for groups such as categories, which have none.
     width : int
         The number of features of a row.
+    words : dict
+        The sparse groups, each of whose features has a name of its own: their words by place in the group, or None
+        where no words are known.
     """
 
     names: tuple[str, ...]
     features: tuple[range | Places, ...]
     ordered: tuple[int, ...]
     width: int
+    words: Mapping[str, FeatureNames | None] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -59,7 +64,9 @@ class Groups:
     def of_plan(cls, plan: Plan) -> Self:
         """The columns of a table; the feature that marks gaps of several columns is a group of its own."""
         from thalweg.tables.kinds import NumberColumn
+        from thalweg.tables.sparse_column import SparseColumn
 
+        words: dict[str, FeatureNames | None] = {}
         names: list[str] = []
         features: list[range | Places] = []
         ordered: list[int] = []
@@ -70,6 +77,7 @@ class Groups:
             features.append(range(begin, begin + column.width))
             ordered.append(begin if isinstance(column, NumberColumn) else -1)
             if column.sparse:
+                words[column.name] = column.words if isinstance(column, SparseColumn) else None
                 behind += column.width
             else:
                 start += column.width
@@ -77,7 +85,12 @@ class Groups:
             names.append(mark)
             features.append(range(start, start + 1))
             ordered.append(-1)
-        return cls(tuple(names), tuple(features), tuple(ordered), plan.width)
+        return cls(tuple(names), tuple(features), tuple(ordered), plan.width, words)
+
+    @classmethod
+    def of_text(cls, words: FeatureNames | None, width: int) -> Self:
+        """Rows that are texts: one group of hashed words."""
+        return cls((TEXT,), (range(width),), (-1,), width, {TEXT: words})
 
     @classmethod
     def given(cls, groups: Mapping[str, ArrayLike], width: int, feature_names: Sequence[str]) -> Self:
@@ -101,6 +114,23 @@ class Groups:
             features[REST] = rest
         ordered = tuple(int(each[0]) if len(each) == 1 else -1 for each in features.values())
         return cls(tuple(features), tuple(features.values()), ordered, width)
+
+    def name_of(self, feature: int) -> str:
+        """The group of a feature; of a sparse one with the word that the feature stands for, or its place.
+
+        Examples
+        --------
+        >>> from thalweg.text import FeatureNames, NGrams
+        >>> words = FeatureNames(8).add_texts(["late again"], NGrams(hash_bits=8))
+        >>> sorted(map(Groups.of_text(words, 256).name_of, [*words, 7]))
+        ['text: 7', 'text: again', 'text: late']
+        """
+        name, features = next(each for each in zip(self.names, self.features, strict=True) if feature in each[1])
+        if name not in self.words:
+            return name
+        words, place = self.words[name], feature - int(features[0])
+        word = None if words is None else words.get(place)
+        return f"{name}: {place if word is None else word}"
 
     def numbers(self) -> Places:
         """The group of each feature."""

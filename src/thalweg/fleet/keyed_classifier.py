@@ -26,15 +26,24 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.frames.reading import frame_of, is_in_memory, names_of_columns
 from thalweg.kernels import compiled
+from thalweg.learners.base.rows import Floats, Row, names_of
 from thalweg.learners.base.wrapper import Wrapper
-from thalweg.parameters import Real, Rules, Whole
+from thalweg.parameters import Real, Rule, Rules, Whole
 
 if TYPE_CHECKING:
     from thalweg.kernels._base import Core
+
+_PLACE = Whole(0, 2**31 - 1)
+_MAKES_NUMBERS = "thalweg.tables.key_column.key_number makes a number of a key that is text"
 
 
 class KeySummary(NamedTuple):
@@ -65,9 +74,10 @@ class KeyedClassifier(Wrapper):
     ----------
     learner : classifier
         The model of all keys, a template that is never learned itself. It sees the rows without their key.
-    key : int, default 0
-        The feature that holds the key: any number, with whatever meaning. `thalweg.tables.key_column.key_number` makes
-        one of a text.
+    key : int or str, default 0
+        The feature that holds the key, by its place or its name. A name needs rows with names: frames or dicts, given
+        to the KeyedClassifier itself and not to another model around it. A key is any number, with whatever meaning.
+        `thalweg.tables.key_column.key_number` makes one of a text.
     spread : float > 0, default 1
         Standard deviation that is expected of the difference between a key's log-odds and those of all keys. Raising it
         lets new keys depart faster.
@@ -100,20 +110,31 @@ class KeyedClassifier(Wrapper):
     >>> right = model.predict_then_learn(np.column_stack([key, x]), y) == y
     >>> round(float(right[1000:].mean()), 2), model.n_keys_
     (0.99, 2)
+
+    The key by its name, and the number of a key that is text:
+
+    >>> from thalweg.tables.key_column import key_number
+    >>> named = KeyedClassifier(OnlineLDC(), key="user")
+    >>> for user, x, label in [("ann", 0.5, "no"), ("bob", 1.5, "yes"), ("ann", 2.5, "no")]:
+    ...     _ = named.learn_one({"x": x, "user": key_number(user)}, label)
+    >>> named.n_keys_, named.summary(key_number("ann")).rows
+    (2, 2)
     """
 
     _rules = Rules(
-        key=Whole(0, 2**31 - 1, text="be the number of a feature"),
+        key=Rule("be the place or the name of a feature", lambda key: isinstance(key, str) or _PLACE.allows(key)),
         spread=Real(1e-6, 1e6, "both", text="be a number from 1e-6 to 1e6"),
         drift=Real(0, 1, "both", text="be a number from 0 to 1"),
         max_bytes=Whole(1 << 16, 2**62, text="be at least 65536,").or_else(None),
     )
     _parameters_not_saved = frozenset({"folder"})
+    #: Where the key is among the features, once rows with names have said so.
+    _named_place: int | None = None
 
     def __init__(
         self,
         learner: Any,
-        key: int = 0,
+        key: int | str = 0,
         *,
         spread: float = 1.0,
         drift: float = 0.002,
@@ -133,7 +154,11 @@ class KeyedClassifier(Wrapper):
 
     def _make_core(self, features: int) -> Core:
         self._rules.check(self)
-        if self.key >= features:
+        place = self._named_place if isinstance(self.key, str) else int(self.key)
+        if place is None:
+            rule = "be the place of a feature where names are not known, as in arrays and inside another model"
+            raise InvalidParameter.of("KeyedClassifier", "key", rule, self.key)
+        if place >= features:
             raise InvalidParameter.of("KeyedClassifier", "key", f"be one of the {features} features", self.key)
         if features < 2:
             raise InvalidInput("X must have a feature beside the key")
@@ -143,7 +168,7 @@ class KeyedClassifier(Wrapper):
                 "not decide by costs, thresholds or sets: put the KeyedClassifier into it, and not the other way round"
             )
             raise InvalidParameter.of("KeyedClassifier", "learner", rule, self.learner)
-        options = int(self.key), float(self.spread), float(self.drift)
+        options = place, float(self.spread), float(self.drift)
         if self.max_bytes is None:
             return compiled.keyed(inner, *options)
         try:
@@ -152,6 +177,97 @@ class KeyedClassifier(Wrapper):
         except OSError as error:
             rule = f"be a folder that can be written ({error.strerror or error})"
             raise InvalidParameter.of("KeyedClassifier", "folder", rule, self.folder) from error
+
+    # ------------------------------------------------------------------ where the key is
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        before = self._named_place
+        try:
+            return super()._fit(X, y, sample_weight)
+        except Exception:
+            self._named_place = before
+            raise
+
+    def _take(self, X: ArrayLike, y: ArrayLike, name: str = "X", *, anew: bool = False) -> tuple[Floats, NDArray[Any]]:
+        try:
+            taken = super()._take(X, y, name, anew=anew)
+        except InvalidInput as error:
+            raise self._about_key(error, X) from None
+        if name == "X" and (anew or not self.__sklearn_is_fitted__()):
+            self._find_key(names_of_columns(X))
+        return taken
+
+    def _core_for_row(self, x: Row) -> Core:
+        self._find_key(names_of(x))
+        core: Core = super()._core_for_row(x)
+        return core
+
+    def _find_key(self, names: Sequence[Any] | None) -> None:
+        """The place of a key that has a name, among the names of the columns; nothing is known where there are none."""
+        if not isinstance(self.key, str):
+            return
+        self._require_key(names)
+        self._named_place = None if names is None else list(names).index(self.key)
+
+    def _require_key(self, names: Collection[Any] | None) -> None:
+        if names is not None and self.key not in names:
+            raise InvalidInput(f"rows must have the feature {self.key!r}, the key of this KeyedClassifier")
+
+    def _header(self) -> dict[str, Any]:
+        place = {"key_place": self._named_place} if isinstance(self.key, str) else {}
+        return super()._header() | place
+
+    def _attributes_from(self, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        found = super()._attributes_from(header, arrays)
+        if isinstance(self.key, str):
+            _PLACE.check("KeyedClassifier", "key_place", header["key_place"])
+            found["_named_place"] = header["key_place"]
+        return found
+
+    # ------------------------------------------------------------------ keys that are no numbers
+
+    def _rows_to_predict(self, X: ArrayLike) -> Floats:
+        try:
+            return super()._rows_to_predict(X)
+        except InvalidInput as error:
+            raise self._about_key(error, X) from None
+
+    def learn_one(self, x: Row, y: Any) -> Self:
+        """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""
+        if isinstance(self.key, str) and isinstance(x, Mapping):
+            self._require_key(x)  # in River's rows a feature that is absent would be 0
+        try:
+            return super().learn_one(x, y)
+        except InvalidInput as error:
+            raise self._about_key(error, x) from None
+
+    def predict_one(self, x: Row) -> Any:
+        """Predict one row; None from a model that has seen no label yet."""
+        if isinstance(self.key, str) and isinstance(x, Mapping):
+            self._require_key(x)
+        try:
+            return super().predict_one(x)
+        except InvalidInput as error:
+            raise self._about_key(error, x) from None
+
+    def _about_key(self, error: InvalidInput, X: Any) -> InvalidInput:
+        """The refusal of a row or of a frame, with what to do where the key is a text."""
+        frame = frame_of(X) if is_in_memory(X) else None
+        named = X if frame is None else frame.names
+        names = list(getattr(self, "feature_names_in_", named)) if frame is not None or isinstance(X, Mapping) else None
+        try:
+            place = self.key if names is None or isinstance(self.key, str) else names[self.key]
+            if frame is not None and place not in frame.names:
+                return error
+            key = X[place] if frame is None else np.asarray(frame.column(place)).tolist()[0]
+        except (TypeError, LookupError):
+            return error
+        if not isinstance(key, str):
+            return error
+        what = str(error) if frame is None else f"X must hold numbers, column {place!r} has the key {key!r}"
+        return InvalidInput(f"{what}: {_MAKES_NUMBERS}")
+
+    # ------------------------------------------------------------------ the keys
 
     @property
     def n_keys_(self) -> int:

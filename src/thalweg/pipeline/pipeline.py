@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.explain.groups import Groups
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithWeights
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.foreign import core_of
@@ -255,6 +256,18 @@ class StreamPipeline(StreamEstimator):
             wanted = f"texts, or sparse rows of {width} hashed features"
             raise InvalidInput(f"X must hold {wanted}, got {X.shape[-1]} columns")
         return X
+
+    def _to_explain(self, X: Any, background: Any, groups: Any) -> tuple[Any, Any, Any, Any]:
+        """The pipeline, and its rows with the words that they are made of where they are texts."""
+        hasher = self._hasher
+        if hasher is None:
+            return self, X, background, groups
+        if groups is not None:
+            raise InvalidParameter.of("explain", "groups", "be left out for texts: their words are explained", groups)
+        rows = self._without_texts(X)
+        others = None if background is None else self._without_texts(background)
+        words = None if is_sparse(X) else hasher.words_of(X)
+        return self, rows, others, Groups.of_text(words, rows.shape[1])
 
     def _remember_columns(self, X: ArrayLike) -> tuple[str, ...] | None:
         return super()._remember_columns(X) if self._hasher is None else None

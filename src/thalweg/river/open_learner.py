@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 from thalweg.errors import UnknownFeature
+from thalweg.frames.frame import NamedRows
 from thalweg.kernels import compiled
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.estimator import StreamEstimator
@@ -156,10 +157,8 @@ class OpenLearner(base.Estimator):
 
     def take_over(self, learned: Any) -> None:
         """Continue with what a model has learned from rows with names; it stays as it is."""
-        names = tuple(learned.feature_names_in_.tolist())
         self._learner = copy.deepcopy(learned)
-        del self._learner.feature_names_in_  # from here on they are in the vocabulary, which can grow
-        self._open(names)
+        self._open(tuple(learned.feature_names_in_.tolist()))
 
     @property
     def learner_(self) -> Any:
@@ -194,7 +193,7 @@ class OpenLearner(base.Estimator):
         elif self._vocabulary is None:
             if x:  # without any feature there is nothing to begin with
                 names = in_order(x)
-                self._learner.learn_one(values_of(x, names), *target)
+                self._learner.learn_one({name: x[name] for name in names}, *target)
                 self._open(names)
         else:
             try:
@@ -210,6 +209,7 @@ class OpenLearner(base.Estimator):
         self._vocabulary = compiled.Vocabulary(names, self.missing == "mean")
         self._takes_rows_as_they_are = self.missing == "zero"
         self._learner._core.name_features(self._vocabulary)
+        self._learner.__dict__.pop("feature_names_in_", None)  # names are in the vocabulary, which can grow
         return self._vocabulary
 
     def _with_room(self, x: Features) -> Features:
@@ -246,7 +246,7 @@ class OpenLearner(base.Estimator):
             self._learn_sparse_frame(names, self._numbers(X), *targets)
         elif self._vocabulary is None:
             ordered = in_order(names)
-            self._learner.partial_fit(self._numbers(X[list(ordered)]), *targets)
+            self._learner.partial_fit(NamedRows(self._numbers(X[list(ordered)]), ordered), *targets)
             self._open(ordered)
         else:
             rows = self._numbers(X)  # refused before anything changes

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from sklearn.base import clone
 
 from thalweg.errors import InvalidParameter, MissingExtra
+from thalweg.fleet import Fleet, KeyedClassifier
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.regressor import StreamRegressor
@@ -27,14 +28,16 @@ def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero", sparse: b
     """Wrap a classifier, regressor or transformer of thalweg as a River object.
 
     A model that has learned continues with what it has learned, and ``model`` itself does not change. River's ``clone``
-    gives a fresh one. The learner inside, with all it can, is ``learner_``; its columns are ``feature_names_``, in the
-    order in which they were first met, and ``n_features_in_`` is their number.
+    gives a fresh one. The learner inside, with all it can, is ``learner_``; its columns are ``feature_names_``, and
+    ``n_features_in_`` is their number. The columns are the features of the first row in alphabetical order, whatever
+    the order of the dict, then those that each later row brings, in the same order among themselves.
 
     Parameters
     ----------
     model : classifier, regressor or transformer of thalweg
         Pipelines and committees too. A regressor has one target. One that has learned must have learned rows with
-        names, such as those of a frame.
+        names, such as those of a frame. A `KeyedClassifier` has the name of its key, as in ``key="user"``. A `Fleet` is
+        not for River: its own ``learn_one`` and ``predict_one`` take dicts.
     missing : {"zero", "mean"}, default "zero"
         What a feature is in a row that lacks it. "zero" is River's own convention, right where most features of a row
         are absent because they are nought. "mean", the mean of the rows that had it, is neutral where a sensor falls
@@ -50,8 +53,8 @@ def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero", sparse: b
     river.base.MiniBatchClassifier, MiniBatchRegressor or MiniBatchTransformer
         For `river.compose`, `river.evaluate` and all else that takes one. A regressor with intervals gives them as
         those of `river.conf` do: ``predict_one(x, with_interval=True)``. A feature that appears later was 0 until
-        then. A model with scikit-learn classifiers inside, and `LearnNSE` once it has a member, cannot grow: they do
-        not look at features that come later.
+        then. A `KeyedClassifier`, a model with scikit-learn classifiers inside, and `LearnNSE` once it has a member
+        cannot grow: they do not look at features that come later.
 
     Examples
     --------
@@ -76,6 +79,8 @@ def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero", sparse: b
     learned = isinstance(model, StreamEstimator) and model.__sklearn_is_fitted__()
     if learned:
         _require_named_rows(model, missing, sparse)
+    else:
+        _require_named_key(model)
     template: Any = clone(model) if learned else model
     wrapped: Any
     if isinstance(model, StreamClassifier):
@@ -86,10 +91,22 @@ def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero", sparse: b
         wrapped = RiverTransformer(template, missing)
     else:
         rule = "be a classifier, regressor or transformer of thalweg"
+        if isinstance(model, Fleet):
+            rule += "; a Fleet takes dicts by itself, with key= the name of their key"
         raise InvalidParameter.of("to_river", "model", rule, model)
     if learned:
         wrapped.take_over(model)
     return wrapped
+
+
+def _require_named_key(model: Any) -> None:
+    """Refuse a key by its place: the features of a dict have none that its writer could know."""
+    if isinstance(model, KeyedClassifier) and not isinstance(model.key, str):
+        rule = 'have the name of its key, as in KeyedClassifier(learner, key="user"), since River\'s rows are dicts'
+        raise InvalidParameter.of("to_river", "model", rule, model)
+    if isinstance(model, StreamEstimator) and any(isinstance(p, KeyedClassifier) for p in model.get_params().values()):
+        rule = "not have a KeyedClassifier inside, unless it has learned rows with names, since River's rows are dicts"
+        raise InvalidParameter.of("to_river", "model", rule, model)
 
 
 def _require_named_rows(model: StreamEstimator, missing: str, sparse: bool | None) -> None:

@@ -10,7 +10,6 @@ from thalweg.explain.contributions import Contributions, contributions
 from thalweg.explain.groups import Groups
 from thalweg.table_model import TableModel
 from thalweg.tables import Plan
-from thalweg.tables.sparse_column import SparseColumn
 
 #: Columns of which all sets are enumerated, and those that are named.
 _ENUMERATED, _MOST_NAMED = 4, 10
@@ -41,7 +40,7 @@ def contributions_by_column(
     groups = Groups.of_plan(plan)
     paths = None if len(groups) <= _ENUMERATED else 2
     found = contributions(learner, X, background, groups=groups, paths=paths)
-    return found, [_top(found, row, plan) for row in range(X.shape[0])]
+    return found, [_top(found, row) for row in range(X.shape[0])]
 
 
 def require_background(model: TableModel) -> None:
@@ -52,34 +51,10 @@ def require_background(model: TableModel) -> None:
         )
 
 
-def _top(found: Contributions, row: int, plan: Plan) -> dict[str, float]:
-    if found.names is not None:
-        values = dict(zip(found.names, found.values[row].tolist(), strict=True))
-    else:
-        begin, end = found.values.indptr[row : row + 2]
-        values = {}
-        for at, value in zip(found.values.indices[begin:end].tolist(), found.values.data[begin:end], strict=True):
-            name = feature_name(plan, at)
-            values[name] = values.get(name, 0.0) + float(value)
-    ranked = sorted(values.items(), key=lambda item: -abs(item[1]))
-    named = {name: value for name, value in ranked[:_MOST_NAMED] if value != 0.0}
-    others = sum(value for _, value in ranked[_MOST_NAMED:])
-    return named | ({_OTHERS: others} if others else {})
-
-
-def feature_name(plan: Plan, at: int) -> str:
-    """The column of a feature, with the word or name that it stands for where that is known."""
-    if at < len(plan.feature_names):
-        groups = Groups.of_plan(plan)
-        return next(name for name, features in zip(groups.names, groups.features, strict=True) if at in features)
-    start = len(plan.feature_names)
-    for column in plan.sparse_columns:
-        if at < start + column.width:
-            words = column.words if isinstance(column, SparseColumn) else None
-            word = None if words is None or at - start not in words else words[at - start]
-            return f"{column.name}: {at - start if word is None else word}"
-        start += column.width
-    raise IndexError(at)
+def _top(found: Contributions, row: int) -> dict[str, float]:
+    ranked = found.ranked(row)
+    others = sum(list(ranked.values())[_MOST_NAMED:])
+    return found.top(row, _MOST_NAMED) | ({_OTHERS: others} if others else {})
 
 
 def _in_json(values: dict[str, float]) -> str:

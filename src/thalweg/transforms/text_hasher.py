@@ -16,6 +16,7 @@ Python's strings.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -23,15 +24,21 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from thalweg.errors import InvalidInput
+from thalweg.frames.reading import frame_of
+from thalweg.text.feature_names import FeatureNames
 from thalweg.text.ngrams import NGrams
 from thalweg.text.strings import strings_of
+
+#: Features that `words_of` names, at the most.
+_MOST_WORDS = 1 << 20
 
 
 class TextHasher(TransformerMixin, BaseEstimator):
     """Hashed counts of the words, word n-grams or character n-grams of texts.
 
-    Texts are a list, a NumPy array or a column of pandas, polars or Arrow. A missing one is an empty row. There is no
-    state: `fit` checks the parameters only.
+    Texts are a list, a NumPy array, a column of pandas, polars or Arrow, or a frame of one column. A missing one is an
+    empty row. There is no state: `fit` checks the parameters only.
 
     Parameters
     ----------
@@ -82,7 +89,7 @@ class TextHasher(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> csr_array:
         """A sparse row of each text, of float64, with sorted indices."""
         ngrams = self._ngrams()
-        texts = strings_of(X)
+        texts = strings_of(_column(X))
         indptr: NDArray[Any]
         indptr, indices, values = ngrams.rows(texts)
         if indptr[-1] <= np.iinfo(np.int32).max:
@@ -90,6 +97,10 @@ class TextHasher(TransformerMixin, BaseEstimator):
         found = csr_array((values, indices, indptr), shape=(len(texts), ngrams.width))
         found.has_canonical_format = True
         return found
+
+    def words_of(self, X: Any) -> FeatureNames:
+        """The words or n-grams of these texts by their features; of those that share one, the more frequent."""
+        return FeatureNames(self.hash_bits, _MOST_WORDS).add_texts(_column(X), self._ngrams())
 
     def _ngrams(self) -> NGrams:
         return NGrams(**self.get_params())
@@ -103,3 +114,16 @@ class TextHasher(TransformerMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
+
+
+def _column(X: Any) -> Any:
+    """The only column of a frame; anything else as it is."""
+    frame = None
+    with suppress(InvalidInput):  # Arrow's interfaces do not distinguish an array from a table before it is read
+        frame = frame_of(X)
+    if frame is None:
+        return X
+    if len(frame.names) != 1:
+        change = f"give one of them, as in X[{frame.names[0]!r}]" if frame.names else "it has none"
+        raise InvalidInput(f"X must be one column of texts, got a frame of {len(frame.names)} columns: {change}")
+    return frame.column(frame.names[0])

@@ -285,21 +285,27 @@ class StreamEstimator(WithColumns, abstract=True):
     def importance_(self) -> Importance:
         """How much the loss on the last rows grows when a feature is replaced by other values of it.
 
-        It is measured when asked for, on up to 128 recent rows that were learned in chunks: `learn_one` keeps none, and
-        neither do copies and files. The model has learned these rows, so that one with a short memory looks better on
+        It is measured when asked for, on up to 128 recent rows that were learned in chunks: `learn_one` keeps none,
+        sparse rows and texts are not kept, and neither do copies and files have any. Without them it is missing, an
+        AttributeError. The model has learned these rows, so that one with a short memory looks better on
         them than it is; `thalweg.explain.importance` takes rows that it has not. Of several
         targets it is about the first.
         """
         self._learned_core()
         if self._recent is None:
             raise AttributeError(
-                f"{type(self).__name__} has kept no recent rows for importance_: it learned rows one by one, or was "
-                "loaded or copied; use thalweg.explain.importance with rows of your own"
+                f"{type(self).__name__} has kept no recent rows for importance_: {self._why_no_recent()}; "
+                "use thalweg.explain.importance with rows of your own"
             )
         from thalweg.explain.importance import importance
 
         X, y = self._recent
         return importance(self, X, y if y.ndim == 1 else y[:, 0])
+
+    def _why_no_recent(self) -> str:
+        if getattr(self._core, "is_sparse", False):
+            return "its rows are sparse, as those of text are, and are not kept"
+        return "it learned rows one by one, or was loaded or copied"
 
     def _header(self) -> dict[str, Any]:
         """What was learned beside the core and the columns, as JSON holds it: for model files."""
