@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import SGDClassifier
 from tests.cli.calls import metrics, run
 
 import thalweg
 from thalweg import evaluate
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.river import from_river
 from thalweg.store import dumps
 from thalweg.streams import SEA, FriedmanDrift
 
@@ -164,6 +166,22 @@ def test_a_comparison_goes_over_the_rows_once_and_counts_as_numpy_does() -> None
     other = evaluate.run("oldc", SEA(seed=3), rows=2000)
     with pytest.raises(InvalidInput, match="do not belong together"):
         both.results["a"].compare(other)
+
+
+@pytest.mark.parametrize("late", [{}, {"delay": 60}, {"delay": 60, "chunk": 7}])
+def test_before_the_first_label_no_model_has_a_prediction(late: dict[str, Any]) -> None:
+    river = pytest.importorskip("river.linear_model")
+    models = {
+        "ours": thalweg.OnlineLDC(),
+        "scikit-learn": SGDClassifier(random_state=0),
+        "river": from_river(river.LogisticRegression()),
+        "sets": thalweg.PredictionSets(thalweg.StreamPipeline([thalweg.StandardScaler(), thalweg.OnlineLDC()])),
+    }
+    found = evaluate.compare(models, SEA(seed=3), rows=200, **late)
+    delay = late.get("delay", 0)
+    for result in found.results.values():
+        assert result.to_frame()["prediction"].isna().tolist() == [True] * (delay + 1) + [False] * (199 - delay)
+    assert found.to_frame()["rows"].tolist() == [199 - 2 * delay] * len(models)
 
 
 def test_what_a_notebook_shows_is_escaped() -> None:
