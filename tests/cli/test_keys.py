@@ -34,7 +34,9 @@ def test_a_run_with_keys(table: list[str], capsys: pytest.CaptureFixture[str]) -
         assert run(capsys, *_TOLD, *more, "--delay", "10", "--out", "out")[0] == 0
         errors.append(metrics()["scores"]["model"]["error"])
         if "--key" in more:
-            assert metrics()["columns"][1][1] == "key"
+            _, kind, done = metrics()["columns"][1]
+            assert (kind, done) == ("key", "chooses the model of a row by its key, and is no feature of that model")
+            assert "customer" in {each["name"] for each in metrics()["importance"]["columns"]}
             model = load("out/model.thalweg")
     assert errors[0] < errors[1] - 0.1
     assert isinstance(model.learner, KeyedClassifier)

@@ -91,18 +91,28 @@ def test_answers_outside_the_streams_classes_are_mistakes(counting_learner: Any)
 
 
 @pytest.mark.parametrize("make", [lambda: SGDClassifier(loss="log_loss", random_state=0), BernoulliNB])
-def test_any_scikit_learn_classifier_is_asked_row_by_row(make: Any) -> None:
+@pytest.mark.parametrize("delay", [0, 7])
+def test_any_scikit_learn_classifier_is_asked_row_by_row(make: Any, delay: int) -> None:
     stream = Stagger(seed=3)
-    records = list(prequential(make(), stream, rows=90, chunk=32))
-    slow = make()
-    for row, (x, label) in zip(range(90), stream, strict=False):
-        if row > 0:
+    model, slow = make(), make()
+    records = list(prequential(model, stream, rows=90, chunk=32, delay=delay))
+    X, y = stream.take(90)
+    for row, x in enumerate(X):
+        if row > delay:
             assert joined(records, "predictions")[row] == slow.predict([x])[0]
             np.testing.assert_array_equal(joined(records, "proba")[row], slow.predict_proba([x])[0])
-        slow.partial_fit([x], [label], classes=[0, 1])
-    assert joined(records, "predictions")[0] == NO_PREDICTION
-    assert joined(records, "proba")[0].tolist() == [0.5, 0.5]
+        if row >= delay:
+            slow.partial_fit(X[row - delay : row - delay + 1], y[row - delay : row - delay + 1], classes=[0, 1])
+    assert joined(records, "predictions")[: delay + 1].tolist() == [NO_PREDICTION] * (delay + 1)
+    assert joined(records, "proba")[: delay + 1].tolist() == [[0.5, 0.5]] * (delay + 1)
     assert records[0].rate is None
+    np.testing.assert_array_equal(model.predict_proba(X), slow.predict_proba(X))
+
+
+@pytest.mark.parametrize("rows", [[({"a": 1.0}, True), ({"a": 2.0}, False)], iter([({"a": 1.0}, "x")])])
+def test_who_gives_single_rows_learns_what_makes_a_stream_of_them(rows: Any, counting_learner: Any) -> None:
+    with pytest.raises((InvalidInput, InvalidParameter), match=r"thalweg\.river\.river_stream"):
+        list(prequential(counting_learner(), rows))
 
 
 def test_without_probabilities_there_are_none(counting_learner: Any) -> None:

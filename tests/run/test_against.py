@@ -133,6 +133,11 @@ def test_wide_categories_are_categories_to_the_references() -> None:
 def test_text_is_refused() -> None:
     import pandas as pd
 
-    texts, labels = DriftingTopics(seed=0).take(100)
-    with pytest.raises(InvalidParameter, match="'against' parameter of run must be left out for sparse rows"):
-        evaluate.run("auto", pd.DataFrame({"text": np.ravel(texts)}), labels, text="text", against="frozen")
+    texts, labels = DriftingTopics(seed=0).take(200)
+    table = pd.DataFrame({"product": [f"p{at % 90}" for at in range(200)], "title": np.ravel(texts)})
+    table["body"] = table["title"]
+    with pytest.raises(
+        InvalidParameter,
+        match="'against' parameter of run must be left out for sparse rows and text, as in columns 'title', 'body' ",
+    ):
+        evaluate.run("auto", table, labels, text=("title", "body"), against="frozen")

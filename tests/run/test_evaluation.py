@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import SGDClassifier, SGDRegressor
 from tests.cli.calls import metrics, run
 
 import thalweg
 from thalweg import evaluate
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.river import from_river
 from thalweg.store import dumps
-from thalweg.streams import SEA, FriedmanDrift
+from thalweg.streams import SEA, DriftingTopics, FriedmanDrift
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -166,6 +168,47 @@ def test_a_comparison_goes_over_the_rows_once_and_counts_as_numpy_does() -> None
         both.results["a"].compare(other)
 
 
+@pytest.mark.parametrize("late", [{}, {"delay": 60}, {"delay": 60, "chunk": 7}])
+def test_before_the_first_label_no_model_has_a_prediction(late: dict[str, Any]) -> None:
+    river = pytest.importorskip("river.linear_model")
+    models = {
+        "ours": thalweg.OnlineLDC(),
+        "scikit-learn": SGDClassifier(random_state=0),
+        "river": from_river(river.LogisticRegression()),
+        "sets": thalweg.PredictionSets(thalweg.StreamPipeline([thalweg.StandardScaler(), thalweg.OnlineLDC()])),
+    }
+    found = evaluate.compare(models, SEA(seed=3), rows=200, **late)
+    delay = late.get("delay", 0)
+    for result in found.results.values():
+        assert result.to_frame()["prediction"].isna().tolist() == [True] * (delay + 1) + [False] * (199 - delay)
+    assert found.to_frame()["rows"].tolist() == [199 - 2 * delay] * len(models)
+
+
+def test_a_comparison_says_which_model_leaves_out_a_column() -> None:
+    texts, labels = DriftingTopics(seed=0).take(300)
+    table = pd.DataFrame({"number": np.arange(300.0) % 7, "<text>": np.ravel(texts)})
+    models = {"all": "auto", "numbers": SGDClassifier(random_state=0), "words": "logistic"}
+    with pytest.warns(UserWarning, match="column '<text>' is left out: .* which the model SGDClassifier"):
+        found = evaluate.compare(models, table, labels)
+    note = "numbers leaves out column '<text>', which all and words learn"
+    assert found.notes == [note]
+    assert note in repr(found)
+    assert "numbers leaves out column &#x27;&lt;text&gt;&#x27;, which all and words learn." in found._repr_html_()
+    (warned,) = found.results["numbers"].metrics["warnings"]
+    assert warned.startswith("column '<text>' is left out")
+
+
+@pytest.mark.parametrize("delay", [0, 5])
+def test_intervals_are_put_around_the_last_step_of_a_pipeline(delay: int) -> None:
+    line = thalweg.OnlineLinearRegression(solver="rls")
+    given = thalweg.StreamPipeline([thalweg.StandardScaler(), line])
+    X, y = FriedmanDrift(seed=2).take(300)
+    ready = thalweg.StreamPipeline([thalweg.StandardScaler(), thalweg.PredictionIntervals(line)])
+    found, wanted = (evaluate.run(model, X, y, delay=delay).to_frame() for model in (given, ready))
+    pd.testing.assert_frame_equal(found, wanted)
+    assert given.steps[-1] is line
+
+
 def test_what_a_notebook_shows_is_escaped() -> None:
     X, y = SEA(seed=3).take(400)
     bad = "<script>alert(1)</script>"
@@ -186,6 +229,10 @@ def test_what_a_notebook_shows_is_escaped() -> None:
         (lambda X, y: evaluate.run("oldc", X, y, colour=3), "be options of thalweg run"),
         (lambda X, y: evaluate.run(thalweg.OnlineLDC(), X, y, rate=0.1), "be left out where the model is given"),
         (lambda X, y: evaluate.run(object(), X, y), "be the name of a model, one of thalweg's"),
+        (
+            lambda X, y: evaluate.run(SGDRegressor(), X, X[:, 0]),
+            r"be, or end in, a regressor of thalweg.*got SGDRegressor\(\)",
+        ),
         (lambda X, y: evaluate.run("oldc", SEA(), y), "be left out for a Stream"),
         (
             lambda X, y: evaluate.run("oldc", X, y, against="river"),

@@ -179,7 +179,7 @@ def _cells(pair: Pair) -> tuple[str, ...]:
 
 
 def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
-    from thalweg.run.compare import LEAST_WINDOWS, has_predictions
+    from thalweg.run.compare import LEAST_WINDOWS, columns_left_out, has_predictions
 
     runs = list(data.runs.values())
     if not runs[0].of_numbers:
@@ -194,6 +194,8 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
             "Differences of errors are the first's less the second's, means over the rows that both predicted, with "
             "95 % intervals of Student over blocks of consecutive rows; no correction for several pairs."
         )
+    for note in columns_left_out({name: run.metrics for name, run in data.runs.items()}):
+        yield f"{note}."
     without = [str(run.path) for run in runs if not has_predictions(run, runs)]
     if without:
         yield f"No test over the rows: {without[0]} has no predictions.csv of its own beside it."

@@ -283,6 +283,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     from thalweg.explain.causes import sentence
     from thalweg.report import tables
     from thalweg.report.page.against import against_findings
+    from thalweg.report.page.change_lines import changes_sentence
     from thalweg.report.page.formats import count, counted, percent
     from thalweg.report.page.importance import top_columns
     from thalweg.report.page.input_parts import MOST_FINDINGS, findings
@@ -315,10 +316,8 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
         console.print(f"  {complaint}", soft_wrap=True)
     if rows["skipped"] > _MOST_COMPLAINTS:
         console.print(f"  and {count(rows['skipped'] - _MOST_COMPLAINTS)} more; the report lists the first of them")
-    changes = [change["row"] for change in metrics["changes"]]
-    if changes:
-        shown = ", ".join(f"{row:,}" for row in changes[:8]) + (" …" if len(changes) > 8 else "")
-        console.print(f"The error changed at row {shown}.", soft_wrap=True)
+    if changes := changes_sentence(metrics["changes"]):
+        console.print(changes, soft_wrap=True)
     if found := findings(metrics):
         others = min(len(found), MOST_FINDINGS) - 1
         more = f" The report has {counted(others, 'more finding')} about inputs." if others else ""

@@ -32,6 +32,10 @@ from thalweg.table_model import TableClassifier, TableModel, TableRegressor
 Walkable: TypeAlias = Stream | Iterable[tuple[Any, Any]]
 
 
+#: For those who have single rows.
+_OF_RIVER = "thalweg.river.river_stream makes a stream of River's data sets and generators"
+
+
 class ChunkedRows:
     """An iterable of chunks, cut where they are longer than asked for."""
 
@@ -61,6 +65,8 @@ def _pairs(chunks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
                 "or thalweg.frames.chunks(frame, target) for a frame with a column of labels"
             )
             raise InvalidInput(f"a chunk must be a pair of features and labels, got a {type(chunk).__name__}: {hint}")
+        if isinstance(chunk[1], str) or not hasattr(chunk[1], "__len__"):
+            raise InvalidInput(f"a chunk must be a pair of features and labels of rows, got a single row: {_OF_RIVER}")
         yield chunk[0], chunk[1]
 
 
@@ -114,7 +120,7 @@ def _classes_of(stream: Walkable, classes: ArrayLike | None) -> Labels:
         listed = list(as_array(classes))
         return KnownLabels.none().with_labels(as_labels(listed, len(listed), "prequential")).values
     if iter(stream) is stream:
-        rule = "list the labels that may occur where chunks can be gone through only once"
+        rule = f"list the labels that may occur where chunks can be gone through only once; {_OF_RIVER}"
         raise InvalidParameter.of("prequential", "classes", rule, classes)
     known = KnownLabels.none()
     for _, y in _pairs(stream):
@@ -154,12 +160,10 @@ def _walker_of(model: Model, classes: Labels, *, with_proba: bool, delay: int) -
             raise InvalidParameter.of("prequential", "delay", rule, delay)
         if hasattr(model, "predict_one") and hasattr(model, "learn_one"):
             return _LateWalker(model, classes, with_proba)
-        rule = "have predict_one and learn_one where labels are delayed"
-        raise InvalidParameter.of("prequential", "model", rule, model)
-    if hasattr(model, "predict_then_learn"):
+    elif hasattr(model, "predict_then_learn"):
         return _CompiledWalker(model, classes, with_proba)
     if hasattr(model, "predict") and hasattr(model, "partial_fit"):
-        return _RowwiseWalker(model, classes, with_proba)
+        return _RowwiseWalker(model, classes, with_proba, late=delay > 0)
     raise InvalidParameter.of("prequential", "model", "have predict_then_learn, or predict and partial_fit", model)
 
 
@@ -289,28 +293,35 @@ class TableWalker:
             raise
 
 
-class _RowwiseWalker:
-    def __init__(self, model: Model, classes: Labels, with_proba: bool) -> None:
-        self._model = model
+class _RowwiseWalker(LateRows):
+    """A model of another library: one call for each prediction and for each row that it learns."""
+
+    def __init__(self, model: Model, classes: Labels, with_proba: bool, *, late: bool) -> None:
+        super().__init__(model)
         self._classes = classes
         self._with_proba = with_proba and hasattr(model, "predict_proba")
+        self._late = late
 
     def held(self, X: Any) -> Any:
-        return X
+        if not self._late:
+            return X
+        return X.tocsr() if is_sparse(X) else super().held(X)
 
     def __call__(self, batch: Batch) -> Predictions:
         y = batch.labels
         codes = np.full(len(y), NO_PREDICTION, dtype=np.int64)
         proba = np.full((len(y), len(self._classes)), 1.0 / len(self._classes)) if self._with_proba else None
-        for i, row in enumerate(single_rows(batch.X, self._model)):
-            this = slice(i, i + 1)
-            if not knows_no_class(self._model):
-                codes[this] = encode(self._model.predict(row), self._classes)
+        rows = list(single_rows(batch.X, self._model))
+        for step in batch.order.tolist():
+            if step < 0:
+                teach(self._model, rows[~step], y[~step : ~step + 1], self._classes)
+            elif not knows_no_class(self._model):
+                this = slice(step, step + 1)
+                codes[this] = encode(self._model.predict(rows[step]), self._classes)
                 if proba is not None:
-                    given = self._model.predict_proba(row)
+                    given = self._model.predict_proba(rows[step])
                     proba[this] = _in_order_of(self._classes, given, self._model.classes_)
-            teach(self._model, row, y[this], self._classes)
-        return Predictions(codes, proba, None, None)
+        return Predictions(codes[batch.carried :], None if proba is None else proba[batch.carried :], None, None)
 
 
 def _in_order_of(classes: Labels, proba: Floats, model_classes: Labels) -> Floats:

@@ -11,6 +11,7 @@ from html import escape
 from typing import Any
 
 from thalweg.report.page.against import against_chart, against_findings
+from thalweg.report.page.change_lines import changes_sentence
 from thalweg.report.page.charts import Chart, Line, charts
 from thalweg.report.page.content import Known, as_metrics
 from thalweg.report.page.formats import count, counted, percent, plain, short
@@ -29,7 +30,6 @@ _COLOURS = {
     "c3": "#c06fa2",
 }
 _OTHER = "#b08d00"
-_MOST_CHANGES = 8
 _STYLE = """
 .thalweg{font-family:system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;font-size:14px;line-height:1.5;
 max-width:760px;font-variant-numeric:tabular-nums}
@@ -58,12 +58,13 @@ def run_html(metrics: Mapping[str, Any]) -> str:
     about = f"{metrics['model']['title']} on {run['source']}, {thing} {run['target']}, "
     about += f"{counted(metrics['rows']['scored'], 'row')} scored"
     written = short if is_regression(metrics) else _plain
+    changes = changes_sentence(metrics["changes"])
     parts = [
         f'<p class="about">{escape(about)}</p>',
         f'<p class="headline {verdict.tone}">{escape(verdict.headline)}</p>',
         table_html(("", *table.measures), [(name, *map(written, line)) for name, line in table.lines.items()]),
         chart_html(_error_chart(metrics), [change["row"] for change in metrics["changes"]]),
-        *(f"<p>{escape(sentence)}</p>" for sentence in (*_changes(metrics), *against_findings(metrics))),
+        *(f"<p>{escape(sentence)}</p>" for sentence in (changes, *against_findings(metrics)) if sentence),
         _folded("What happened", verdict.findings),
         _folded(counted(len(metrics.get("warnings", ())), "warning") + " about the table", metrics.get("warnings", ())),
     ]
@@ -100,14 +101,6 @@ def _error_chart(metrics: Mapping[str, Any]) -> Chart | None:
         return chart
     view = chart.views[0]
     return replace(chart, views=(replace(view, lines=(*view.lines, *beside.views[0].lines[1:])),))
-
-
-def _changes(metrics: Mapping[str, Any]) -> list[str]:
-    rows = [count(change["row"]) for change in metrics["changes"]]
-    if not rows:
-        return []
-    more = " …" if len(rows) > _MOST_CHANGES else ""
-    return [f"The error changed at row {', '.join(rows[:_MOST_CHANGES])}{more}."]
 
 
 def _folded(summary: str, sentences: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ from thalweg.evaluate.late_labels import Batch
 from thalweg.option_names import option
 from thalweg.run.scoreboard import MOST_POINTS, WINDOW, BlockMeans, add_in_order
 from thalweg.tables import Plan
+from thalweg.tables.sparse_category import SparseCategoryColumn
 
 Floats = NDArray[np.float64]
 
@@ -207,8 +208,11 @@ class Against:
 
     def __init__(self, names: tuple[str, ...], every: int, task: str, plan: Plan, seed: int) -> None:
         if plan.sparse_columns:
-            name = plan.sparse_columns[0].name
-            rule = f"be left out for sparse rows and text, such as column {name!r} (see {option('drop')})"
+            # Wide categories are sparse only beside such columns.
+            names_of_sparse = [each.name for each in plan.sparse_columns if not isinstance(each, SparseCategoryColumn)]
+            listed = ", ".join(map(repr, names_of_sparse))
+            where = f"column {listed}" if len(names_of_sparse) == 1 else f"columns {listed}"
+            rule = f"be left out for sparse rows and text, as in {where} (see {option('drop')})"
             raise InvalidParameter.of_option("against", rule, ",".join(names))
         self.every = every
         self._numbers = task == "regression"

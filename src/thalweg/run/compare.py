@@ -32,6 +32,7 @@ from thalweg.evaluate import (
     wilcoxon,
 )
 from thalweg.report.page.content import SCHEMA, Known, Metrics, as_metrics
+from thalweg.report.page.formats import UNKNOWN, listed
 from thalweg.report.page.number_content import is_regression
 from thalweg.run import compare_numbers, compare_rare
 from thalweg.run.compare_numbers import intervals
@@ -180,6 +181,26 @@ def require_same_rows(first: RecordedRun, other: RecordedRun) -> None:
             raise InvalidInput(
                 f"{first.path} and {other.path} do not belong together: the first {one}, the second {two}"
             )
+
+
+def columns_left_out(runs: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Which of these runs, by the metrics of each, leave out columns that others learn.
+
+    Examples
+    --------
+    >>> lines = ("a", "number", "as it is"), ("b", "text", "hashed"), ("b", "–", "left out")
+    >>> columns_left_out({"auto": {"columns": lines[:2]}, "oldc": {"columns": lines[::2]}})
+    ["oldc leaves out column 'b', which auto learns"]
+    """
+    used = {run: [name for name, kind, _ in each["columns"] if kind != UNKNOWN] for run, each in runs.items()}
+    found = []
+    for run, own in used.items():
+        lacking = list(dict.fromkeys(name for each in used.values() for name in each if name not in own))
+        if lacking:
+            others = [other for other, each in used.items() if set(lacking) & set(each)]
+            columns = f"column{'s' if len(lacking) > 1 else ''} {listed([repr(name) for name in lacking])}"
+            found.append(f"{run} leaves out {columns}, which {listed(others)} learn{'s' if len(others) == 1 else ''}")
+    return found
 
 
 def _word(metrics: Mapping[str, Any]) -> str:

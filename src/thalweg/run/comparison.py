@@ -13,7 +13,7 @@ from thalweg.report.notebook import cell, table_html
 from thalweg.report.page.content import as_metrics
 from thalweg.report.page.formats import counted, plain, short
 from thalweg.report.page.number_content import is_regression
-from thalweg.run.compare import DataSet, Pair, RecordedRun, pairs, require_same_rows, rows_used
+from thalweg.run.compare import DataSet, Pair, RecordedRun, columns_left_out, pairs, require_same_rows, rows_used
 from thalweg.run.result import Library, Result, as_frame
 
 _NAMES = {"error": "error", "absolute_error": "absolute error", "squared_error": "squared error"}
@@ -35,6 +35,8 @@ class Comparison:
         over blocks of rows), ``rows`` (McNemar's test, of labels), ``windows`` (Wilcoxon's test), ``rare``. Each p is
         corrected for the number of pairs by Holm's method. All of them count the rows that were predicted and whose
         labels came by the end of the stream.
+    notes : list of str
+        Which models leave out columns that others learn, such as text.
 
     Examples
     --------
@@ -62,6 +64,11 @@ class Comparison:
             DataSet(first.source, first.metrics["run"]["target"], rows_used(first.metrics), runs)
         )
 
+    @property
+    def notes(self) -> list[str]:
+        """Which models leave out columns that others learn: their errors are of other features."""
+        return columns_left_out({name: as_metrics(each.metrics) for name, each in self.results.items()})
+
     def to_frame(self, library: Library = "pandas") -> Any:
         """The scores of each model, one row each, as a frame of pandas, polars or arrow.
 
@@ -78,7 +85,7 @@ class Comparison:
     def __repr__(self) -> str:
         error = _error(self._first.metrics)
         told = [f"{name} {each.metrics['scores']['model'][error]:.3g}" for name, each in self.results.items()]
-        return f"Comparison({', '.join(told)})"
+        return f"Comparison({'; '.join([', '.join(told), *self.notes])})"
 
     @property
     def _first(self) -> Result:
@@ -106,6 +113,7 @@ class Comparison:
             table_html(headers, [line for pair in self.pairs for line in _lines(pair)], even=True),
             "<p>Differences are the first’s less the second’s, with Student’s intervals over blocks of rows. "
             "McNemar’s test takes rows as independent: where mistakes cluster its p is too small.</p>",
+            *(f"<p>{escape(note)}.</p>" for note in self.notes),
         ]
         return cell(parts)
 

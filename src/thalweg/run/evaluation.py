@@ -15,7 +15,7 @@ from thalweg.learners.prediction_intervals import PredictionIntervals
 from thalweg.option_names import parameters_of
 from thalweg.parameters import whole_number
 from thalweg.pipeline import StreamPipeline
-from thalweg.pipeline.pipeline import learner_name
+from thalweg.pipeline.pipeline import learner_name, named
 from thalweg.run.comparison import Comparison
 from thalweg.run.memory_source import MemorySource
 from thalweg.run.metrics import metrics_of
@@ -57,8 +57,8 @@ def run(
     model : str or estimator
         A name that `thalweg models` lists, such as ``"auto"``; a classifier or regressor of thalweg; or a classifier
         of scikit-learn with ``partial_fit``, which is asked row by row. A regressor without intervals gets those of
-        `PredictionIntervals`. An estimator is cloned: it stays as it is, and
-        `Result.model` has learned the rows.
+        `PredictionIntervals`. An estimator is cloned: it stays as it is, and `Result.model` has learned the rows. A
+        model that takes no sparse rows learns no column of text; a warning names it.
     X : array, frame of pandas, polars or pyarrow, sparse matrix, or Stream
         Rows in time order. Columns of a frame may hold numbers, categories, text, times and gaps.
     y : array-like or str, optional
@@ -220,13 +220,21 @@ def _copy(model: Any) -> StreamClassifier | StreamRegressor:
         raise InvalidParameter.of("run", "model", rule, model)
     copied = clone(model) if ours else StreamPipeline([clone(model)])
     if isinstance(copied, StreamRegressor) and not hasattr(copied, "predict_interval_then_learn"):
-        if hasattr(copied, "steps"):
-            rule = "have intervals, which no pipeline has: give its last step, or use prequential_regression"
-            raise InvalidParameter.of("run", "model", rule, model)
-        copied = PredictionIntervals(copied)
+        copied = _with_intervals(copied, model)
     if not isinstance(copied, StreamClassifier | StreamRegressor):
         raise InvalidParameter.of("run", "model", "be a classifier or a regressor", model)
     return copied
+
+
+def _with_intervals(copied: StreamRegressor, given: Any) -> StreamRegressor:
+    """A regressor with `PredictionIntervals` around it, or around the last step of a pipeline."""
+    if not isinstance(copied, StreamPipeline):
+        return PredictionIntervals(copied)
+    name, last = named(copied.steps)[-1]
+    if not isinstance(last, StreamRegressor):
+        rule = "be, or end in, a regressor of thalweg, for its intervals: prequential_regression needs none"
+        raise InvalidParameter.of("run", "model", rule, given)
+    return copied.set_params(**{name: PredictionIntervals(last)})
 
 
 def _written(model: Any) -> str:

@@ -264,11 +264,12 @@ class RunEngine:
             raise InvalidInput(f"{head.pieces[0].block.file} has no column {self.options.time!r}")
         plan = self._columns(head, reserved, detect_text=True)
         self.task = self.tasks.settle(head)
+        text_left_out: list[str] = []
         if plan.sparse_columns and (self.options.key is not None or not self.task.takes_sparse_rows()):
             if self.options.text:
                 rule = f"be left out: {self._owner()} takes no sparse rows"
                 raise InvalidParameter.of_option("text", rule, self.options.text[0])
-            plan = self._without_text(plan, self._columns(head, reserved, detect_text=False))
+            plan, text_left_out = self._without_text(plan, self._columns(head, reserved, detect_text=False))
         if self.tasks.found is not None:
             self.say(self.tasks.found)
         self.clocks = {
@@ -284,6 +285,7 @@ class RunEngine:
         self.against = self.new_against(plan)
         _split_columns(self.task.model, plan)
         self.notices.odd(unused_hashing(self.options, plan))
+        self.notices.odd(f"column {name!r} is {plan.left_out[name]}" for name in text_left_out)
         self.notices.odd(oddities(head, plan, self.task.codes(head), na=self.options.na, time=self.options.time))
         return Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
 
@@ -291,11 +293,11 @@ class RunEngine:
         keys = "" if self.options.key is None else " with keys"
         return f"the model {self.options.model} of {self.task.name}{keys}"
 
-    def _without_text(self, found: Plan, plan: Plan) -> Plan:
-        """The plan with the reason why columns of text are left out."""
+    def _without_text(self, found: Plan, plan: Plan) -> tuple[Plan, list[str]]:
+        """The plan with the reason why columns of text are left out, and the names of these columns."""
         why = f"left out: it seems to be text, whose words are sparse features, which {self._owner()} does not take"
         text = {column.name: why for column in found.columns if column.kind == "text" and column.name in plan.left_out}
-        return replace(plan, left_out=plan.left_out | text)
+        return replace(plan, left_out=plan.left_out | text), list(text)
 
     def new_against(self, plan: Plan) -> Against | None:
         """The references that are asked for, without a row; None for none."""

@@ -41,7 +41,9 @@ class KeyColumn(Column):
     required = True
 
     def __init__(self, name: str, na: Sequence[str] = ()) -> None:
-        super().__init__(name, (f"{name}: key",), "says which key's model a row belongs to, and is no feature", na)
+        super().__init__(
+            name, (f"{name}: key",), "chooses the model of a row by its key, and is no feature of that model", na
+        )
 
     def parse(self, column: pa.ChunkedArray) -> Floats:
         """Numbers of keys, NaN where one is missing."""

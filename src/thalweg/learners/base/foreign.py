@@ -63,8 +63,10 @@ class _InPython:
         self.core.restore(what)
 
     def posteriors(self, x: Floats) -> Floats:
-        given: Floats = posteriors(self.core.discriminants(x[None]), self.core.confidence)[0]
-        return given
+        """All 0 before the first label: then nothing is predicted."""
+        scores = self.core.discriminants(x[None])
+        given: Floats = posteriors(scores, self.core.confidence)[0]
+        return np.zeros_like(given) if np.isneginf(scores).all() else given
 
     def learn(self, x: Floats, k: int, weight: float = 1.0) -> None:
         masses = {} if weight == 1 else {"masses": np.array([weight])}
@@ -100,9 +102,10 @@ class _Foreign:
         self.order, self.latest, self.model = what
 
     def posteriors(self, x: Floats) -> Floats:
+        """All 0 before the first label, 1 for the only class there is: a model is made for two."""
         seen = np.array([place >= 0 for place in self.order])
         if self.model is None:
-            return np.asarray(seen / seen.sum() if seen.any() else np.full(len(seen), 1.0 / len(seen)))
+            return np.asarray(seen, dtype=np.float64)
         by_arrival = self._ask(x[None])
         if by_arrival.shape != (len(self.latest),) or not (by_arrival >= 0).all() or not 0 < by_arrival.sum() < np.inf:
             return np.asarray(seen / seen.sum())

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from thalweg.report.page.formats import count
+from thalweg.report.page.formats import count, listed
 
-#: Lines that are shown without being asked for.
+#: Lines that are shown without being asked for, and changes that a sentence names.
 _SHOWN = 8
 
 Change = Mapping[str, Any]
@@ -38,6 +38,27 @@ def change_lines(changes: Sequence[Change], written: Callable[[Any], str]) -> Ch
         line = (str(at), count(change["row"]), count(change["found"]), *errors_of(change, written))
         (found.largest if change["row"] in largest else found.others).append(line)
     return found
+
+
+def changes_sentence(changes: Sequence[Change]) -> str:
+    """At which rows the error rose and fell, the first ones; empty where it did not change.
+
+    Examples
+    --------
+    >>> up, down = {"before": 0.1, "seen": 0.4}, {"before": 0.4, "seen": 0.2}
+    >>> changes_sentence([{"row": 1970, **up}, {"row": 2317, **up}, {"row": 3891, **down}])
+    'The error rose at rows 1,970 and 2,317 and fell at row 3,891.'
+    """
+    if not changes:
+        return ""
+    ordered = by_row(changes)
+    rows: dict[str, list[str]] = {}
+    for change in ordered[:_SHOWN]:
+        rows.setdefault("rose" if change["seen"] > change["before"] else "fell", []).append(count(change["row"]))
+    told = " and ".join(f"{verb} at row{'s' if len(at) > 1 else ''} {listed(at)}" for verb, at in rows.items())
+    further = len(ordered) - _SHOWN
+    more = f", and changed {'once more' if further == 1 else f'{count(further)} more times'}" if further > 0 else ""
+    return f"The error {told}{more}."
 
 
 def extra_errors(changes: Sequence[Change]) -> dict[int, float]:

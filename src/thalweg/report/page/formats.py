@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from thalweg.report.page.content import Known, LowestCoverage
@@ -31,6 +31,18 @@ def counted(number: int, thing: str) -> str:
     ('1 row', '45,312 rows')
     """
     return f"{count(number)} {thing}{'' if number == 1 else 's'}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words one after the other, with "and" before the last.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def percent(share: Known) -> str:
