@@ -38,7 +38,7 @@ HELP = HelpLayout(
     common={
         "Data": ("target", "time", "delay", "label_time", "drop", "categorical"),
         "Model": ("model", "task", "key", "rate"),
-        "Evaluation": ("positive", "alert"),
+        "Evaluation": ("positive", "against", "alert"),
         "Results": ("out", "resume", "fresh", "json", "quiet", "help", "help_all"),
     },
     further={
@@ -46,7 +46,7 @@ HELP = HelpLayout(
         "Missing values": ("missing", "na", "keep_sentinels"),
         "Text": ("text", "ngrams", "hash_bits"),
         "Model details": ("adaptive", "window", "seed"),
-        "Metrics": ("costs", "against", "against_rows", "coverage", "season", "alerts", "probabilities"),
+        "Metrics": ("costs", "against_rows", "coverage", "season", "alerts", "probabilities"),
         "Files": ("config", "model_out", "figures", "checkpoint_seconds"),
         "Spark": ("engine", "master"),
     },
