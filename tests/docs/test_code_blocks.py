@@ -34,8 +34,9 @@ def needs_spark(page: Path) -> bool:
 
 def marks_of(page: Path) -> list[pytest.MarkDecorator]:
     """Tutorials and pages for users of other libraries take a minute together; most other pages are always run."""
-    slow = [pytest.mark.slow] if page.parent.name in {"tutorials", "coming-from"} or page.name in LONG else []
-    return [*slow, spark_tests] if needs_spark(page) else slow
+    if needs_spark(page):
+        return [pytest.mark.slow, spark_tests]
+    return [pytest.mark.slow] if page.parent.name in {"tutorials", "coming-from"} or page.name in LONG else []
 
 
 @pytest.mark.parametrize(
