@@ -125,6 +125,15 @@ def test_a_forged_file_is_refused_or_can_be_used(data):
     use(model)
 
 
+@pytest.mark.parametrize("name", ["origin", "weights", "biases"])
+def test_whole_numbers_in_place_of_others_are_refused(name):
+    """Found by `make fuzz`: such a file was taken, and its first prediction failed."""
+    header, arrays = header_and_arrays(FILES["KernelMean-float32"])
+    arrays[name] = np.zeros(arrays[name].shape, dtype=np.int64)
+    with pytest.raises(ModelFileError):
+        loads(forged(header, arrays))
+
+
 class Misleading:
     """A sequence that says one length and has another, or a number that is none."""
 

@@ -208,7 +208,7 @@ class ExactCore(PythonCore):
             and counts.dtype == np.int64
             and (counts >= 0).all()
             and rows.shape == (counts.sum(), self.n_features)
-            and rows.dtype == np.float64
+            and all(state[name].dtype == np.float64 for name in ("rows", "origin", "weights", "biases"))
             and state["origin"].shape == (self.n_features,)
             and state["sigma"].shape == state["tuned_at"].shape == (1,)
             and 0.0 < float(state["sigma"][0]) < 1e300
