@@ -217,7 +217,7 @@ def _query(text: bytes) -> dict[str, list[str]]:
 
 
 def _written_whole(scope: dict[str, Any], response: HttpResponse | EventStream) -> bool:
-    """Write a response of the usual kind, where that is possible: the messages of ASGI take three times as long."""
+    """Write a response of the usual kind, where that is possible; as two messages of ASGI it takes longer."""
     write = scope.get(WRITE_WHOLE)
     if write is None or not isinstance(response, HttpResponse) or response.status >= 400 or scope["method"] == "HEAD":
         return False
