@@ -119,7 +119,7 @@ NATIVE := $(if $(wildcard $(VENV)/.dev),OFF,ON)
 define REQUIREMENTS
 import tomllib
 project = tomllib.load(open("pyproject.toml", "rb"))["project"]
-print(*project["dependencies"], *(need for extra in ("plot", "files") for need in project["optional-dependencies"][extra]), sep="\n")
+print(*project["dependencies"], *project["optional-dependencies"]["files"], sep="\n")
 endef
 define TOOLS
 from scikit_build_core.build import get_requires_for_build_editable
@@ -129,7 +129,7 @@ export REQUIREMENTS TOOLS
 $(VENV)/.base: $(VENV)/.python constraints.txt pyproject.toml $(KERNELS)
 	$(BIN)/python -c "$$REQUIREMENTS" > $(VENV)/requirements.txt
 	$(PIP) scikit-build-core nanobind
-	{ $(PIP) pip -r $(VENV)/requirements.txt && $(BIN)/python -c "import matplotlib.pyplot, scipy.special, sklearn.base"; } & \
+	{ $(PIP) pip -r $(VENV)/requirements.txt && $(BIN)/python -c "import scipy.special, sklearn.base"; } & \
 		needs=$$!; trap "kill $$needs" INT TERM; tools=$$($(BIN)/python -c "$$TOOLS") && { [ -z "$$tools" ] || $(PIP) $$tools; } && \
 		$(EDITABLE) . --no-deps --config-settings cmake.define.THALWEG_NATIVE=$(NATIVE); built=$$?; wait $$needs && exit $$built
 	@touch $@
@@ -145,7 +145,7 @@ $(ALL): $(VENV)/.dev
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.base
-	$(EDITABLE) '.[bench]'
+	$(EDITABLE) '.[bench,plot]'
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.base
