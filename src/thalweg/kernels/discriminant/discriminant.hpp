@@ -120,8 +120,8 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
       const int64_t given = row.answer_to(z), k = y[i];
       const Move move(row.options, k, row.counts[k], row.total,
                       constant ? always : Share::once(rate_.next(given != k)));
+      row.count_row(move);  // its logarithm, for which nothing waits, has time until the next row
       row.tidy(row.follow(z, move));
-      row.count_row(move);
       if (answers) answers[i] = given;
     }
     each_array(*this, row, [](auto &to, const auto &from) { std::copy_n(from.begin(), to.size(), to.begin()); });
@@ -248,8 +248,8 @@ THALWEG_INLINE void Discriminant<P, T>::learn_chunk(State &state, LastChange &la
     const Move move(state.options, k, state.counts[k], state.total,
                     constant ? always : Share::once(rate_.next(given != k)));
     if (out.rates) out.rates[i] = rate_.value;
-    state.approach(e, move);
     state.count_row(move);
+    state.approach(e, move);
     const double inverse = state.P_.settle(f, move.change, g, lambda);
     if (i + 1 == count) {  // number by number: the move itself then need not stand in memory
       last.change.a = move.change.a, last.change.weight = move.change.weight, last.change.scale = move.change.scale;

@@ -46,7 +46,7 @@ template <int P, class T = double, class Kept = TriangleOf<T>> class Factor : pu
   static constexpr int R = W::L, L = int(sizeof(V) / sizeof(T)), kParts = L / R;
   static constexpr bool kInPlace = !std::is_base_of_v<Triangle, Kept>;
   static constexpr int kBlocks = (P + R - 1) / R;  // where they are known
-  static constexpr int kSweeps = kParts == 1 ? kBlocksAtOnce : 1, kStoredTogether = kSweeps;
+  static constexpr int kSweeps = kParts == 1 ? kBlocksAtOnce : 1;
 
  public:
   using Kept::U, Kept::D;
@@ -229,37 +229,63 @@ template <int P, class T = double, class Kept = TriangleOf<T>> class Factor : pu
         l[r] = broadcast<V>(T(lambda[r]));
         gr[r] = broadcast<V>(T(g[r]));
       }
-    // Column c of blocks, of the first few block rows. Where u begins, on the diagonal, the last row finds it zero and is
-    // not changed.
-    const auto column = [&](int64_t c, int blocks, bool diagonal) THALWEG_LAMBDA {
-      const bool fresh = diagonal && begins;
+    const auto place = [&](int r, int k = 0) THALWEG_LAMBDA { return row[r / R] + r % R * L + k * L * L; };
+    // Column c of blocks, whose last block is on the diagonal. Where u begins, the last row finds it zero and is not
+    // changed.
+    const auto diagonal = [&](int64_t c, int blocks) THALWEG_LAMBDA {
       const int64_t left = last ? std::min<int64_t>(real, blocks * R) : blocks * R;
-      const auto place = [&](int r) THALWEG_LAMBDA { return row[r / R] + r % R * L; };
-      V uc{}, vc{}, changed[kRows] = {};
+      V uc{}, vc{};
       if constexpr (Changes)
-        if (!fresh) uc = load<V>(u + c * L);
+        if (!begins) uc = load<V>(u + c * L);
       if constexpr (Projects) vc = load<V>(v + c * L);
 #pragma GCC unroll 8
       for (int r = kRows - 1; r >= 0; r--) {
         if (r >= left) continue;
         V w = load<V>(place(r));
         if constexpr (Changes) {
-          const bool still_zero = fresh && r == blocks * R - 1;
-          changed[r] = still_zero ? w : fused(uc, l[r], w);
+          const bool still_zero = begins && r == blocks * R - 1;
+          const V changed = still_zero ? w : fused(uc, l[r], load_again<V>(place(r), w));
           uc = still_zero ? gr[r] * w : fused(gr[r], w, uc);
-          w = changed[r];
-          if (r % kStoredTogether == 0)
-            for (int i = r; i < r + kStoredTogether; i++)
-              if (i < left && !(fresh && i == blocks * R - 1)) store<V>(place(i), changed[i]);
+          w = changed;
+          if (!still_zero) store<V>(place(r), changed);
         }
-        if constexpr (Projects) s[r] = diagonal && r / R == blocks - 1 ? w * vc : fused(w, vc, s[r]);
+        if constexpr (Projects) s[r] = r / R == blocks - 1 ? w * vc : fused(w, vc, s[r]);
       }
       if constexpr (Changes) store<V>(u + c * L, uc);
       for (int i = 0; i < blocks; i++) row[i] += L * L;
     };
+    // Columns right of it, a few side by side: a row waits for the one below it, but not for another column.
+    const auto columns = [&](int64_t c, auto count) THALWEG_LAMBDA {
+      constexpr int kColumns = decltype(count)::value;
+      V uc[kColumns], vc[kColumns];
+      for (int k = 0; k < kColumns; k++) {
+        if constexpr (Changes) uc[k] = load<V>(u + (c + k) * L);
+        if constexpr (Projects) vc[k] = load<V>(v + (c + k) * L);
+      }
 #pragma GCC unroll 8
-    for (int i = 0; i < Group; i++) column(first + i, i + 1, true);
-    for (int64_t c = first + Group; c < width.blocks() / kParts; c++) column(c, Group, false);
+      for (int r = kRows - 1; r >= 0; r--)
+#pragma GCC unroll 8
+        for (int k = 0; k < kColumns; k++) {
+          V w = load<V>(place(r, k));
+          if constexpr (Changes) {
+            const V changed = fused(uc[k], l[r], load_again<V>(place(r, k), w));
+            uc[k] = fused(gr[r], w, uc[k]);
+            store<V>(place(r, k), changed);
+            w = changed;
+          }
+          if constexpr (Projects) s[r] = fused(w, vc[k], s[r]);
+        }
+      if constexpr (Changes)
+        for (int k = 0; k < kColumns; k++) store<V>(u + (c + k) * L, uc[k]);
+      for (int i = 0; i < Group; i++) row[i] += kColumns * L * L;
+    };
+#pragma GCC unroll 8
+    for (int i = 0; i < Group; i++) diagonal(first + i, i + 1);
+    constexpr int kTogether = Group > 1 ? kColumnsAtOnce : 1;
+    int64_t c = first + Group;
+    for (; kTogether > 1 && c + kTogether <= width.blocks() / kParts; c += kTogether)
+      columns(c, std::integral_constant<int, kTogether>());
+    for (; c < width.blocks() / kParts; c++) columns(c, std::integral_constant<int, 1>());
     if constexpr (Projects) {
       Doubles sums_of[R];
       for (int i = 0; i < Group; i++) {

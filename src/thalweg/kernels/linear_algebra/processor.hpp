@@ -46,12 +46,12 @@ constexpr bool kFused = false;
 constexpr int kMostUnrolled = kLanes == 2 ? 4 : kLanes == 4 ? 16 : 12;
 constexpr int next_width(int P) { return P < 4 ? P + 1 : P + (kLanes == 2 ? 2 : 4); }
 
-// Rows of blocks of a factor that a pass takes at a time: arm64 has registers for two, and what both need is then loaded
-// and stored once.
+// Rows of blocks of a factor that a pass takes at a time, and columns of them: arm64 has the registers, and what several
+// need is then loaded and stored once. A Neoverse N1 does not reach the next column by itself while it waits for a row.
 #if defined(__ARM_NEON)
-constexpr int kBlocksAtOnce = 2;
+constexpr int kBlocksAtOnce = 2, kColumnsAtOnce = 3;
 #else
-constexpr int kBlocksAtOnce = 1;
+constexpr int kBlocksAtOnce = 1, kColumnsAtOnce = 1;
 #endif
 
 // Up to this width discriminants of two classes have a loop over a chunk's rows for each width. It takes the place of a

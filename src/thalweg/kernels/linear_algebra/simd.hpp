@@ -43,6 +43,18 @@ template <class V> struct Memory {
 };
 template <class V> THALWEG_INLINE V load(const double *from) { return Memory<V>::load(from); }
 template <class V> THALWEG_INLINE void store(double *to, const V &v) { Memory<V>::store(to, v); }
+// What was loaded as v from there, to be overwritten in a register: arm64 multiplies and adds in place and would copy v,
+// which takes the time of a multiplication. A second load is free there.
+#if defined(__ARM_NEON)
+template <class V> THALWEG_INLINE V load_again(const double *from, V) {
+  V v;
+  asm("ldr %q0, %1" : "=w"(v) : "Q"(*reinterpret_cast<const typename InMemory<V>::type *>(from)));
+  return v;
+}
+template <class V> THALWEG_INLINE V load_again(const float *, V v) { return v; }
+#else
+template <class V, class T> THALWEG_INLINE V load_again(const T *, V v) { return v; }
+#endif
 template <class V> THALWEG_INLINE V broadcast(double x) { return x - V{}; }  // not x + 0, which changes a -0
 
 // a b + c with one rounding, where the machine can; else with two, everywhere.
@@ -73,7 +85,18 @@ template <class V> THALWEG_INLINE std::enable_if_t<!std::is_arithmetic_v<V> && !
   return fused(broadcast<V>(a), b, c);
 }
 
+// The sum of all lanes; and of several vectors, where lane r of the result is the sum of s[r].
+#if defined(__aarch64__)  // neighbours are added by one instruction, which GCC does not find
+THALWEG_INLINE double sum(VectorOf<2>::type a) { return vpaddd_f64((float64x2_t)a); }
+THALWEG_INLINE VectorOf<2>::type sums(const VectorOf<2>::type *s) {
+  return (VectorOf<2>::type)vpaddq_f64((float64x2_t)s[0], (float64x2_t)s[1]);
+}
+#else
 THALWEG_INLINE double sum(VectorOf<2>::type a) { return a[0] + a[1]; }
+THALWEG_INLINE VectorOf<2>::type sums(const VectorOf<2>::type *s) {
+  return __builtin_shufflevector(s[0], s[1], 0, 2) + __builtin_shufflevector(s[0], s[1], 1, 3);
+}
+#endif
 THALWEG_INLINE double sum(VectorOf<4>::type a) {
   a += __builtin_shufflevector(a, a, 2, 3, 0, 1);
   return a[0] + a[1];
@@ -84,10 +107,6 @@ THALWEG_INLINE double sum(VectorOf<8>::type a) {
   return a[0] + a[1];
 }
 
-// Lane r of the result is the sum of s[r]: as many dot products as lanes, reduced together.
-THALWEG_INLINE VectorOf<2>::type sums(const VectorOf<2>::type *s) {
-  return __builtin_shufflevector(s[0], s[1], 0, 2) + __builtin_shufflevector(s[0], s[1], 1, 3);
-}
 THALWEG_INLINE VectorOf<4>::type sums(const VectorOf<4>::type *s) {
   VectorOf<4>::type a[2];
   for (int i = 0; i < 2; i++)
