@@ -41,7 +41,7 @@ from thalweg.store import dumps, loads
 from thalweg.tables.column_changes import ColumnChange, Widening, changed, widening
 from thalweg.tables.encoder import Encoder
 
-_NO_COPIES: tuple[dict[str, Any], dict[str, list[str]]] = ({}, {})
+_NO_COPIES: tuple[dict[str, Any], dict[str, list[str]], dict[str, LearnerState]] = ({}, {}, {})
 #: After every record.
 _NEVER = 2**62
 #: Bytes of a file that are one value in a database: SQLite takes up to a billion, and keeps a copy of the last value.
@@ -171,6 +171,7 @@ class LiveModel:
 
     def _decide(self, decision: Decision) -> None:
         body = decision.body
+        self._copied_at, self._copies = -1, _NO_COPIES  # it may concern archived learners, too
         if decision.kind == "schema":
             if self.follower is not None:  # rows with other columns were more: those before can no longer be learned
                 self.expired, self.expired_through = self.rows, decision.seq
@@ -285,12 +286,12 @@ class LiveModel:
         times = np.array([each.time for each in labelled], dtype=np.int64)
         asked = np.array([row.rows.time for row in rows], dtype=np.int64)
         waiting = np.array([each.open_rows for each in labelled]) - np.arange(1, len(labelled) + 1) - self.labels
-        outcomes: dict[str, Any] = {name: self.task.outcome(name, rows, y) for name in self.learners}
+        champions: Any = self.task.outcome(self.name, rows, y)
         delays = (times - asked) / 1e6
         for name, learner in self.learners.items():
             if self.archived[name]:
                 continue
-            own, champions = outcomes[name], outcomes[self.name]
+            own = champions if name == self.name else self.task.outcome(name, rows, y)
             watch = self.watch if name == self.name else None
             if watch is not None:
                 watch.learns(X, y)
@@ -345,10 +346,13 @@ class LiveModel:
         if self._copied_at != self._changed_at:
             models = {n: copy.deepcopy(each.model) for n, each in self.learners.items() if not self.archived[n]}
             labels = {n: [str(label) for label in getattr(model, "classes_", ())] for n, model in models.items()}
-            self._copies, self._copied_at = (models, labels), self._changed_at
+            learners = {name: self._published(each) for name, each in self.learners.items()}
+            self._copies, self._copied_at = (models, labels, learners), self._changed_at
+        models, labels, learners = self._copies
         return ModelState(
             self.name,
-            *self._copies,
+            models,
+            labels,
             task=self.task,
             last=self.last,
             mean=self.mean,
@@ -363,22 +367,26 @@ class LiveModel:
             columns_open=self.columns_open,
             versions=dict(self.versions),
             watch=None if self.watch is None else self.watch.view(),
-            learners={
-                name: LearnerState(
-                    each.kind,
-                    each.parameters,
-                    each.created,
-                    self.archived[name],
-                    each.progress.view(each.model),
-                    list(each.progress.history.points),
-                    list(each.progress.changes),
-                    each.progress.promotions,
-                    each.progress.watch.state(),
-                    each.progress.recent_predictions(),
-                    copy.copy(each.comparison),
-                )
-                for name, each in self.learners.items()
-            },
+            learners=learners,
+        )
+
+    def _published(self, learner: Learner) -> LearnerState:
+        archived, before = self.archived[learner.name], self._copies[-1].get(learner.name)
+        if archived and before is not None and before.archived:
+            return before
+        progress = learner.progress
+        return LearnerState(
+            learner.kind,
+            learner.parameters,
+            learner.created,
+            archived,
+            progress.view(learner.model),
+            list(progress.history.points),
+            list(progress.changes),
+            progress.promotions,
+            progress.watch.state(),
+            progress.recent_predictions(),
+            copy.copy(learner.comparison),
         )
 
     def file(self, name: str) -> bytes:

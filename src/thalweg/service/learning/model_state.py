@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
+
+import orjson
 
 from thalweg.client import column_responses, model_responses
 from thalweg.client.history_responses import Change, Course, LivePoint, Point, Points, RecentPredictions
@@ -32,7 +34,8 @@ class LearnerState:
     created: int
     archived: bool
     view: View
-    points: list[dict[str, Any]]
+    #: Of the history, each as JSON.
+    points: list[bytes]
     changes: list[dict[str, Any]]
     promotions: list[dict[str, Any]]
     #: Of the `MeanWatch`, as its state.
@@ -159,12 +162,19 @@ class ModelState:
 
     def missed(self, name: str, labels: int) -> list[Point]:
         """The points that were kept after so many labels."""
-        points = [point for point in self.learners[name].points if point["labels"] > labels]
-        return [Point(**point | {"means": self._named(point["means"])}) for point in points]
+
+        def from_the_last() -> Iterator[Point]:
+            for packed in reversed(self.learners[name].points):
+                point = orjson.loads(packed)
+                if point["labels"] <= labels:
+                    return
+                yield Point(**point | {"means": self._named(point["means"])})
+
+        return [*from_the_last()][::-1]
 
     def course(self, name: str, throughput: float) -> Course:
         each = self.learners[name]
-        points = list(each.points)
+        points = [orjson.loads(point) for point in each.points]
         kept = points[-1] if points else {"labels": 0, "time": 0.0}
         is_new = kept["labels"] < each.view.labels or (each.promotions and kept["time"] < each.promotions[-1]["time"])
         if name in self.models and each.view.labels and is_new:

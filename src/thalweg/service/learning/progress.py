@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from thalweg.client.history_responses import RecentPredictions
@@ -103,7 +104,8 @@ class Progress(ABC, Generic[OutcomeT]):
         #: Labels learned, and those among them of rows that this model had predicted.
         self.labels = self.scored = 0
         self.watch = MeanWatch()
-        self.history = HistoryPoints[dict[str, Any]](MOST_POINTS)
+        #: Each as JSON, a fifth of the memory of the dicts: models that are archived keep theirs.
+        self.history = HistoryPoints[bytes](MOST_POINTS)
         self.changes: list[dict[str, Any]] = []
         #: When another model took this name.
         self.promotions: list[dict[str, Any]] = []
@@ -160,7 +162,7 @@ class Progress(ABC, Generic[OutcomeT]):
     def add_point(self, model: Any, time: int, waiting: int) -> None:
         """Keep a point of the history, if one is due after this label."""
         if self.history.is_due(self.labels):
-            self.history.add(point_of(self.view(model), model, time, waiting, self.watch))
+            self.history.add(orjson.dumps(point_of(self.view(model), model, time, waiting, self.watch)))
 
     def change_places(self, other: Self, time: int) -> None:
         """Two models have changed names: recent scores go with the model, the history stays with the name."""
@@ -180,7 +182,7 @@ class Progress(ABC, Generic[OutcomeT]):
             "labels": labels,
             "watch": self.watch.state(),
             "every": self.history.every,
-            "points": self.history.points,
+            "points": [orjson.loads(point) for point in self.history.points],
             "changes": self.changes,
             "detector": detector,
             "last": recent,
@@ -193,7 +195,7 @@ class Progress(ABC, Generic[OutcomeT]):
     def _restore(self, state: dict[str, Any]) -> None:
         self.labels, self.scored = state["labels"][:2]
         self.watch.restore(state["watch"])
-        self.history.restore(state["every"], state["points"])
+        self.history.restore(state["every"], [orjson.dumps(point) for point in state["points"]])
         self.changes = list(state["changes"])
         self.promotions = list(state.get("promotions", ()))
         self._delay.sums = np.array(state["delay"])
