@@ -129,6 +129,8 @@ def test_sparse_rows_are_explained_by_their_values(model):
     np.testing.assert_array_equal(found.values.indices, X[190:].indices)
     np.testing.assert_allclose(found.base + found.values.sum(axis=1), found.score, atol=1e-9)
     assert len(found.top(0, 3)) == 3
+    with pytest.raises(InvalidParameter, match="must be left out of sparse rows"):
+        contributions(model, X[190:], groups={"first": [0, 3]})
 
 
 @pytest.mark.parametrize("last", [AutoClassifier(), AutoRegressor()], ids=lambda m: type(m).__name__)

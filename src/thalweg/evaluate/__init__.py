@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         recall,
     )
     from thalweg.evaluate.distances import axis_distance, distance, subspace_overlap
+    from thalweg.evaluate.drift import ChangeDetector
     from thalweg.evaluate.history import (
         Average,
         Cumulative,
@@ -90,6 +91,7 @@ __all__ = [
     "Alerts",
     "Average",
     "BestWeights",
+    "ChangeDetector",
     "ClassScores",
     "Comparison",
     "CoverageScores",
@@ -169,6 +171,7 @@ _NAMES = {
     "alerts": "AlertMeter Alerts AlertScores",
     "confusion": "ClassScores balanced_accuracy class_scores cost f1 g_mean matthews precision recall",
     "distances": "axis_distance distance subspace_overlap",
+    "drift": "ChangeDetector",
     "history": "Average Cumulative Curve Fading Meter Scores Summary Windowed cumulative_accuracy curve summarise",
     "holdout_evaluation": "StepRecord Steps collect_steps draw_start holdout",
     "input_drift": "InputDrift",

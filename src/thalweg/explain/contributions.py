@@ -128,7 +128,7 @@ def contributions(
         Sparse rows and texts have none: their values are left out.
     groups : dict of name to features, optional
         Features that are replaced together, by place or name; those in no group are one group. By default each feature
-        is by itself, or the features of one column of a table together.
+        is by itself, or the features of one column of a table together. Sparse rows cannot be grouped.
     label : optional
         The class whose score is explained, or the target by its place; by default the prediction.
     paths : even int >= 2, optional
@@ -161,6 +161,8 @@ def contributions(
         if paths % 2:
             raise InvalidParameter.of("contributions", "paths", rule.text, paths)
     if hasattr(X, "tocsr"):
+        if groups is not None and not isinstance(groups, Groups):
+            raise InvalidParameter.of("contributions", "groups", "be left out of sparse rows", groups)
         return _of_sparse_rows(model, X.tocsr(), groups, label, paths, seed)
     rows = _numbers(X)
     background = _background(model, background, rows.shape[1])

@@ -29,7 +29,7 @@ class Table(Stream):
     Examples
     --------
     >>> table = Table([[0.0], [1.0], [2.0]], ["dry", "wet", "wet"])
-    >>> table.length, table.feature_names, table.classes.tolist()
+    >>> len(table), table.feature_names, table.classes.tolist()
     (3, ('x1',), ['dry', 'wet'])
     >>> table.take(2, start=1)[1].tolist()
     ['wet', 'wet']
@@ -79,6 +79,9 @@ class Table(Stream):
     def length(self) -> int:
         """How many rows there are."""
         return len(self._y)
+
+    def __len__(self) -> int:
+        return self.length
 
     @property
     def feature_names(self) -> tuple[str, ...]:
