@@ -60,6 +60,8 @@ def bar(label: str, wanted: bool) -> Iterator[Callable[[float], None]]:
 
 #: Fewer kernel values than this are computed sooner than threads start.
 _WORTH_THREADS = 1 << 20
+#: Products of so few numbers are shared among threads by no library, and need no limit of their number.
+_ONE_THREAD_ANYWAY = 1 << 17
 #: Exponents below this add nothing beside exp(0) = 1, and would cost ten times as much where they underflow.
 _LEAST = -80.0
 #: Stands for minus infinity where differences of exponents are to be taken.
@@ -200,7 +202,12 @@ class ParzenCore(ExactCore):
             for c, rows in ready.items():
                 log_p[at, c] = on.host(_log_sums(asked, rows, on)) - np.log(rows.shape[0])  # eq. (2)
 
-        on.run(work, range(0, n, step), n * sum(rows.shape[0] for rows in ready.values()) > _WORTH_THREADS)
+        blocks = range(0, n, step)
+        if n * longest * V.shape[1] <= _ONE_THREAD_ANYWAY:
+            for start in blocks:
+                work(start)
+        else:
+            on.run(work, blocks, n * sum(rows.shape[0] for rows in ready.values()) > _WORTH_THREADS)
         return log_p
 
     def _by_differences(self, x: Floats) -> tuple[Floats, float]:
