@@ -281,7 +281,7 @@ def test_the_key_of_a_keyed_classifier_is_named():
         assert loads(dumps(each.learner_)).n_keys_ == 30
     with pytest.raises(InvalidInput, match="key_number"):
         model.learn_one({"a": 1.0, "b": 0.0, "user": "u7"}, True)
-    for asked in (lambda x: model.learn_one(x, True), model.predict_one):
+    for asked in (lambda x: model.learn_one(x, True), model.predict_one, model.predict_proba_one):
         with pytest.raises(InvalidInput, match="rows must have the feature 'user'"):
             asked({"a": 1.0, "b": 0.0})
     for refused in (KeyedClassifier(OnlineLDC()), CostSensitive(KeyedClassifier(OnlineLDC()), costs="balanced")):

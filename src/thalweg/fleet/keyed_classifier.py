@@ -243,12 +243,19 @@ class KeyedClassifier(Wrapper):
 
     def predict_one(self, x: Row) -> Any:
         """Predict one row; None from a model that has seen no label yet."""
-        if isinstance(self.key, str) and isinstance(x, Mapping):
-            self._require_key(x)
+        self._require_key_in(x)
         try:
             return super().predict_one(x)
         except InvalidInput as error:
             raise self._about_key(error, x) from None
+
+    def _probabilities_one(self, x: Row) -> list[float]:
+        self._require_key_in(x)
+        return super()._probabilities_one(x)
+
+    def _require_key_in(self, x: Row) -> None:
+        if isinstance(self.key, str) and isinstance(x, Mapping):
+            self._require_key(x)
 
     def _about_key(self, error: InvalidInput, X: Any) -> InvalidInput:
         """The refusal of a row or of a frame, with what to do where the key is a text."""

@@ -50,9 +50,9 @@ class RiverClassifier(OpenSupervisedLearner, base.MiniBatchClassifier):
         if not self._has_begun:
             return {}
         try:
-            given = learner._core.probabilities_one(x)
+            given = learner._probabilities_one(x)
         except UnknownFeature:
-            given = learner._core.probabilities_one(self._familiar(x))
+            given = learner._probabilities_one(self._familiar(x))
         return dict(zip(learner._labels.codes, given, strict=True))
 
     def predict_many(self, X: Any) -> Any:

@@ -371,6 +371,11 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         except InvalidInput as error:
             raise clearer_error(error, x, self) from None
 
+    def _probabilities_one(self, x: Row) -> list[float]:
+        """Of each known label, for one row, from a model that knows some."""
+        given: list[float] = self._core.probabilities_one(x)
+        return given
+
     def decision_function(self, X: ArrayLike) -> Floats:
         """The discriminant of each class (for two classes, the second's minus the first's; positive predicts it)."""
         scores = np.maximum(self._scores(X), _NEVER)
