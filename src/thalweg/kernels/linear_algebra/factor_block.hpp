@@ -159,9 +159,9 @@ template <class T> class FactorBlock {
 #pragma GCC unroll 8
       for (int r = R - 1; r >= 0; r--)
         for (int i = 0; i < C; i++) {
-          const V before = x[r][i];
-          x[r][i] += step[R + r] * ut[i];
-          ut[i] += step[r] * before;
+          const V ui = r < R - 1 ? ut[i] : load_again<V>(u + i * to_next + t * L, ut[i]);
+          ut[i] += step[r] * x[r][i];
+          x[r][i] += step[R + r] * ui;
         }
       for (int i = 0; i < C; i++) store<V>(u + i * to_next + t * L, ut[i]);
     }

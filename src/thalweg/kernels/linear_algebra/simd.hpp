@@ -45,16 +45,14 @@ template <class V> THALWEG_INLINE V load(const double *from) { return Memory<V>:
 template <class V> THALWEG_INLINE void store(double *to, const V &v) { Memory<V>::store(to, v); }
 // What was loaded as v from there, to be overwritten in a register: arm64 multiplies and adds in place and would copy v,
 // which takes the time of a multiplication. A second load is free there.
+template <class V, class T> THALWEG_INLINE V load_again(const T *from, V v) {
 #if defined(__ARM_NEON)
-template <class V> THALWEG_INLINE V load_again(const double *from, V) {
-  V v;
   asm("ldr %q0, %1" : "=w"(v) : "Q"(*reinterpret_cast<const typename InMemory<V>::type *>(from)));
+#else
+  (void)from;
+#endif
   return v;
 }
-template <class V> THALWEG_INLINE V load_again(const float *, V v) { return v; }
-#else
-template <class V, class T> THALWEG_INLINE V load_again(const T *, V v) { return v; }
-#endif
 template <class V> THALWEG_INLINE V broadcast(double x) { return x - V{}; }  // not x + 0, which changes a -0
 
 // a b + c with one rounding, where the machine can; else with two, everywhere.
