@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import copy
 import hashlib
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -46,6 +47,8 @@ _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]], dict[str, LearnerState]]
 _NEVER = 2**62
 #: Bytes of a file that are one value in a database: SQLite takes up to a billion, and keeps a copy of the last value.
 _MOST_BYTES = 1 << 25
+#: Bytes of JSON from which they are compressed.
+_LARGE = 1 << 14
 #: Labels after which the features whose class means are shown are chosen.
 _HEAD = 64
 
@@ -425,7 +428,7 @@ class LiveModel:
             },
         }
         files = [
-            ("", orjson.dumps(plain)),
+            ("", _compressed(orjson.dumps(plain))),
             *([] if self.watch is None else [(WATCHED_COLUMNS, self.watch.to_bytes())]),
             *(piece for name in self.learners for piece in _pieces(name, self.file(name))),
         ]
@@ -518,10 +521,19 @@ def _files_in(parts: Sequence[Part]) -> tuple[dict[str, bytes], dict[str, Any]]:
             further.setdefault(name, {})[int(number)] = part.body
     for name, pieces in further.items():
         files[name] = b"".join([files[name], *(pieces[number] for number in sorted(pieces))])
-    plain = orjson.loads(files[""]) if "" in files else None
+    plain = orjson.loads(_uncompressed(files[""])) if "" in files else None
     if plain is None or not plain["learners"].keys() <= files.keys():
         raise ModelFileError("a part of the snapshot is gone")
     return files, plain
+
+
+def _compressed(plain: bytes) -> bytes:
+    """JSON, to a fifth where that is felt: it has the histories of all learners."""
+    return zlib.compress(plain, 1) if len(plain) > _LARGE else plain
+
+
+def _uncompressed(kept: bytes) -> bytes:
+    return kept if kept.startswith(b"{") else zlib.decompress(kept)
 
 
 def _learner_in(file: bytes) -> Any:

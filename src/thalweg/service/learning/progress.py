@@ -182,7 +182,7 @@ class Progress(ABC, Generic[OutcomeT]):
             "labels": labels,
             "watch": self.watch.state(),
             "every": self.history.every,
-            "points": [orjson.loads(point) for point in self.history.points],
+            "points": [orjson.Fragment(point) for point in self.history.points],
             "changes": self.changes,
             "detector": detector,
             "last": recent,
@@ -190,7 +190,8 @@ class Progress(ABC, Generic[OutcomeT]):
         }
 
     @abstractmethod
-    def state(self) -> dict[str, Any]: ...
+    def state(self) -> dict[str, Any]:
+        """For orjson to write; what it reads again is restored."""
 
     def _restore(self, state: dict[str, Any]) -> None:
         self.labels, self.scored = state["labels"][:2]
