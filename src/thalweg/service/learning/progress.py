@@ -104,7 +104,7 @@ class Progress(ABC, Generic[OutcomeT]):
         #: Labels learned, and those among them of rows that this model had predicted.
         self.labels = self.scored = 0
         self.watch = MeanWatch()
-        #: Each as JSON, a fifth of the memory of the dicts: models that are archived keep theirs.
+        #: Each as JSON, which is smaller than a dict and written to snapshots as it is.
         self.history = HistoryPoints[bytes](MOST_POINTS)
         self.changes: list[dict[str, Any]] = []
         #: When another model took this name.
