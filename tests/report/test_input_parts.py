@@ -26,7 +26,7 @@ def metrics_with(rises: int) -> dict[str, Any]:
 def test_of_many_rises_the_largest_come_first_and_the_rest_together() -> None:
     found = [each.sentence for each in findings(metrics_with(29))]
     assert len(found) == 4
-    assert "at row 28,000 while no input" in found[0]
+    assert "at row 28,000 from" in found[0]
     assert found[-1].startswith("The error rose 26 more times, by less or for a shorter time")
     assert len(findings(metrics_with(4))) == 4  # one alone is no group
 
@@ -59,11 +59,11 @@ def test_only_columns_that_changed_before_or_with_a_rise_are_named_as_its_cause(
 
     relation = "the relation between inputs and label changed"
     assert said("concept", ("b", 1150, "after")).endswith(
-        f"at row 1,000 before any input was seen to change: probably {relation}. "
+        f"until the next change) before any input was seen to change: probably {relation}. "
         "Column b (row 1,150) changed after the rise."
     )
     told = said("unclear", ("a", 1010, "with"), ("c", 300, "before"), ("b", 1150, "after"))
-    assert "at row 1,000 when column a changed, after column c (row 300) had changed. Too few rows" in told
+    assert "until the next change) when column a changed, after column c (row 300) had changed. Too few rows" in told
     assert told.endswith("too. Column b (row 1,150) changed after the rise.")
     assert said("unclear", ("b", 1150, "after")).endswith(
         f"Column b (row 1,150) changed after the rise. Whether {relation} cannot be said."

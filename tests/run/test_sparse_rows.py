@@ -89,7 +89,10 @@ def test_the_commands_take_sparse_files(capsys: pytest.CaptureFixture[str]) -> N
     write("svmlight")
     command = ("run", "rows", "--out", "out")
     code, _, told = run(capsys, *command)
-    assert (code, told) == (2, "thalweg: rows, line 1,201: 'x' is not a finite number\n")
+    assert (code, told) == (
+        2,
+        "thalweg: rows, line 1,201: 'x' is not a finite number; --bad-rows skip leaves such rows out\n",
+    )
     assert run(capsys, *command, "--bad-rows", "skip", "--quiet")[0] == 0
     assert metrics()["scores"]["model"]["error"] < 0.2
     code, said, _ = run(capsys, "predict", "out/model.thalweg", "rows", "--bad-rows", "skip")

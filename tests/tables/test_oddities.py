@@ -138,3 +138,15 @@ def test_a_column_that_gives_a_number_away_is_named(column: Any, given_away: boo
         "column 'x' alone gives the target to 0.00 % of its spread in the first 1,000 rows: if it is known only once "
     )
     assert found == ([f"{told}the target is, --drop x leaves it out"] if given_away else [])
+
+
+def test_words_among_numbers_are_named() -> None:
+    numbers = [f"{value:.1f}" for value in NORMAL]  # that recur, or the column would be one of numbers with bad rows
+    slip = [*numbers[:10], "abc", *numbers[11:]]
+    which = f"one of its first {ROWS:,} values, 'abc', is no number"
+    assert said_of(slip) == f"column 'x' is read as categories, because {which}: --na abc counts it as missing"
+    two = said_of([*slip[:-1], "?!"])
+    assert two is not None
+    assert f"because 2 of its first {ROWS:,} values are no numbers, such as 'abc': --na abc" in two
+    assert said_of(numbers) is None
+    assert said_of([f"{place % 7}" if place % 50 else "none" for place in range(ROWS)]) is None  # few different ones

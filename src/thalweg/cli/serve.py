@@ -267,17 +267,22 @@ def serve(
         _write_prometheus_rules(prometheus_rules, alert or [], keep)
         return
     from thalweg.errors import MissingExtra
-    from thalweg.service.options import (
-        PROXIES,
-        ConnectionLimits,
-        Expiry,
-        Limits,
-        Retention,
-        ServeOptions,
-        bytes_of,
-        network_of,
-        seconds_of,
-    )
+
+    try:
+        from thalweg.service.options import (
+            PROXIES,
+            ConnectionLimits,
+            Expiry,
+            Limits,
+            Retention,
+            ServeOptions,
+            bytes_of,
+            network_of,
+            seconds_of,
+        )
+        from thalweg.service.server import serve as run
+    except ImportError as error:
+        raise MissingExtra.of(error.name or "starlette", "serve", "thalweg serve") from error
 
     host, port = _address(listen)
     options = ServeOptions(
@@ -314,10 +319,6 @@ def serve(
         key,
         None if key_memory is None else bytes_of(key_memory, "key_memory"),
     )
-    try:
-        from thalweg.service.server import serve as run
-    except ImportError as error:
-        raise MissingExtra.of(error.name or "starlette", "serve", "thalweg serve") from error
     run(options, lambda line: typer.echo(line, err=True))
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import lazy_loader
+
+from thalweg.errors import MissingExtra
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
     from thalweg.client.protocol import Receipt as Receipt
     from thalweg.client.protocol import VoidReceipt as VoidReceipt
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
+_attached, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "clients": ["AsyncClient", "Client"],
@@ -55,3 +59,12 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "protocol": ["EraseReceipt", "Receipt", "VoidReceipt"],
     },
 )
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        return _attached(name)
+    except ModuleNotFoundError as error:
+        if error.name not in ("httpx", "msgspec"):
+            raise
+        raise MissingExtra.of(error.name, "client", "thalweg.client") from None

@@ -80,7 +80,7 @@ input_drift, got 'error above 0.2'
         if metric in EVENTS and (comparison or found["window"] or found["hold"]):
             raise _refusal(f"have no number behind {metric}, which happens at a row", text)
         if metric not in EVENTS and comparison is None:
-            raise _refusal(f"compare {metric} with a number, as in {metric}>0.2", text)
+            raise _refusal(f"compare {metric} with a number, in quotes, as in '{metric}>0.2'", text)
         if column is not None and metric not in _MAY_NAME_COLUMN:
             raise _refusal(f"name no column for {metric}", text)
         if column is None and metric in _NEEDS_COLUMN:

@@ -23,6 +23,7 @@ from thalweg.catalogue import ask_of
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.late_labels import Batch, LateLabels
 from thalweg.files import write_atomically
+from thalweg.option_names import option
 from thalweg.run import checkpoint, options
 from thalweg.run.against import Against
 from thalweg.run.alert_log import AlertLog
@@ -160,7 +161,7 @@ class RunEngine:
     def take(self, chunk: Chunk) -> None:
         """Predict, learn and score the rows of the next chunk."""
         if chunk.bad and self.options.bad_rows == "error":
-            raise InvalidInput(str(chunk.bad[0]))
+            raise InvalidInput(f"{chunk.bad[0]}; {option('bad_rows', 'skip')} leaves such rows out")
         self.read += len(chunk) + len(chunk.bad)
         if len(chunk) == 0:
             self._complain(chunk.bad)
@@ -286,7 +287,10 @@ class RunEngine:
         _split_columns(self.task.model, plan)
         self.notices.odd(unused_hashing(self.options, plan))
         self.notices.odd(f"column {name!r} is {plan.left_out[name]}" for name in text_left_out)
-        self.notices.odd(oddities(head, plan, self.task.codes(head), na=self.options.na, time=self.options.time))
+        given = self.options
+        self.notices.odd(
+            oddities(head, plan, self.task.codes(head), na=given.na, time=given.time, categorical=given.categorical)
+        )
         return Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
 
     def _owner(self) -> str:

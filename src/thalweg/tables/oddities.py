@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from thalweg.option_names import option
 from thalweg.tables.cells import parsed
 from thalweg.tables.kinds import Floats, NamesColumn, NumberColumn
+from thalweg.tables.rows import as_text
 
 if TYPE_CHECKING:
     from thalweg.tables.plan import Plan
@@ -24,6 +25,9 @@ _MOST_NAMED = 5
 _MOST_ERRORS, _TIMES_BETTER, _LEAST_ERRORS = 0.005, 20, 10
 #: Fewer rows, or fewer rows with the same value, say nothing.
 _LEAST_ROWS, _LEAST_ALIKE = 100, 5
+#: Words among so many values, and so many different numbers beside them, may be slips.
+_FEW_WORDS, _MANY_NUMBERS = 0.05, 20
+_NUMBER = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?")
 #: Identifiers grow by no more than this, on average.
 _MEAN_STEP = 10.0
 _NAME_OF_A_TIME = re.compile(r"(?i)time|date|when|epoch|year|month|week|day|hour|minute|second|^ts?$")
@@ -32,13 +36,22 @@ _EPOCHS = tuple((1e9 * unit, 4e9 * unit) for unit in (1.0, 1e3, 1e6, 1e9))
 _DAYS = (19000101.0, 21001231.0)
 
 
-def oddities(head: Chunk, plan: Plan, targets: NDArray[Any], *, na: Collection[str], time: str | None) -> list[str]:
-    """Sentinels that were found beside the given ones, columns that give the target away, and row numbers.
+def oddities(
+    head: Chunk,
+    plan: Plan,
+    targets: NDArray[Any],
+    *,
+    na: Collection[str],
+    time: str | None,
+    categorical: Collection[str] = (),
+) -> list[str]:
+    """Sentinels, categories that are nearly all numbers, columns that give the target away, and row numbers.
 
     ``targets`` are the labels of the rows by number, -1 for none, or else their numbers as floats, NaN for none.
-    ``time`` names the column with the time of a row, which may count the rows.
+    ``time`` names the column with the time of a row, which may count the rows. ``na`` and ``categorical`` were given by
+    the user.
     """
-    sentinels, leaks, counters = [], [], []
+    sentinels, words, leaks, counters = [], [], [], []
     for column in plan.columns:
         if not isinstance(column, NumberColumn | NamesColumn):
             continue
@@ -51,6 +64,8 @@ def oddities(head: Chunk, plan: Plan, targets: NDArray[Any], *, na: Collection[s
             if not holds_times and (how := _counts_rows(values)):
                 what = f"column {column.name!r} looks like a row number ({how})"
                 counters.append(f"{what}, which says nothing about the label of a later row: {drop}")
+        elif column.name not in categorical and (few := _words_among_numbers(head, column)):
+            words.append(few)
         if targets.dtype.kind == "f":
             if isinstance(column, NumberColumn) and (near := _near_alone(values, targets)):
                 leaks.append(f"{near.format(repr(column.name))}: if it is known only once the target is, {drop}")
@@ -61,6 +76,7 @@ def oddities(head: Chunk, plan: Plan, targets: NDArray[Any], *, na: Collection[s
             )
     return [
         *_briefly(sentinels, "values that count as missing"),
+        *_briefly(words, "a few words among numbers"),
         *_briefly(leaks, "a value that gives the target away"),
         *_briefly(counters, "values that look like row numbers"),
     ]
@@ -83,6 +99,21 @@ def _sentinels_in_words(head: Chunk, column: NumberColumn, found: list[str]) -> 
         f"column {column.name!r} has {counted} in the first {len(values):,} rows, far from its other values "
         f"({np.nanmin(others):g} to {np.nanmax(others):g}): {'it counts' if one else 'they count'} as missing; "
         f"{option('keep_sentinels', True)} keeps {'it as a number' if one else 'them as numbers'}"
+    )
+
+
+def _words_among_numbers(head: Chunk, column: NamesColumn) -> str | None:
+    """What keeps a column from being one of numbers, where that is in few of the first rows."""
+    cells = [cell.strip() for cell in as_text(head.column(column.name)).to_pylist() if cell is not None]
+    known = [cell for cell in cells if cell and cell not in column.na]
+    words = [cell for cell in known if not _NUMBER.fullmatch(cell)]
+    if not 0 < len(words) <= _FEW_WORDS * len(known) or len(set(known)) < _MANY_NUMBERS:
+        return None
+    which = f"one of its first {len(known):,} values, {words[0]!r}, is no number"
+    if len(words) > 1:
+        which = f"{len(words):,} of its first {len(known):,} values are no numbers, such as {words[0]!r}"
+    return (
+        f"column {column.name!r} is read as categories, because {which}: {option('na', words[0])} counts it as missing"
     )
 
 

@@ -118,10 +118,9 @@ def _rise(cause: Mapping[str, Any], metrics: Mapping[str, Any]) -> str:
     of_numbers = is_regression(metrics)
     written, target = (short, "target") if of_numbers else (percent, "label")
     rises = {change["row"]: change for change in metrics["changes"]}
-    ends = _ends(cause, rises.get(cause["row"]))
-    size = "" if ends is None else f" from {written(ends[0])} to {written(ends[1])}"
+    size = _size_in_words(cause, rises.get(cause["row"]), written)
     when = f"at row {count(cause['row'])}{' for a short time' if 'short' in cause else ''}"
-    return f"The error rose{size} {when}{_why(cause, target, written, _none_of(metrics['inputs']))}"
+    return f"The error rose {when}{size}{_why(cause, target, written, _none_of(metrics['inputs']))}"
 
 
 def _none_of(inputs: Mapping[str, Any]) -> str:
@@ -134,12 +133,14 @@ def _size(cause: Mapping[str, Any], extra: Mapping[int, float]) -> float:
     return extra.get(cause["row"], 0.0)
 
 
-def _ends(cause: Mapping[str, Any], rise: Mapping[str, Any] | None) -> tuple[float, float] | None:
-    """The error before a rise and in it, where both are known."""
+def _size_in_words(cause: Mapping[str, Any], rise: Mapping[str, Any] | None, written: Any) -> str:
+    """The error before a rise, in the rows that gave it away, and in all up to the next change."""
     if "short" in cause:
-        return cause["before"], cause["after"]
-    # Before is the mean since the change before, which may have begun higher.
-    return (rise["before"], rise["seen"]) if rise is not None and rise["seen"] > rise["before"] else None
+        return f" from {written(cause['before'])} to {written(cause['after'])}"
+    if rise is None or rise["seen"] <= rise["before"]:  # before may have begun higher: it is a mean
+        return ""
+    before, seen, after = (written(rise[level]) for level in ("before", "seen", "after"))
+    return f" from {before} to {seen} at first ({after} until the next change)"
 
 
 def _why(cause: Mapping[str, Any], target: str, written: Any, none: str) -> str:
