@@ -19,6 +19,7 @@ from thalweg import (
     PredictionIntervals,
     StandardScaler,
     StreamPipeline,
+    TextHasher,
     load,
     save,
 )
@@ -289,5 +290,7 @@ def test_the_key_of_a_keyed_classifier_is_named():
             to_river(refused)
     learned = to_river(KeyedClassifier(OnlineLDC()).fit(frame, y))
     assert learned.feature_names_ == ("user", "b", "a")
+    with pytest.raises(InvalidParameter, match="one with a TextHasher takes texts"):
+        to_river(StreamPipeline([TextHasher(), OnlineLogistic()]))
     with pytest.raises(InvalidParameter, match="a Fleet takes dicts by itself"):
         to_river(Fleet(OnlineLDC()))

@@ -204,6 +204,7 @@ def test_a_key_that_cannot_be_found_or_is_text_is_refused():
         (lambda model: CostSensitive(model, costs="balanced").fit(frame, y), "inside another model"),
         (lambda model: model.fit(frame[["a", "b"]], y), "rows must have the feature 'user'"),
         (lambda model: model.learn_one({"a": 1.0, "b": 2.0}, 1), "rows must have the feature 'user'"),
+        (lambda model: model.set_params(key=0).learn_one({"user": 1.0, "b": 2.0}, 1), "dicts need the name of the key"),
         (lambda model: model.fit(frame.assign(user="u1"), y), "column 'user' has the key 'u1': .*key_number"),
         (lambda model: model.learn_one({"a": 1.0, "user": "u1"}, 1), "got 'u1' in column 'user': .*key_number"),
         (lambda model: model.fit(frame, y).predict_one({**dict(frame.iloc[0]), "user": "u1"}), "key_number"),

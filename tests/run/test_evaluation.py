@@ -300,3 +300,19 @@ def test_warnings_name_parameters_in_python(in_folder: None) -> None:
     assert "time='when', sort=True sorts them" in said
     assert "ngrams='2' has no effect: no column is text; text names one" in said
     assert "--" not in said
+
+
+def test_a_model_that_does_not_go_with_its_target_is_named() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 2))
+    told = "y holds 300 different numbers in the first 300 rows, and a classifier takes each for a class of its own"
+    with pytest.warns(UserWarning, match=told):
+        evaluate.run(thalweg.OnlineLDC(), X, X[:, 0])
+    y = np.where(X[:, 0] + rng.normal(size=300) > 1, "fraud", "ok")
+    costs, least = {"fp": 1, "fn": 30}, thalweg.OnlineLDC(0.05, counts="soft")
+    with pytest.warns(UserWarning, match="takes 'ok' for the positive label, the run 'fraud'"):
+        evaluate.run(thalweg.CostSensitive(least, costs), X, y, positive="fraud")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate.run(thalweg.CostSensitive(least, costs, positive="fraud"), X, y, positive="fraud")
+        evaluate.run(thalweg.CostSensitive(least), X, y, positive="fraud")

@@ -107,6 +107,7 @@ class ChangeDetector:
         ]
 
     def state(self) -> dict[str, Any]:
+        """What `restore` continues from, as JSON can hold it."""
         return {
             "rows": self.rows,
             "mistakes": self.mistakes,
@@ -117,6 +118,7 @@ class ChangeDetector:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
+        """Continue from what `state` gave."""
         window = state["adwin"]
         self._adwin.restore(
             {

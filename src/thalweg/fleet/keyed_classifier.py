@@ -234,8 +234,7 @@ class KeyedClassifier(Wrapper):
 
     def learn_one(self, x: Row, y: Any) -> Self:
         """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""
-        if isinstance(self.key, str) and isinstance(x, Mapping):
-            self._require_key(x)  # in River's rows a feature that is absent would be 0
+        self._require_key_in(x)  # in River's rows a feature that is absent would be 0
         try:
             return super().learn_one(x, y)
         except InvalidInput as error:
@@ -254,8 +253,12 @@ class KeyedClassifier(Wrapper):
         return super()._probabilities_one(x)
 
     def _require_key_in(self, x: Row) -> None:
-        if isinstance(self.key, str) and isinstance(x, Mapping):
+        if not isinstance(x, Mapping):
+            return
+        if isinstance(self.key, str):
             self._require_key(x)
+        elif not hasattr(self, "feature_names_in_"):
+            raise InvalidInput("dicts need the name of the key, as in KeyedClassifier(learner, key='user')")
 
     def _about_key(self, error: InvalidInput, X: Any) -> InvalidInput:
         """The refusal of a row or of a frame, with what to do where the key is a text."""

@@ -76,6 +76,9 @@ def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero", sparse: b
     if sparse and not (missing == "zero" and takes_sparse):
         reason = 'with missing="mean"' if takes_sparse else f"for {type(model).__name__}, which takes dense rows"
         raise InvalidParameter.of("to_river", "sparse", f"be left out {reason}", sparse)
+    if getattr(model, "_hasher", None) is not None:
+        rule = "take dicts, and one with a TextHasher takes texts: call its own learn_one and predict_one"
+        raise InvalidParameter.of("to_river", "model", rule, model)
     learned = isinstance(model, StreamEstimator) and model.__sklearn_is_fitted__()
     if learned:
         _require_named_rows(model, missing, sparse)

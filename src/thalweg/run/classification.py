@@ -16,7 +16,7 @@ from thalweg.evaluate.drift import ChangeDetector
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting, follow_baselines, new_baselines
 from thalweg.option_names import option
-from thalweg.pipeline.over_columns import over_columns
+from thalweg.pipeline.over_columns import learner_of, over_columns
 from thalweg.run.alert_log import Terms
 from thalweg.run.alert_rules import OF_COLUMNS, OF_LABELS
 from thalweg.run.notices import Notices
@@ -98,7 +98,19 @@ class Classification(Task):
             self.rare.settle(targets, self.names.known)
             if self.rare.positive is not None and self.rare.positive not in self.names.known:
                 self.notices.positive_is_missing(self.rare.positive, len(targets), self.names.known)
+            self._require_one_positive()
         return np.where(known, targets, "")
+
+    def _require_one_positive(self) -> None:
+        """Warn where the model decides for another positive label than the run scores."""
+        asked, learner = self.options.positive, learner_of(self.model)
+        costs = getattr(learner, "costs", None)
+        if asked is None or not hasattr(learner, "positive") or costs == "balanced" or len(self.names.known) < 2:
+            return
+        own = max(self.names.known) if learner.positive is None else str(learner.positive)
+        if own != asked and (costs is None or set(costs) == {"fp", "fn"}):
+            which = f"the model takes {own!r} for the positive label, the run {asked!r}"
+            self.notices.odd([f"{which}: give both, as in positive={asked!r}"])
 
     # ------------------------------------------------------------------ every row
 

@@ -216,7 +216,10 @@ def _copy(model: Any) -> StreamClassifier | StreamRegressor:
     ours = isinstance(model, StreamClassifier | StreamRegressor)
     fits = not isinstance(model, type) and hasattr(model, "partial_fit") and hasattr(model, "predict")
     if not ours and not (fits and hasattr(model, "__sklearn_tags__") and hasattr(model, "get_params")):
-        rule = "be the name of a model, one of thalweg's, or a scikit-learn estimator with partial_fit"
+        rule = (
+            "be the name of a model, one of thalweg's, or a scikit-learn estimator with partial_fit; "
+            "run(…, against='retrained') scores gradient boosting beside a model"
+        )
         raise InvalidParameter.of("run", "model", rule, model)
     copied = clone(model) if ours else StreamPipeline([clone(model)])
     if isinstance(copied, StreamRegressor) and not hasattr(copied, "predict_interval_then_learn"):

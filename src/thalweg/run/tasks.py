@@ -26,6 +26,7 @@ class PossibleTasks:
         self._options = options
         self._target = Target(options.target, declared=options.target in options.categorical)
         self._asked = options.task or ("classification" if self._target.declared else None)
+        self._notices, self._is_given = notices, model is not None
         self._made: dict[str, Task] = {}
         self._refused: dict[str, InvalidParameter] = {}
         #: What the first rows say of the target, where they settle the task.
@@ -52,12 +53,22 @@ class PossibleTasks:
     def settle(self, head: Chunk) -> Task:
         """The task by the first rows: numbers of which there are many, or with decimals, mean regression."""
         task = self.settle_by(None if self._asked else self._target.quantity(head, self._options.decimal))
+        if self._is_given and task.name == "classification" and not self._target.declared:
+            self._warn_of_classes(self._target.quantity(head, self._options.decimal))
         if self._asked is None and self.found is None and self._target.name not in head.nominal:
             different = self._target.different_numbers(head) or 0
             if different > _FEW:
                 held = f"{self._target.name} holds {different} different whole numbers"
                 self.found = f"classification: {held}; {option('task', 'regression')} predicts them as numbers"
         return task
+
+    def _warn_of_classes(self, quantity: str | None) -> None:
+        """A classifier was given for a target that is a quantity."""
+        if quantity is not None:
+            self._notices.tell(
+                f"{self._target.name} holds {quantity}, and a classifier takes each for a class of its own: "
+                "a regressor, such as AutoRegressor, predicts numbers"
+            )
 
     def settle_by(self, quantity: str | None) -> Task:
         """The task by the quantity that the target holds in the first rows; None for classes."""
