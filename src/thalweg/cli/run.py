@@ -348,7 +348,8 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     if len(lines) > _MOST_COLUMNS:
         console.print(f"and {counted(len(lines) - _MOST_COLUMNS, 'line')} more: the report lists them all")
     share = timing["checkpoint_seconds"] / timing["seconds"]
-    console.print(f"\n{timing['seconds']:,.1f} s, {percent(share)} of them for checkpoints.")
+    saving = f", {percent(share)} of them to write what --resume continues from" if share >= 0.01 else ""
+    console.print(f"\n{timing['seconds']:,.1f} s{saving}.")
     if "against" in metrics:
         spent = ", ".join(f"{name} {seconds:,.1f} s" for name, seconds in timing["processor_seconds"].items())
         console.print(f"Processor time{' since the last checkpoint' if resumed else ''}: {spent}.", soft_wrap=True)
