@@ -98,10 +98,10 @@ class Classification(Task):
             self.rare.settle(targets, self.names.known)
             if self.rare.positive is not None and self.rare.positive not in self.names.known:
                 self.notices.positive_is_missing(self.rare.positive, len(targets), self.names.known)
-            self._require_one_positive()
+            self._warn_of_another_positive()
         return np.where(known, targets, "")
 
-    def _require_one_positive(self) -> None:
+    def _warn_of_another_positive(self) -> None:
         """Warn where the model decides for another positive label than the run scores."""
         asked, learner = self.options.positive, learner_of(self.model)
         costs = getattr(learner, "costs", None)
