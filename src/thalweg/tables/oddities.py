@@ -64,7 +64,7 @@ def oddities(
             if not holds_times and (how := _counts_rows(values)):
                 what = f"column {column.name!r} looks like a row number ({how})"
                 counters.append(f"{what}, which says nothing about the label of a later row: {drop}")
-        elif column.name not in categorical and (few := _words_among_numbers(head, column)):
+        elif column.name not in (*categorical, *head.nominal) and (few := _words_among_numbers(head, column)):
             words.append(few)
         if targets.dtype.kind == "f":
             if isinstance(column, NumberColumn) and (near := _near_alone(values, targets)):

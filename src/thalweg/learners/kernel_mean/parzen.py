@@ -60,7 +60,7 @@ def bar(label: str, wanted: bool) -> Iterator[Callable[[float], None]]:
 
 #: Fewer kernel values than this are computed sooner than threads start.
 _WORTH_THREADS = 1 << 20
-#: Products of so few numbers are shared among threads by no library, and need no limit of their number.
+#: Products this small gain nothing from threads, and to limit the number of threads takes longer than they do.
 _ONE_THREAD_ANYWAY = 1 << 17
 #: Exponents below this add nothing beside exp(0) = 1, and would cost ten times as much where they underflow.
 _LEAST = -80.0
