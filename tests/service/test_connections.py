@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import resource
 import socket
 import threading
+from collections import Counter
 from contextlib import ExitStack
 from typing import NamedTuple
 
 import pytest
+import uvicorn
 
 from tests.service.server import Server
 from tests.waiting import PATIENCE, wait_until
+from thalweg.service.auth import Authorizer
+from thalweg.service.http.app import build
+from thalweg.service.http.connections import protocol
 from thalweg.service.http.exchange import Request
 from thalweg.service.intake import Intake
-from thalweg.service.options import Limits
+from thalweg.service.journal.databases import open_journal
+from thalweg.service.options import ConnectionLimits, Limits, ServeOptions
+from thalweg.service.server import listening, make_first
+from thalweg.service.service import Service
 
 ROW = {"x": 1.0}
 EVENTS = b"GET /v1/models/default/events HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
@@ -202,6 +211,57 @@ def test_responses_that_are_written_whole_are_like_others(common):
         plain.sendall(request(row).replace(b"HTTP/1.1", b"HTTP/1.0"))
         (only,) = _responses(answer(plain))
     assert only.headers[b"connection"] == b"close"
+
+
+def test_a_request_leaves_no_circle_behind_it(tmp_path):
+    """Objects that hold one another stay until the collector of garbage looks at all: a tenth of a request's time."""
+    journal = open_journal(tmp_path, None)
+    journal.claim()
+    journal.prepare()
+    make_first(journal, ServeOptions(new="oldc"))
+    config = uvicorn.Config(
+        build(Service(journal, ServeOptions()), Authorizer([])),
+        http=protocol(ConnectionLimits()),
+        lifespan="on",
+        log_level="error",
+    )
+    server = uvicorn.Server(config)
+
+    async def send(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: bytes, key: bytes) -> None:
+        body = b'{"row": {"x": 1.0}}' if path == b"predict" else b'{"labels": [{"id": "3-0", "label": "a"}]}'
+        head = b"POST /v1/%s HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\nidempotency-key: %s\r\n"
+        writer.write(head % (path, key) + b"content-length: %d\r\n\r\n%s" % (len(body), body))
+        received = await reader.readuntil(b"\r\n\r\n")
+        assert received.startswith(b"HTTP/1.1 200")
+        await reader.readexactly(int(received.split(b"content-length: ")[1].split()[0]))
+
+    async def play() -> Counter[str]:
+        with listening("127.0.0.1", 0) as listener:
+            serving = asyncio.create_task(server.serve([listener]))
+            while not server.started:
+                await asyncio.sleep(0.005)
+            reader, writer = await asyncio.open_connection(*listener.getsockname())
+            await send(reader, writer, b"predict", b"first")
+            gc.collect()
+            gc.disable()
+            gc.set_debug(gc.DEBUG_SAVEALL)
+            try:
+                for each in range(5):
+                    await send(reader, writer, b"predict", b"predict-%d" % each)
+                    await send(reader, writer, b"label", b"label-%d" % each)
+                gc.collect()
+                left = Counter(type(each).__qualname__ for each in gc.garbage)
+            finally:
+                gc.set_debug(0)
+                gc.garbage.clear()
+                gc.enable()
+            writer.close()
+            server.should_exit = True
+            await serving
+        return left
+
+    left = asyncio.run(play())
+    assert not {name: count for name, count in left.items() if count >= 5}
 
 
 class _Response(NamedTuple):

@@ -43,7 +43,7 @@ _SWITCH_SECONDS = 0.0005
 #: Seconds between two signals of which the second ends at once, and for clients to read their last responses.
 _PATIENCE_SECONDS = 1.0
 #: Objects between collections of garbage, and how many of the younger generation come before one of the older. With
-#: Python's own numbers, of which the first is 30 times lower, a request took a tenth more processor time.
+#: Python's own numbers, of which the first is 30 times lower, a request took a seventh more processor time.
 _COLLECTIONS = (20_000, 20, 20)
 _LOG = logging.getLogger("thalweg.service")
 _LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})

@@ -525,8 +525,9 @@ class Service:
 
 def _set_results(commands: Sequence[Command]) -> None:
     for each in commands:
-        if each.future is not None and not each.future.done():
-            each.future.set_result(each)
+        future, each.future = each.future, None  # one that holds its result would be freed only by the collector
+        if future is not None and not future.done():
+            future.set_result(each)
 
 
 def _set_refusals(commands: Sequence[Command], refusal: Refused) -> None:
