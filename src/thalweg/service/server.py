@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import ipaddress
 import logging
@@ -11,6 +12,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -45,6 +47,8 @@ _PATIENCE_SECONDS = 1.0
 #: Objects between collections of garbage, and how many of the younger generation come before one of the older. With
 #: Python's own numbers, of which the first is 30 times lower, a request took a seventh more processor time.
 _COLLECTIONS = (20_000, 20, 20)
+#: Of glibc's `mallopt`, and bytes from which memory is asked of the system and given back when it is freed.
+_MMAP_THRESHOLD, _LARGE_BYTES = -3, 512 << 10
 _LOG = logging.getLogger("thalweg.service")
 _LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -171,6 +175,7 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
     with listening(options.host, options.port) as listener:
         service = _opened(options, tell)
         sys.setswitchinterval(_SWITCH_SECONDS)
+        _give_back_memory()
         application: Any = build(service, authorizer, feeds)
         if options.log_json:
             application = AccessLog(application)
@@ -197,6 +202,16 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
             runner.run(
                 _run(server, listener, lambda port: tell(f"thalweg serves at http://{address(options.host, port)}"))
             )
+
+
+def _give_back_memory() -> None:
+    """Keep glibc's bound for large pieces, which it would raise up to 32 MB as such pieces are freed.
+
+    Between pieces of many sizes gaps would stay: 93 MB of them after 30 models had come and gone, 20 MB with the bound.
+    Other libraries of C have none.
+    """
+    with suppress(AttributeError):
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE_BYTES)
 
 
 def _reload_tokens(authorizer: Authorizer, options: ServeOptions) -> None:

@@ -162,7 +162,7 @@ class Progress(ABC, Generic[OutcomeT]):
     def add_point(self, model: Any, time: int, waiting: int) -> None:
         """Keep a point of the history, if one is due after this label."""
         if self.history.is_due(self.labels):
-            self.history.add(orjson.dumps(point_of(self.view(model), model, time, waiting, self.watch)))
+            self.history.add(_packed(point_of(self.view(model), model, time, waiting, self.watch)))
 
     def change_places(self, other: Self, time: int) -> None:
         """Two models have changed names: recent scores go with the model, the history stays with the name."""
@@ -196,10 +196,15 @@ class Progress(ABC, Generic[OutcomeT]):
     def _restore(self, state: dict[str, Any]) -> None:
         self.labels, self.scored = state["labels"][:2]
         self.watch.restore(state["watch"])
-        self.history.restore(state["every"], [orjson.dumps(point) for point in state["points"]])
+        self.history.restore(state["every"], [_packed(point) for point in state["points"]])
         self.changes = list(state["changes"])
         self.promotions = list(state.get("promotions", ()))
         self._delay.sums = np.array(state["delay"])
+
+
+def _packed(point: dict[str, Any]) -> bytes:
+    """JSON in as many bytes as it has: behind what `orjson.dumps` returns, up to 4 kB stay allocated."""
+    return memoryview(orjson.dumps(point)).tobytes()
 
 
 def family_weights(model: Any) -> dict[str, float] | None:
