@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tests.service.in_process import state_of, with_service
+from tests.service.in_process import erase, state_of, with_service
 from thalweg.client.protocol import ColumnsRequest
 from thalweg.service import column_changes
 from thalweg.service.auth import Authorizer
@@ -18,7 +18,7 @@ from thalweg.service.commands import Refused
 from thalweg.service.http.app import build
 from thalweg.service.options import ServeOptions
 from thalweg.service.service import Service
-from thalweg.store import loads
+from thalweg.store import dumps, loads
 from thalweg.tables.column_changes import ColumnChange, changed
 from thalweg.tables.encoder import Encoder
 
@@ -102,6 +102,47 @@ def test_a_model_with_an_added_column_learns_what_it_says(tmp_path):
         assert [each.prediction for each in asked.response.predictions(asked.seq)] == ["up", "down"]
 
     with_service(tmp_path, scenario)
+
+
+def test_a_model_returns_to_a_state_from_before_its_columns_changed(tmp_path):
+    north, south = {"height": 0.8, "city": "north"}, {"height": -0.8, "city": "south"}
+
+    def learner(file: bytes) -> bytes:
+        return dumps(loads(file).learner)
+
+    async def scenario(service: Service) -> None:
+        await taught(service, rows_of(40))
+        await service.name_version("default", "good")
+        then = learner(await service.file("default"))
+        await service.change_columns("default", ColumnsRequest(rename={"x": "height"}))
+        turned = await service.predict("default", [south, north] * 20)
+        await service.label("default", [(f"{turned.seq}-{at}", ("up", "down")[at % 2]) for at in range(40)])
+        await service.roll_back("default", "good", None)
+        assert learner(await service.file("default")) == then  # rows are no wider
+
+        await service.change_columns("default", ColumnsRequest({"wind": 0.5}))
+        wide = learner(await service.file("default"))
+        await service.roll_back("default", "good", None)
+        assert learner(await service.file("default")) not in (then, wide)  # of wider rows, without those turned
+        asked = await service.predict("default", [north, south])
+        assert [each.prediction for each in asked.response.predictions(asked.seq)] == ["up", "down"]
+        await service.label("default", [(f"{asked.seq}-0", "up"), (f"{asked.seq}-1", "down")])
+
+    with_service(tmp_path, scenario)
+    assert state_of(tmp_path) == state_of(tmp_path, from_snapshots=False)
+
+    async def more(service: Service) -> None:
+        await taught(service, [north, south] * 10)
+        service._learners.keep("default")
+
+    with_service(tmp_path, more)
+    assert erase(tmp_path, "5rows").records > 0
+
+    async def after_the_cut(service: Service) -> None:
+        with pytest.raises(Refused, match="columns were added since record"):
+            await service.roll_back("default", "good", None)
+
+    with_service(tmp_path, after_the_cut)
 
 
 def test_labels_that_come_while_a_model_is_learned_again_are_in_it(tmp_path, monkeypatch):

@@ -409,8 +409,9 @@ class Service:
         """Let a model be what it was: it predicts and learns from that state on."""
         state = self.state(name)
         at = record_named(state, version, seq)
-        body = await asyncio.to_thread(rollback_body, self._journal.another, state.name, name, at)
-        done: Decide = await self._do(Decide(state.name, None, "rollback", body, key=key))
+        async with self.model(state.name).vote.changing:  # the learner must fit the columns when it comes back
+            body = await asyncio.to_thread(rollback_body, self._journal.another, state.name, name, at)
+            done: Decide = await self._do(Decide(state.name, None, "rollback", body, key=key))
         return done
 
     # ------------------------------------------------------------------ what is counted

@@ -13,7 +13,8 @@ from thalweg.service.commands import Refused
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.model_state import ModelState
-from thalweg.service.learning.rebuild import rebuild
+from thalweg.service.learning.rebuild import decision, learned_rows, rebuild
+from thalweg.tables.column_changes import ColumnChange
 
 #: Opens a connection to the journal for the thread that calls it.
 Reader = Callable[[], SqlJournal]
@@ -50,18 +51,30 @@ def state_at(reader: Reader, model: str, seq: int) -> LiveModel:
 
 
 def rollback_body(reader: Reader, model: str, name: str, seq: int) -> dict[str, object]:
-    """The record by which a learner of a model returns to its state after a record."""
+    """The record by which a learner of a model returns to its state after a record, with the columns of today.
+
+    Where columns were added since, the learner learns the rows that the journal keeps from before that record again,
+    with the defaults.
+    """
     found = state_at(reader, model, seq)
     if name not in found.learners:
         raise Refused(404, f"there was no model {name!r} at record {seq} yet")
     journal = reader()
     try:
-        changes = (next(journal.records(model, after=found.seq, kind=kind), None) for kind in ("schema", "columns"))
-        settled = max(filter(None, changes), key=lambda record: record.seq, default=None)
+        settled = next(journal.records(model, after=found.seq, kind="schema"), None)
+        if settled is not None:
+            raise Refused(
+                409, f"the columns of {model!r} are those of record {settled.seq}: no state before it fits them"
+            )
+        changes = [(decision(each).body, each.seq) for each in journal.records(model, after=found.seq, kind="columns")]
+        for body, at in changes:
+            found.change_columns(ColumnChange.from_json(body), at)
+        if any(body["learners"] for body, _ in changes):
+            if found.labels and found.seq <= journal.cuts().get(model, 0):
+                raise Refused(409, f"columns were added since record {seq}, and the rows from before it are erased")
+            found.learn_wider(learned_rows(journal, model, found.seq))
     finally:
         journal.close()
-    if settled is not None:
-        raise Refused(409, f"the columns of {model!r} are those of record {settled.seq}: no state before it fits them")
     return found.rollback_to_this(name)
 
 
