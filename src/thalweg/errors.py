@@ -23,6 +23,8 @@ A message is one sentence: what is wrong, where, what was received, what to do.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -42,6 +44,9 @@ __all__ = [
     "ServiceUnreachable",
     "ThalwegError",
 ]
+
+#: Columns that a message names, and how alike two names are, from 0 to 1, where one may be meant by the other.
+_MOST_NAMED, _LIKENESS = 20, 0.7
 
 
 class ThalwegError(Exception):
@@ -107,6 +112,21 @@ class InvalidInput(ThalwegError, ValueError):
         ...
     thalweg.errors.InvalidInput: X must hold finite numbers within ±1e+50, got NaN at row 1, column 0: impute or drop...
     """
+
+    @classmethod
+    def of_column(cls, where: object, name: str, present: Sequence[str]) -> InvalidInput:
+        """Compose the sentence about a column that a table does not have, with the one that may be meant.
+
+        Examples
+        --------
+        >>> print(InvalidInput.of_column("rows.csv", "Prise", ["price", "demand"]))
+        rows.csv has no column 'Prise'; it has 'price', 'demand': did you mean 'price'?
+        """
+        known = ", ".join(map(repr, present[:_MOST_NAMED])) + (", …" if len(present) > _MOST_NAMED else "")
+        by_letters = {each.casefold(): each for each in reversed(present)}
+        close = [by_letters[each] for each in get_close_matches(name.casefold(), by_letters, 1, _LIKENESS)]
+        meant = f": did you mean {close[0]!r}?" if close else ""
+        return cls(f"{where} has no column {name!r}; it has {known}{meant}")
 
 
 class UnknownFeature(InvalidInput):

@@ -253,8 +253,7 @@ class TableModel:
 
     def _refused(self, given: object, rule: str) -> InvalidInput:
         """For those who have encoded rows, what takes them."""
-        encoded = f"model.learner takes arrays of the {self.encoder.plan.width} encoded features"
-        return InvalidInput(f"{rule}, got a {type(given).__name__}: {encoded}")
+        return InvalidInput(f"{rule}, got a {type(given).__name__}: model.learner takes rows that are encoded already")
 
     def _with_known_spelling(self, table: Any) -> Any:
         """True and false as the categories learned so far spell them; predicting sees to that by itself."""

@@ -64,6 +64,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["demo", "--rows", "many"], "--rows"),
         (["demo", "--rows", "10"], "--rows"),
         (["demo", "--sideways"], "--sideways"),
+        (["serve", "--port", "8000"], "(Possible options: --listen)"),
         (["reproduce"], "paper"),
         (["reproduce", "nobody1999"], "kuncheva2008"),
         (["reproduce", "nobody1999"], "schnackenberg2018"),

@@ -21,7 +21,8 @@ def test_runs_over_the_same_data_stand_side_by_side_the_best_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record(tmp_path / "a", "oldc", 0.30)
-    record(tmp_path / "b", "oldc", 0.20, seed=1, options={"rate": 0.1})
+    besides = {"alert": ["error > 0.3"], "against": "frozen"}  # predictions are the same with these
+    record(tmp_path / "b", "oldc", 0.20, seed=1, options={"rate": 0.1} | besides)
     code, out, err = run(capsys, tmp_path / "a", tmp_path / "b" / "metrics.json")
     assert (code, err) == (0, "")
     lines = out.splitlines()

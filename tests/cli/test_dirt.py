@@ -96,7 +96,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     ),
     "no such target": (
         table(clean(), "level,rain,status"),
-        "{file} has no column 'state'; it has 'level', 'rain', 'status'",
+        "{file} has no column 'state'; it has 'level', 'rain', 'status': did you mean 'status'?",
     ),
     "a target that is a quantity, for a classifier": (
         table([f"{line},{i}.5" for i, line in enumerate(clean())], "level,rain,x,state"),

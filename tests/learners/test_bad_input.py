@@ -96,7 +96,7 @@ BAD_SINGLE_ROWS = {
     "NaN": ([1.0, np.nan, 0.0], 1, r"finite and within ±1e50, got nan in column 1"),
     "narrow": ([1.0, 2.0], 1, r"the model's 3 features, got 2"),
     "string value": ([1.0, "x", 2.0], 1, r"must be numbers, got 'x' in column 1"),
-    "a string": ("abc", 1, r"an array, a sequence of numbers or a dict"),
+    "a string": ("abc", 1, r"must hold numbers, got the text 'abc': put a TextHasher before the model"),
     "a number": (7, 1, r"an array, a sequence of numbers or a dict"),
     "nameless dict": ({"a": 1.0, "b": 2.0, "c": 3.0}, 1, r"needs a model that knows its feature names"),
     "label type": ([1.0, 2.0, 3.0], "one", r"y must hold integers like the labels learned so far, got 'one'"),
@@ -124,7 +124,7 @@ def test_a_refused_first_label_leaves_a_fresh_model(label):
     assert model.learn_one([1.0, 2.0], "fine").predict_one([1.0, 2.0]) == "fine"
 
 
-@pytest.mark.parametrize("row", [[], {}, np.empty(0), None, 7])
+@pytest.mark.parametrize("row", [[], {}, np.empty(0), None, 7, "a text"])
 def test_a_refused_first_row_leaves_a_fresh_model(row):
     model = OnlineLDC()
     with pytest.raises(InvalidInput, match="a row must"):

@@ -35,6 +35,8 @@ from thalweg.cli.verify import verify
 
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+#: What options of other tools are called here.
+_CALLED_HERE = {"--port": "--listen", "--host": "--listen", "--label": "--target", "--sep": "--delimiter"}
 
 app = typer.Typer(
     name="thalweg",
@@ -169,11 +171,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _suggest(error: Any) -> None:
+    """Let the parser's error about an option name the one that is meant, where its letters do not tell."""
+    meant = _CALLED_HERE.get(getattr(error, "option_name", ""))
+    if meant is not None and any(meant in each.opts for each in error.ctx.command.params):
+        error.possibilities = [meant]
+
+
 def _one_line(error: Exception) -> str:
     """What went wrong, for people: a bug says that it is one."""
     from thalweg.errors import ThalwegError
 
     if hasattr(error, "format_message"):  # the parser's own errors, whichever library raises them
+        _suggest(error)
         message = str(error.format_message())
     elif isinstance(error, OSError) and error.strerror:
         message = f"{error.filename}: {error.strerror}" if error.filename else error.strerror

@@ -299,7 +299,7 @@ class StreamPipeline(StreamEstimator):
         width = features
         for name, step in named(self.steps)[self._first_of_ours : count]:
             if not isinstance(step, StreamTransformer):
-                rule = f"have stream transformers before the last; {name!r} is none"
+                rule = f"have stream transformers before the last, such as thalweg.StandardScaler; {name!r} is none"
                 raise InvalidParameter.of("StreamPipeline", "steps", rule, step)
             cores.append(step._make_core(width))
             width = cores[-1].n_outputs

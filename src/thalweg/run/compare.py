@@ -44,8 +44,10 @@ from thalweg.tables import Block, Chunk, chunks, open_source
 METRICS, PREDICTIONS = "metrics.json", "predictions.csv"
 #: Predictions, and which of their rows have a label that came by the end.
 Part = tuple[Chunk, NDArray[np.bool_]]
-#: Options that say where things are, not what is done.
-_PLACES = frozenset({"source", "target", "out", "model", "model_out"})
+#: Options that change no prediction: where things are, and what is reported besides.
+_NOT_IN_NAMES = frozenset({"source", "target", "out", "model", "model_out"}) | {
+    "against", "against_rows", "alert", "alerts", "chunk", "probabilities", "season",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -220,7 +222,7 @@ def _differing(members: Sequence[RecordedRun]) -> set[str]:
             if first.metrics["model"]["name"] == other.metrics["model"]["name"]:
                 one, two = first.metrics["run"]["options"], other.metrics["run"]["options"]
                 found |= {name for name in one.keys() | two.keys() if one.get(name) != two.get(name)}
-    return found - _PLACES
+    return found - _NOT_IN_NAMES
 
 
 def _data_set(source: str, members: Sequence[RecordedRun], shown: set[str]) -> DataSet:
@@ -249,7 +251,12 @@ def _with_places(models: Sequence[str], places: Sequence[str]) -> list[str]:
 def _name(run: RecordedRun, shown: set[str]) -> str:
     """The model, and the options that matter: those in which it was run in several ways."""
     options = run.metrics["run"]["options"]
-    told = [f"{option}={options[option]}" for option in sorted(shown) if options.get(option) not in (None, False, [])]
+    told = []
+    for option in sorted(shown):
+        value = options.get(option)
+        if value not in (None, False, []):
+            written = ",".join(map(str, value)) if isinstance(value, list) else value
+            told.append(option if value is True else f"{option}={written}")
     return " ".join([run.metrics["model"]["name"], *told])
 
 

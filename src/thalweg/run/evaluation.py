@@ -73,9 +73,9 @@ def run(
     rows : int, optional
         Rows to evaluate; by default all, or the length of a Stream.
     against : sequence of {"frozen", "retrained"}, optional
-        Also score gradient boosting that is fitted once, or every ``against_rows`` labelled rows to the last ones.
+        Also score gradient boosting, fitted once or every ``against_rows`` labelled rows. Refused with columns of text.
     against_rows : int, default 2000
-        Labelled rows of the first fit, and between fits.
+        Labelled rows of the first fit, and between fits. From the second on, a fit uses the last five times as many.
     **options
         Further options of `thalweg run`, under their names in Python: ``positive``, ``costs``, ``alerts``,
         ``probabilities``, ``coverage``, ``season``, ``drop``, ``categorical``, ``text``, ``missing``, ``bad_rows``,

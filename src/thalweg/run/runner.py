@@ -262,7 +262,7 @@ class RunEngine:
     def _plan(self, head: Chunk) -> Encoder:
         reserved = [name for name in (self.options.label_time,) if name is not None]
         if self.options.time is not None and self.options.time not in head.column_names:
-            raise InvalidInput(f"{head.pieces[0].block.file} has no column {self.options.time!r}")
+            raise InvalidInput.of_column(head.pieces[0].block.file, self.options.time, head.column_names)
         plan = self._columns(head, reserved, detect_text=True)
         self.task = self.tasks.settle(head)
         text_left_out: list[str] = []

@@ -88,8 +88,7 @@ def target_type(df: DataFrame, name: str, model: Any, owner: str) -> ValueType:
 def require_column(df: DataFrame, name: str, owner: str) -> str:
     """The name of a column that is there; `InvalidInput` lists those that are."""
     if name not in df.columns:
-        known = ", ".join(map(repr, df.columns[:20])) + (", …" if len(df.columns) > 20 else "")
-        raise InvalidInput(f"{owner}: the table has no column {name!r}; it has {known}")
+        raise InvalidInput.of_column(f"{owner}: the table", name, df.columns)
     return name
 
 

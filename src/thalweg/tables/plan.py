@@ -273,8 +273,7 @@ def plan_columns(
     present = head.column_names
     for name in (target, key, *drop, *categorical, *text, *reserved):
         if name is not None and name not in present:
-            close = ", ".join(map(repr, present[:20])) + (", …" if len(present) > 20 else "")
-            raise InvalidInput(f"{head.pieces[0].block.file} has no column {name!r}; it has {close}")
+            raise InvalidInput.of_column(head.pieces[0].block.file, name, present)
     if target is not None and pa.types.is_nested(kind := head.column(target).type):
         file = head.pieces[0].block.file
         raise InvalidInput(f"{file}: the target {target!r} must hold labels or numbers, got values of type {kind}")

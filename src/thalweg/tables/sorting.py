@@ -85,7 +85,7 @@ class _Marker:
 
         names, count = block.table.column_names, len(block.table)
         if self._time not in names:
-            raise InvalidInput(f"{block.file} has no column {self._time!r}")
+            raise InvalidInput.of_column(block.file, self._time, names)
         column = block.table.column(self._time)
         if self._clock is None:
             self._clock = Clock.settle(self._time, column.slice(0, HEAD_ROWS))

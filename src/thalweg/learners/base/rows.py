@@ -17,8 +17,8 @@ from thalweg.kernels import compiled
 from thalweg.learners.base.sparse_rows import as_sparse_rows, densified, from_dense, is_sparse
 
 Floats: TypeAlias = NDArray[np.float64]
-#: How many missing features are named.
-_FEW = 3
+#: How many missing features are named, and letters of a text.
+_FEW, _MOST_LETTERS = 3, 40
 #: Fewer stay in the cache between the check and the learning.
 _MANY_BYTES = 1 << 20
 Row: TypeAlias = Mapping[str, float] | Sequence[float] | Floats
@@ -77,7 +77,11 @@ def bad_value(rows: Floats, place: int, name: str) -> InvalidInput:
 
 def no_number(name: str, shown: str, row: int, column: int | str) -> InvalidInput:
     rule = f"must hold finite numbers within ±{compiled.largest_value:g}"
-    hint = ": impute or drop missing values first" if shown in ("NaN", "a missing value") else ""
+    hint = (
+        ": impute or drop missing values first, or let thalweg.evaluate.run do so"
+        if shown in ("NaN", "a missing value")
+        else ""
+    )
     return InvalidInput(f"{name} {rule}, got {shown} at row {row}, column {column}{hint}")
 
 
@@ -109,6 +113,8 @@ def _converted(X: ArrayLike, owner: BaseEstimator, name: str) -> Floats:
 def width_of(x: Row) -> int:
     if frame_of(x) is not None:
         raise InvalidInput(_one_row(x))
+    if isinstance(x, str):
+        raise _text(x)
     try:
         width = len(x)
     except TypeError as error:
@@ -122,12 +128,19 @@ def clearer_error(error: InvalidInput, x: Row, model: BaseEstimator) -> InvalidI
     """The refusal of a single row, in better words where more can be said than the compiled core knows."""
     if frame_of(x) is not None:
         return InvalidInput(_one_row(x))
+    if isinstance(x, str):
+        return _text(x)
     known = list(getattr(model, "feature_names_in_", ()))
     missing = [name for name in known if name not in x] if isinstance(x, Mapping) and len(x) < len(known) else []
     if type(error) is not InvalidInput or not missing:
         return error  # another kind is about a feature that is unknown
     named = ", ".join(map(repr, missing[:_FEW])) + (f" and {len(missing) - _FEW} more" if len(missing) > _FEW else "")
     return InvalidInput(f"{error}: it lacks {named}")
+
+
+def _text(x: str) -> InvalidInput:
+    shown = x if len(x) <= _MOST_LETTERS else f"{x[:_MOST_LETTERS]}…"
+    return InvalidInput(f"a row must hold numbers, got the text {shown!r}: put a TextHasher before the model")
 
 
 def _one_row(x: object) -> str:

@@ -198,6 +198,8 @@ def _memory(metrics: Metrics) -> Chart | None:
     caption = f"Effective sample size: how many rows{' of each class' if by_class else ''} the model still remembers."
     if hidden:
         caption += f" The {len(lines)} most frequent of {len(lines) + hidden} classes are shown."
+    if course["weights"] and any(None in values for values in memory.values()):
+        caption += " Where there is a gap, no member that counts its rows had a part in the predictions."
     title = "Memory of each class" if by_class else "Memory"
     return Chart("memory", title, caption, "rows", course["rows"], (View("", lines),))
 

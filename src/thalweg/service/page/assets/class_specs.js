@@ -110,7 +110,11 @@ export const charts = (course) => [
   {
     key: "memory",
     title: "Memory of each class",
-    caption: "Effective sample size: how many rows of each class the model still remembers.",
+    caption:
+      "Effective sample size: how many rows of each class the model still remembers." +
+      (Object.keys(course.family_weights).length
+        ? " Where there is a gap, no member that counts its rows had a part in the predictions."
+        : ""),
     unit: "rows",
     lines: classLines(course, course.memory),
     empty: Object.keys(course.family_weights).length
