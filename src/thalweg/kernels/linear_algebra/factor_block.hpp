@@ -143,7 +143,7 @@ template <class T> class FactorBlock {
   }
 
  private:
-  static constexpr int kTurned = 3;  // blocks whose rows fit into the registers
+  static constexpr int kTurned = kLanes == 2 && kFused ? 4 : 3;  // blocks whose rows fit into the registers
 
   T *steps_of(int64_t b) { return steps.data() + b * most * 2 * R; }
 
