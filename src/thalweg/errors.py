@@ -255,9 +255,9 @@ class MissingExtra(ThalwegError, ImportError):
         Examples
         --------
         >>> print(MissingExtra.of("matplotlib", "plot", "drawing"))
-        drawing needs matplotlib: pip install 'thalweg[plot]'
+        drawing needs matplotlib: pip install 'thalweg[plot]', or '.[plot]' in a checkout
         """
-        return cls(f"{purpose} needs {library}: pip install 'thalweg[{extra}]'")
+        return cls(f"{purpose} needs {library}: pip install 'thalweg[{extra}]', or '.[{extra}]' in a checkout")
 
     @classmethod
     def import_module(cls, module: str, extra: str, purpose: str, library: str | None = None) -> Any:

@@ -69,3 +69,14 @@ def options(**given: object) -> str:
     """
     between = " " if owner_of_parameters() is None else ", "
     return between.join(option(name, value) for name, value in given.items())
+
+
+def remedy(more: str = "") -> str:
+    """What to do about a row that cannot be read, behind its description; and ``more`` that may be done.
+
+    Examples
+    --------
+    >>> remedy()
+    '; --bad-rows skip leaves such rows out'
+    """
+    return f"; {option('bad_rows', 'skip')} leaves such rows out{more}"

@@ -18,6 +18,7 @@ HEADER = "level,rain,state"
 
 
 SKIP = "; --bad-rows skip leaves such rows out"
+CELL = f"{SKIP}, and --na takes a text for a missing value"
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -57,18 +58,18 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "more cells than the header": (with_row(31, "1,2,a,b"), "{file}, row 31: it has 4 cells, the header 3" + SKIP),
     "fewer cells than the header": (with_row(31, "1"), "{file}, row 31: it has 1 cell, the header 3" + SKIP),
     "every row ragged": (table(["1,2", "3,4"]), "{file}, row 1: it has 2 cells, the header 3" + SKIP),
-    "a word early": (with_row(31, "warm,2,a"), "{file}, row 31, column 'level': 'warm' is not a number"),
+    "a word early": (with_row(31, "warm,2,a"), "{file}, row 31, column 'level': 'warm' is not a number" + CELL),
     "a word half-way": (
         with_row(1531, "1,warm,a", 3000),
-        "{file}, row 1,531, column 'rain': 'warm' is not a number",
+        "{file}, row 1,531, column 'rain': 'warm' is not a number" + CELL,
     ),
     "a line feed in quotes": (
         with_row(1531, '1,"wa\nrm",a', 3000),
-        "{file}, row 1,531, column 'rain': 'wa\\nrm' is not a number",
+        "{file}, row 1,531, column 'rain': 'wa\\nrm' is not a number" + CELL,
     ),
     "a number without end": (
         with_row(20, "1,inf,a"),
-        "{file}, row 20, column 'rain': 'inf' is beyond the numbers that can be learned",
+        "{file}, row 20, column 'rain': 'inf' is beyond the numbers that can be learned" + CELL,
     ),
     "an empty file": (b"", "{file} is empty"),
     "blank lines alone": (b"\n\n", "{file} is empty"),
@@ -115,7 +116,15 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         "{file} has no column to learn from beside 'state'; 'share' is left out: it seems to hold percentages: "
         "write them as numbers, without the sign, such as 0%",
     ),
-    "a quotation mark left open": (with_row(31, '1,"2,a'), "{file}, row 31: it has 2 cells, the header 3" + SKIP),
+    "a quotation mark left open": (with_row(31, '1,"2,a'), "{file}, row 31: a quotation mark is left open" + SKIP),
+    "a quotation mark left open in the header": (
+        table(clean(), 'level,"rain,state'),
+        "{file}, header: a quotation mark is left open",
+    ),
+    "a quotation mark left open before a label": (
+        with_row(31, '1,2,"a'),
+        "{file}, row 31: a quotation mark is left open" + SKIP,
+    ),
     "a gzip file cut off": (b"\x1f\x8b\x08\x00\x00\x00", "{file} cannot be read to its end: "),
     "Parquet that is none": (b"PAR1\x15 and no more", "{file} cannot be read as parquet: "),
     "Arrow that is none": (b"ARROW1\x00 and no more", "{file} cannot be read as arrow-file: "),
@@ -126,7 +135,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     ),
     "JSON of another type": (
         b"".join(b'{"level": %d.5, "state": "a"}\n' % i for i in range(60)) + b'{"level": [1], "state": "a"}\n',
-        "{file}, row 61, column 'level': '[1]' is not a number",
+        "{file}, row 61, column 'level': '[1]' is not a number" + CELL,
     ),
 }
 

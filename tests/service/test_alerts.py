@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.service.in_process import with_service
 from tests.service.server import Server
 from tests.service.test_column_watch import DENSE, MOVED, ROWS, created, events_of, rows_and_labels
 from tests.waiting import wait_until
@@ -23,6 +24,8 @@ from thalweg import cli
 from thalweg.errors import InvalidParameter
 from thalweg.service.alerts import ServiceAlerts, service_rules
 from thalweg.service.learning.live_model import LiveModel
+from thalweg.service.options import ServeOptions
+from thalweg.service.service import Service
 from thalweg.service.webhook import MOST_WAITING, Webhook, read_secret
 
 SECRET = b"known to both of them"
@@ -267,3 +270,23 @@ def test_what_a_service_cannot_do_is_refused_at_once(tmp_path: Path) -> None:
         read_secret(tmp_path / "nowhere")
     with pytest.raises(InvalidParameter, match="--alert-webhook must"):
         Webhook("ftp://example.org", SECRET)
+
+
+def test_a_model_that_was_rolled_back_is_judged_by_a_hundred_labels_of_its_own(tmp_path: Path) -> None:
+    async def scenario(service: Service) -> None:
+        async def teach(rows: int, turned: bool) -> None:
+            signs = [1.0, -1.0] * (rows // 2)
+            asked = await service.predict("default", [{"x": sign} for sign in signs])
+            labels = [(f"{asked.seq}-{at}", "up" if (sign > 0) != turned else "down") for at, sign in enumerate(signs)]
+            await service.label("default", labels)
+
+        await teach(120, turned=False)
+        await service.name_version("default", "good")
+        await service.roll_back("default", "good", None)
+        await teach(80, turned=True)
+        assert service.state("default").learners["default"].view.recent > 0.2
+        assert service._alerts.fired == {"error>0.2": 0}
+        await teach(40, turned=True)
+        assert service._alerts.fired == {"error>0.2": 1}
+
+    with_service(tmp_path, scenario, ServeOptions(new="majority", alert=("error>0.2",)))

@@ -175,8 +175,8 @@ def test_labels_that_come_while_a_model_is_learned_again_are_in_it(tmp_path, mon
     [
         (ColumnsRequest(), "there must be a column"),
         (ColumnsRequest({"x": 0.0}), "would be there twice"),
-        (ColumnsRequest({"new": None}), "its default must be a text"),
-        (ColumnsRequest({"new": True}), "its default must be a text"),
+        (ColumnsRequest({"new": None}), "its default must be a number or a text"),
+        (ColumnsRequest({"new": True}), "its default must be a number or a text"),
         (ColumnsRequest({"new": {"kind": "map", "default": 1}}), "must be of kind number"),
         (ColumnsRequest({"new": {"kind": "number", "default": "a"}}), "its default must be a number"),
         (ColumnsRequest({"new": {"kind": "time", "default": "soon"}}), "column 'new' cannot be added"),

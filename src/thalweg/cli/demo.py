@@ -60,5 +60,5 @@ def demo(
         "\nOpen the report in a browser. Then try:\n"
         f"  {command} run YOUR_FILE.csv --target YOUR_COLUMN\n"
         f"  {command} predict {out / MODEL} {file} -o predicted.csv\n"
-        f"  {command} serve --model {out / MODEL}   # needs pip install 'thalweg[serve]'"
+        f"  {command} serve --model {out / MODEL}   # needs pip install '.[serve]' in the checkout"
     )

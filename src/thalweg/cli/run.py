@@ -309,13 +309,13 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
         f"{rows['skipped']:,} skipped.",
         soft_wrap=True,
     )
-    if rows["unpredicted"]:
-        early = counted(rows["unpredicted"], "row")
-        console.print(f"{early} came before any {thing} was known: not predicted, not scored.", soft_wrap=True)
     for complaint in rows["bad"][:_MOST_COMPLAINTS]:
         console.print(f"  {complaint}", soft_wrap=True)
     if rows["skipped"] > _MOST_COMPLAINTS:
         console.print(f"  and {count(rows['skipped'] - _MOST_COMPLAINTS)} more; the report lists the first of them")
+    if rows["unpredicted"]:
+        early = counted(rows["unpredicted"], "row")
+        console.print(f"{early} came before any {thing} was known: not predicted, not scored.", soft_wrap=True)
     if changes := changes_sentence(metrics["changes"]):
         console.print(changes, soft_wrap=True)
     if found := findings(metrics):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -64,8 +65,10 @@ def read_config(context: typer.Context, file: Path | None) -> Path | None:
     names = {name: each for name, each in names.items() if name not in _TYPED}
     found = given.pop("serve", {})
     if strange := [*given, *(found.keys() - names.keys() if isinstance(found, dict) else ["serve"])]:
+        close = get_close_matches(strange[0], names, 1)
         rule = "put the options of `thalweg serve` in a table [serve], named as in --help-all"
-        raise InvalidParameter(f"--config {file} has an unknown entry {strange[0]!r}: {rule}")
+        told = f"did you mean {close[0]!r}?" if close and strange[0] not in given else rule
+        raise InvalidParameter(f"--config {file} has an unknown entry {strange[0]!r}: {told}")
     for name, value in found.items():
         several = getattr(names[name], "multiple", False)
         if not isinstance(value, list if several else (str, int, float)):

@@ -22,7 +22,7 @@ from thalweg.files import write_atomically
 from thalweg.run.earlier_names import present_arrays
 from thalweg.run.importance import WAITING, ImportanceSampler
 from thalweg.store import digest, dumps, loads, open_container
-from thalweg.tables import Encoder, Fingerprint, Plan
+from thalweg.tables import Fingerprint, Plan
 from thalweg.tables.clock import Clock
 from thalweg.tables.encoder import arrays_of, rows_of
 
@@ -138,7 +138,7 @@ def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
     run.unpredicted = int(plain.get("unpredicted", 0))
     run.notices.restore(plain)
     plan = Plan.from_json(plain["plan"])
-    run.encoder = Encoder(plan, bad_rows=run.options.bad_rows, missing=run.options.missing)
+    run.encoder = run.new_encoder(plan)
     run.encoder.restore(plain["encoder"])
     run.task = run.tasks.named(plain.get("task", "classification"))
     loaded = {name: loads(content) for name, content in models.items()}

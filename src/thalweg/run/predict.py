@@ -15,7 +15,7 @@ from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.intervals import Interval
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.merging import Part
-from thalweg.option_names import option
+from thalweg.option_names import remedy
 from thalweg.run.explained import Explained, explained_rows
 from thalweg.store import load
 from thalweg.table_model import TableClassifier, TableModel, TableRegressor
@@ -68,7 +68,7 @@ def predict_table(
     """
     encoder, table = model.encoder, model.notes["table"]
     plan = encoder.plan
-    encoder.bad_rows = bad_rows
+    encoder.bad_rows, encoder.remedy = bad_rows, remedy()
     source: Source = open_source(
         given,
         delimiter=delimiter or table.get("delimiter"),
@@ -84,7 +84,7 @@ def predict_table(
     done = 0
     for chunk in chunks(_with_all_columns(source.blocks(), plan, given, tell), _ROWS):
         if chunk.bad and bad_rows == "error":
-            raise InvalidInput(f"{chunk.bad[0]}; {option('bad_rows', 'skip')} leaves such rows out")
+            raise InvalidInput(f"{chunk.bad[0]}{remedy()}")
         if not chunk.pieces:
             nobody = np.empty(0, dtype=np.int64)
             yield PredictedChunk(nobody, model._no_predictions(), chunk.bad)

@@ -23,7 +23,7 @@ from thalweg.catalogue import ask_of
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.late_labels import Batch, LateLabels
 from thalweg.files import write_atomically
-from thalweg.option_names import option
+from thalweg.option_names import option, remedy
 from thalweg.run import checkpoint, options
 from thalweg.run.against import Against
 from thalweg.run.alert_log import AlertLog
@@ -161,7 +161,7 @@ class RunEngine:
     def take(self, chunk: Chunk) -> None:
         """Predict, learn and score the rows of the next chunk."""
         if chunk.bad and self.options.bad_rows == "error":
-            raise InvalidInput(f"{chunk.bad[0]}; {option('bad_rows', 'skip')} leaves such rows out")
+            raise InvalidInput(f"{chunk.bad[0]}{remedy()}")
         self.read += len(chunk) + len(chunk.bad)
         if len(chunk) == 0:
             self._complain(chunk.bad)
@@ -291,7 +291,13 @@ class RunEngine:
         self.notices.odd(
             oddities(head, plan, self.task.codes(head), na=given.na, time=given.time, categorical=given.categorical)
         )
-        return Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
+        return self.new_encoder(plan)
+
+    def new_encoder(self, plan: Plan) -> Encoder:
+        """An encoder that has seen no row."""
+        found = Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
+        found.remedy = remedy(f", and {option('na')} takes a text for a missing value")
+        return found
 
     def _owner(self) -> str:
         keys = "" if self.options.key is None else " with keys"

@@ -85,11 +85,11 @@ class ServiceAlerts:
     def _check_value(self, rule: AlertRule, state: ModelState) -> None:
         view, key = state.learners[state.name].view, (state.name, rule.text)
         if rule.metric == "missing":
-            count, least = state.rows, 0
+            count, enough = state.rows, True
             value = None if state.watch is None else state.watch.drift.missing_share(str(rule.column), WINDOW)
         else:
-            count, least, value = view.labels, LEAST_LABELS, value_of(view, rule.metric)
-        if value is None or count < least or not rule.holds(value):
+            count, enough, value = view.labels, view.recent_labels >= LEAST_LABELS, value_of(view, rule.metric)
+        if value is None or not enough or not rule.holds(value):
             self._holding.pop(key, None)
             return
         since, told = self._holding.get(key, (count, False))

@@ -71,7 +71,11 @@ def rollback_body(reader: Reader, model: str, name: str, seq: int) -> dict[str, 
             found.change_columns(ColumnChange.from_json(body), at)
         if any(body["learners"] for body, _ in changes):
             if found.labels and found.seq <= journal.cuts().get(model, 0):
-                raise Refused(409, f"columns were added since record {seq}, and the rows from before it are erased")
+                raise Refused(
+                    409,
+                    f"columns were added since record {seq}, and the rows from before it are erased: "
+                    "download the model at that record, and upload it as a model of its own",
+                )
             found.learn_wider(learned_rows(journal, model, found.seq))
     finally:
         journal.close()

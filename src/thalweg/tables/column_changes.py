@@ -77,7 +77,9 @@ def changed(encoder: Encoder, change: ColumnChange) -> Encoder:
         raise InvalidInput(f"column {change.add[0].name!r} cannot be added: the model has sparse columns")
     names = [change.rename.get(name, name) for name in plan.names] + [column.name for column in change.add]
     if twice := [name for name in names if names.count(name) > 1]:
-        raise InvalidInput(f"column {twice[0]!r} would be there twice")
+        retired = isinstance(known.get(twice[0]), RetiredColumn)
+        why = ": it was retired, and its name cannot be used again" if retired else ""
+        raise InvalidInput(f"column {twice[0]!r} would be there twice{why}")
     columns: list[Column] = []
     for column in plan.columns:
         if column.name in change.retire:

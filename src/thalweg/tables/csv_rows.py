@@ -17,6 +17,7 @@ from thalweg.errors import InvalidInput
 from thalweg.tables.rows import NAME_THE_ENCODING, BadRow, Block, is_utf8, utf8_pieces
 
 _LONGEST_ROW = 1 << 28
+_OPEN = "a quotation mark is left open"
 
 
 def read(
@@ -25,9 +26,15 @@ def read(
     """The rows of a CSV file with a header, block by block: large ones, or whatever a pipe has to give."""
     header: list[str] | None = None
     first = 1
-    for content in _whole_rows(utf8_pieces(stream, name, encoding, as_it_comes=as_it_comes), name):
+    for content, is_closed in _whole_rows(utf8_pieces(stream, name, encoding, as_it_comes=as_it_comes), name):
         if header is None:
+            if not is_closed:
+                raise InvalidInput(f"{name}, header: {_OPEN}")
             header, content = _header(content, name, delimiter)
+        if not is_closed:  # up to the end of the file: it would take all rows after it for one cell
+            _, _, content = content.partition(b"\n")
+            yield Block(_table(b"", header, delimiter, name, first)[0], name, first, [BadRow(name, first, None, _OPEN)])
+            first += 1
         if content.strip():
             block = _parse(content, header, name, delimiter, first)
             yield block
@@ -36,21 +43,24 @@ def read(
         raise InvalidInput(f"{name} is empty")
 
 
-def _whole_rows(parts: Iterator[bytes], name: str) -> Iterator[bytes]:
-    """The bytes in pieces that end with a row; a line feed between quotes does not end one."""
+def _whole_rows(parts: Iterator[bytes], name: str) -> Iterator[tuple[bytes, bool]]:
+    """The bytes in pieces that end with a row; a line feed between quotes does not end one.
+
+    With each whether its quotes are closed. Those of the last may not be, and its first line opens one then.
+    """
     rest: list[bytes] = []
     quoted = False
     for part in parts:
         cut = _end_of_last_row(part, quoted)
         if cut:
-            yield b"".join([*rest, part[:cut]])
+            yield b"".join([*rest, part[:cut]]), True
             rest, quoted = [], False
         rest.append(part[cut:])
         quoted ^= rest[-1].count(b'"') % 2 == 1
         if sum(map(len, rest)) > _LONGEST_ROW:
             raise InvalidInput(f"{name} has a row of more than {_LONGEST_ROW:,} bytes: is a quotation mark left open?")
     if any(rest):
-        yield b"".join(rest)
+        yield b"".join(rest), not quoted
 
 
 def _end_of_last_row(content: bytes, quoted: bool) -> int:

@@ -58,6 +58,8 @@ class Encoder:
         self.plan = plan
         self.bad_rows = bad_rows
         self.missing = missing
+        #: What to do about a bad row, behind its description.
+        self.remedy = ""
 
     def encode(self, chunk: Chunk, *, learn: bool = True, unusable: Collection[tuple[int, str, str]] = ()) -> Encoded:
         """The features of each row; an `InvalidInput` that names file, row and column changes nothing.
@@ -84,7 +86,7 @@ class Encoder:
                 bad.append(chunk.complaint(at, name, what))
                 taken.add(at)
         if bad and self.bad_rows == "error":
-            raise InvalidInput(str(bad[0]))
+            raise InvalidInput(f"{bad[0]}{self.remedy}")
         good = np.ones(len(chunk), dtype=np.bool_)
         good[list(taken)] = False
         kept = np.flatnonzero(good)

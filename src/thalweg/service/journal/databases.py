@@ -246,7 +246,8 @@ class SqliteJournal(SqlJournal):
         self.disconnect()
         path = self.folder / FILE
         if self.read_only and not path.exists():
-            raise JournalError(f"{self.folder} holds no journal of `thalweg serve`")
+            hint = ": name its folder" if self.folder.is_file() else ""
+            raise JournalError(f"{self.folder} holds no journal of `thalweg serve`{hint}")
         if not self.read_only:
             with suppress(OSError):  # SQLite says what is wrong
                 os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))  # its log and index get the same mode

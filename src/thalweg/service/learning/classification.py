@@ -92,7 +92,16 @@ class MistakeProgress(Progress[Mistakes]):
     def view(self, model: Any) -> View:
         error, no_change = self._recent.mean().tolist() if len(self._recent) else (None, None)
         rare = None if self.rare is None else self.rare.scores()
-        return View(self.labels, self.error, error, no_change, self._recent_delay(), family_weights(model), rare)
+        return View(
+            self.labels,
+            self.error,
+            error,
+            no_change,
+            self._recent_delay(),
+            family_weights(model),
+            rare,
+            recent_labels=len(self._recent),
+        )
 
     def state(self) -> dict[str, Any]:
         counts = [self.labels, self.scored, self.mistakes, self.no_change_mistakes]

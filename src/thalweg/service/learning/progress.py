@@ -66,6 +66,8 @@ class View:
     #: Of regression, all scores over the last labels, and over all labels.
     scores: dict[str, float | None] | None = None
     all_scores: dict[str, float | None] | None = None
+    #: How many labels the last ones are: a model that has just taken a name begins anew.
+    recent_labels: int = 0
 
 
 def point_of(view: View, model: Any, time: int, waiting: int, watch: MeanWatch) -> dict[str, Any]:

@@ -129,6 +129,7 @@ class RegressionProgress(Progress[Residuals]):
             family_weights(model),
             scores=scores,
             all_scores=scores_of(self._sums / self.scored if self.scored else None),
+            recent_labels=len(self._recent),
         )
 
     def recent_predictions(self) -> Callable[[], RecentPredictions]:

@@ -102,7 +102,7 @@ def added_column(name: str, given: Any) -> Column:
     if kind not in ("number", "category", "time"):
         raise Refused(422, f"column {name!r} cannot be added: it must be of kind number, category or time")
     if not (is_number if kind == "number" else isinstance(default, str) and _is_category(default)):
-        what = "a number" if kind == "number" else "a text"
+        what = "a number" if kind == "number" else "a text" if "kind" in described else "a number or a text"
         raise Refused(422, f"column {name!r} cannot be added: its default must be {what}")
     known = described.get("categories", [])
     if kind == "category" and isinstance(known, list) and default not in known:
