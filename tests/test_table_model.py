@@ -141,9 +141,8 @@ def test_what_is_refused_says_why_and_changes_nothing(folder: Path) -> None:
     frame = pd.read_csv(folder / "rows.csv")[:5]
     before = dumps(model)
     model.encoder.bad_rows = "skip"  # as after a run that skips rows; here each needs a label
-    features = len(model.encoder.feature_names())
     wrong = {
-        f"got a ndarray: model.learner takes arrays of the {features} encoded features": model.encode(frame),
+        "got a ndarray: model.learner takes rows that are encoded already": model.encode(frame),
         "got a list": [[1.0, 2.0]],
         "X lacks the column 'wind' that the model learned from": frame.drop(columns="wind"),
         "X, row 3, column 'load': 'much' is not a number": frame.assign(load=["1", "", "2.5", "much", "3"]),

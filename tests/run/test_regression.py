@@ -128,7 +128,8 @@ def test_neither_chunks_nor_a_stop_change_the_results(late: str, capsys: pytest.
     Path("prices.csv").write_text("\n".join([*lines[:1250], lines[1250].rsplit(",", 1)[0] + ",cheap", *lines[1251:]]))
     small = (*arguments, "--chunk", "61", "--checkpoint-seconds", "0", "--fresh")
     code, _, complaint = run(capsys, *small)
-    assert (code, complaint) == (2, "thalweg: prices.csv, row 1,250, column 'price': 'cheap' is not a number\n")
+    assert code == 2
+    assert complaint.startswith("thalweg: prices.csv, row 1,250, column 'price': 'cheap' is not a number; --bad-rows")
     assert Path("out/checkpoint").exists()
     Path("prices.csv").write_text("\n".join(lines) + "\n")
     assert run(capsys, "run", "--resume", "--out", "out", "--quiet")[0] == 0
