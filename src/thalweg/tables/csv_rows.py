@@ -27,11 +27,12 @@ def read(
     header: list[str] | None = None
     first = 1
     for content, is_closed in _whole_rows(utf8_pieces(stream, name, encoding, as_it_comes=as_it_comes), name):
+        left_open = not is_closed and _leaves_open(content.partition(b"\n")[0], delimiter)
         if header is None:
-            if not is_closed:
+            if left_open:
                 raise InvalidInput(f"{name}, header: {_OPEN}")
             header, content = _header(content, name, delimiter)
-        if not is_closed:  # up to the end of the file: it would take all rows after it for one cell
+        if left_open:  # up to the end of the file: all rows after it would be one cell
             _, _, content = content.partition(b"\n")
             yield Block(_table(b"", header, delimiter, name, first)[0], name, first, [BadRow(name, first, None, _OPEN)])
             first += 1
@@ -61,6 +62,18 @@ def _whole_rows(parts: Iterator[bytes], name: str) -> Iterator[tuple[bytes, bool
             raise InvalidInput(f"{name} has a row of more than {_LONGEST_ROW:,} bytes: is a quotation mark left open?")
     if any(rest):
         yield b"".join(rest), not quoted
+
+
+def _leaves_open(line: bytes, delimiter: str) -> bool:
+    r"""Whether a cell that begins with a quote does not end in its line; a quote amid a cell means nothing.
+
+    Examples
+    --------
+    >>> _leaves_open(b'3,"dry', ","), _leaves_open(b'3,5" pipe', ","), _leaves_open(b'3,"a ""b"" c"', ",")
+    (True, False, False)
+    """
+    cells = _cells(f"{line.decode(errors='surrogateescape')}\n", delimiter)
+    return bool(cells) and cells[-1].endswith("\n")
 
 
 def _end_of_last_row(content: bytes, quoted: bool) -> int:
