@@ -213,8 +213,8 @@ def test_responses_that_are_written_whole_are_like_others(common):
     assert only.headers[b"connection"] == b"close"
 
 
-def test_a_request_leaves_no_circle_behind_it(tmp_path):
-    """Objects that hold one another stay until the collector of garbage looks at all: a tenth of a request's time."""
+def test_a_request_leaves_no_reference_cycle(tmp_path):
+    """The garbage collector took a tenth of a request's time to find two of them."""
     journal = open_journal(tmp_path, None)
     journal.claim()
     journal.prepare()

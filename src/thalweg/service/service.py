@@ -526,7 +526,7 @@ class Service:
 
 def _set_results(commands: Sequence[Command]) -> None:
     for each in commands:
-        future, each.future = each.future, None  # one that holds its result would be freed only by the collector
+        future, each.future = each.future, None  # else a reference cycle, freed only by the garbage collector
         if future is not None and not future.done():
             future.set_result(each)
 

@@ -218,7 +218,7 @@ def _query(text: bytes) -> dict[str, list[str]]:
 
 def _written_whole(scope: dict[str, Any], response: HttpResponse | EventStream) -> bool:
     """Write a response of the usual kind, where that is possible; as two messages of ASGI it takes longer."""
-    write = scope.pop(WRITE_WHOLE, None)  # it holds the scope, which only the collector would free
+    write = scope.pop(WRITE_WHOLE, None)  # it holds the scope: a reference cycle
     if write is None or not isinstance(response, HttpResponse) or response.status >= 400 or scope["method"] == "HEAD":
         return False
     head = _HEAD % (response.media.encode(), len(response.body))
