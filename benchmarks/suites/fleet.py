@@ -15,7 +15,7 @@ from benchmarks.contest import Contestant, Effort, Run
 from benchmarks.plots.dots import dots
 from benchmarks.records import Finding, Record
 from benchmarks.suite import Bench, Suite
-from thalweg import OnlineLDC
+from thalweg import OnlineLDC, kernels
 from thalweg.fleet import Fleet, sweep
 
 FEATURES = 5
@@ -31,6 +31,8 @@ SWEPT = {
 
 RATES, ROWS_OF_ONE, MOST_SWEEPS = 16, 100_000, 20
 SETTINGS = "sweep, 16 rates over one stream"
+#: Nanoseconds a row of a sweep, by the level of the kernels: where a vector has eight numbers.
+FAST_SWEEP = {"v4": 8.0}
 
 
 def measure(bench: Bench) -> Iterator[list[Record]]:
@@ -173,7 +175,7 @@ def findings(records: Sequence[Record]) -> Iterable[Finding]:
             over = 1 / record.ratios["of the state"]
             yield Finding("bytes a key over those of the state alone", over, at_most=1.3)
         if record.model == "sweep":
-            most = 8.0 if record.work in SWEPT else None
+            most = FAST_SWEEP.get(kernels.level) if record.work in SWEPT else None
             yield Finding(f"{record.work}, a row", 1e9 * record.best, at_most=most, unit="ns")
             yield Finding(f"{record.work}: times separate runs", record.ratios["× separate"])
 

@@ -34,7 +34,7 @@ SINGLE = "row by row"
 CHUNKS, CEILING = "OnlineLDC, in chunks", "dgemm"
 NARROW = "OnlineLDC, float32, in chunks"
 HELD, COPIES = "memory of a model", 8
-#: Our share of the ceiling, by width.
+#: Our share of the ceiling, by width; and how many times as fast as NumPy, where the ceiling itself is.
 SHARES = {500: 0.5, 1000: 0.6, 2000: 0.6}
 TIMES_NUMPY = 50.0
 
@@ -154,6 +154,7 @@ def _product(start: Started) -> Contestant:
 
 def findings(records: Sequence[Record]) -> Iterable[Finding]:
     """The share of the ceiling, and how far ahead of NumPy."""
+    ceilings = {r.setting["features"]: r.ratios["× as printed"] for r in records if r.model == CEILING}
     for record in records:
         width = record.setting["features"]
         if record.work == HELD:
@@ -165,7 +166,7 @@ def findings(records: Sequence[Record]) -> Iterable[Finding]:
             yield Finding(f"{record.work}: times single rows, {width:,} features", record.ratios["× single rows"])
         elif record.model == CHUNKS:
             yield Finding(f"share of dgemm, {width:,} features", record.ratios["of dgemm"], at_least=SHARES.get(width))
-            least = TIMES_NUMPY if width in SHARES else None
+            least = TIMES_NUMPY if width in SHARES and ceilings[width] >= TIMES_NUMPY else None
             yield Finding(f"times NumPy as printed, {width:,} features", record.ratios["× as printed"], at_least=least)
             yield Finding(f"times NumPy in place, {width:,} features", record.ratios["× in place"])
 

@@ -8,6 +8,12 @@
 // block and takes all of its changes at once, a few columns at a time, in registers. With B changes to a block
 // 1.5 p^2 + B p multiply-adds a change, nearly all of them at the speed of a matrix product, as against 1.5 p^2 at
 // that of memory. D is changed at once, by the same products of positive numbers as ever.
+//
+// A step keeps the U_j of before for u, which costs a copy where a multiply-add overwrites what it adds to. With
+// u = s w, s_j = s_{j+1} (1 - g_j lambda_j) = alpha_j / a, it needs the U_j of after instead, and twice as many blocks
+// fit into the registers:
+//     U_j <- U_j + (lambda_j s_{j+1}) w,      w <- w + (g_j / s_j) U_j,      and w = P'v of the changed P' at the end.
+// It keeps as many digits: the error is one of rounding for any s (measured up to 1e18). So it is on arm64.
 #pragma once
 
 #include "linear_algebra/factor.hpp"
@@ -36,7 +42,8 @@ template <class T> class FactorBlock {
   };
 
   FactorBlock(F &factor, int64_t most)
-      : factor(factor), rows(factor.width.blocks()), columns(rows / kParts), most(most), steps(rows * most * 2 * R) {}
+      : factor(factor), rows(factor.width.blocks()), columns(rows / kParts), most(most), steps(rows * most * 2 * R),
+        scales(most) {}
 
   int64_t made() const { return made_; }
   int64_t left() const { return most - made_; }
@@ -48,7 +55,7 @@ template <class T> class FactorBlock {
       for (int64_t b = 0; b < std::min((c + kDeep) * kParts, rows); b++) {
         const int64_t first = std::max(b / kParts, c), count = std::min(c + kDeep, columns) - first;
         int64_t i = 0;
-        for (; i + kTurned <= groups; i += kTurned) multiply<kTurned>(b, first, count, from + i, to + i);
+        for (; i + kMultiplied <= groups; i += kMultiplied) multiply<kMultiplied>(b, first, count, from + i, to + i);
         for (; i < groups; i++) multiply<1>(b, first, count, from + i, to + i);
       }
   }
@@ -114,13 +121,14 @@ template <class T> class FactorBlock {
     if (columns.taken == made_) return;
     T *u = columns.products.data() + columns.taken * L;
     for (int64_t b = rows - 1; b >= 0; b--)
-      turn<1>(columns.at(b * R), steps_of(b) + columns.taken * 2 * R, made_ - columns.taken, u, 0);
+      turn<1, false>(columns.at(b * R), steps_of(b) + columns.taken * 2 * R, made_ - columns.taken, u, 0);
     columns.taken = made_;
   }
 
   // U takes the changes. `see(block, u)` is shown u of every change (change x lanes) for each block of features.
   template <class See> void close(See see) {
-    constexpr int kAbreast = 4 * kTurned;  // blocks of columns that use a row's steps while they are in the cache
+    constexpr int kAbreast = kScaled ? 24 : 12;  // blocks of columns that use a row's steps while they are in the cache
+    if constexpr (kScaled) scale_steps();
     const int64_t step = made_ * L;
     BufferOf<T> u(kAbreast * step);
     for (int64_t first = 0; first < columns; first += kAbreast) {
@@ -130,26 +138,48 @@ template <class T> class FactorBlock {
         for (int64_t c = std::max(first, b / kParts); c < end;) {
           T *const to = u.data() + (c - first) * step, *const at = factor.block(b / kParts, c) + b % kParts * R * L;
           if (c + kTurned <= end) {
-            turn<kTurned>(at, steps_of(b), made_, to, step);
+            turn<kTurned, kScaled>(at, steps_of(b), made_, to, step);
             c += kTurned;
           } else {
-            turn<1>(at, steps_of(b), made_, to, step);
+            turn<1, kScaled>(at, steps_of(b), made_, to, step);
             c++;
           }
         }
-      for (int64_t c = first; c < end; c++) see(c, u.data() + (c - first) * step);
+      for (int64_t c = first; c < end; c++) {
+        T *const of = u.data() + (c - first) * step;
+        for (int64_t t = 0; kScaled && t < made_; t++) store<V>(of + t * L, T(scales[t]) * load<V>(of + t * L));
+        see(c, of);
+      }
     }
     made_ = 0;
   }
 
  private:
-  static constexpr int kTurned = kLanes == 2 && kFused ? 4 : 3;  // blocks whose rows fit into the registers
+  static constexpr bool kScaled = kLanes == 2 && kFused;  // where a copy costs as much as a multiply-add
+  // Blocks whose rows fit into the registers, and groups of columns whose sums do.
+  static constexpr int kTurned = kScaled ? 8 : 3, kMultiplied = kScaled ? 4 : 3;
 
   T *steps_of(int64_t b) { return steps.data() + b * most * 2 * R; }
 
+  // g_j / s_j and lambda_j s_{j+1} instead of g_j and lambda_j, and s_0 of every change.
+  void scale_steps() {
+    scales.fill(1);
+    for (int64_t b = rows - 1; b >= 0; b--) {
+      T *step = steps_of(b);
+      for (int64_t t = 0; t < made_; t++, step += 2 * R)
+        for (int r = R - 1; r >= 0; r--) {
+          const double before = scales[t], g = step[r], lambda = step[R + r];
+          scales[t] = before * (1 - g * lambda);
+          step[r] = T(g / scales[t]);
+          step[R + r] = T(lambda * before);
+        }
+    }
+  }
+
   // Some changes of R rows of C blocks beside one another, which stay in registers; u, a block's after another's, goes
   // on from where the rows below left it.
-  template <int C> static THALWEG_INLINE void turn(T *blocks, const T *step, int64_t count, T *u, int64_t to_next) {
+  template <int C, bool Scaled>
+  static THALWEG_INLINE void turn(T *blocks, const T *step, int64_t count, T *u, int64_t to_next) {
     V x[R][C];
     for (int r = 0; r < R; r++)
       for (int i = 0; i < C; i++) x[r][i] = load<V>(blocks + (i * L + r) * L);
@@ -157,12 +187,20 @@ template <class T> class FactorBlock {
       V ut[C];
       for (int i = 0; i < C; i++) ut[i] = load<V>(u + i * to_next + t * L);
 #pragma GCC unroll 8
-      for (int r = R - 1; r >= 0; r--)
-        for (int i = 0; i < C; i++) {
-          const V ui = r < R - 1 ? ut[i] : load_again<V>(u + i * to_next + t * L, ut[i]);
-          ut[i] += step[r] * x[r][i];
-          x[r][i] += step[R + r] * ui;
+      for (int r = R - 1; r >= 0; r--) {
+        if constexpr (Scaled) {
+#pragma GCC unroll 8
+          for (int i = 0; i < C; i++) x[r][i] += step[R + r] * ut[i];
+#pragma GCC unroll 8
+          for (int i = 0; i < C; i++) ut[i] += step[r] * x[r][i];
+        } else {
+          for (int i = 0; i < C; i++) {
+            const V ui = r < R - 1 ? ut[i] : load_again<V>(u + i * to_next + t * L, ut[i]);
+            ut[i] += step[r] * x[r][i];
+            x[r][i] += step[R + r] * ui;
+          }
         }
+      }
       for (int i = 0; i < C; i++) store<V>(u + i * to_next + t * L, ut[i]);
     }
     for (int r = 0; r < R; r++)
@@ -196,6 +234,7 @@ template <class T> class FactorBlock {
   const int64_t rows, columns;  // R rows, L columns at a time
   int64_t most, made_ = 0;
   BufferOf<T> steps;  // R features x change: g, then lambda
+  Buffer scales;      // s_0 of every change
 };
 
 }  // namespace thalweg::THALWEG_LEVEL
