@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -27,7 +28,8 @@ def test_runs_over_the_same_data_stand_side_by_side_the_best_first(
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "river.csv, label state, 12,000 rows"
-    names = [line.split("0.")[0].strip() for line in lines[3:7]]
+    assert " ".join(lines[1:3]).startswith("oldc rate=0.1 has the lowest error: ")
+    names = [line.split("0.")[0].strip() for line in lines[5:9]]
     assert names == ["oldc rate=", "oldc", "no-change", "majority"]
     (pair,) = [line.split() for line in lines if line.startswith("oldc – oldc rate=0.1")]
     assert pair[4].startswith("+0.")
@@ -35,6 +37,15 @@ def test_runs_over_the_same_data_stand_side_by_side_the_best_first(
     assert "windows of 1,000 rows" in " ".join(out.split())
     assert "Holm" not in out
     assert max(map(len, lines)) <= 80
+
+
+def test_a_small_difference_is_not_called_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record(tmp_path / "a", "oldc", 0.30)
+    record(tmp_path / "b", "auto", 0.30, seed=1)
+    _, out, _ = run(capsys, tmp_path / "a", tmp_path / "b")
+    assert re.search(
+        r"lowest error, but (oldc|auto) may be as good: the difference is −\d\.\d to ", " ".join(out.split())
+    )
 
 
 def test_baselines_that_differ_are_named_by_their_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

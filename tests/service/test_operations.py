@@ -94,6 +94,15 @@ def test_options_come_from_a_file_the_environment_and_the_command_line(options, 
     assert (found.port, found.limits.rows, found.sources) == (9000, 8, ("redis://two/c",))
 
 
+def test_a_misspelt_variable_is_named_and_those_of_others_are_not(options, monkeypatch, capsys):
+    monkeypatch.setenv("THALWEG_SERVE_MAX_ROW", "8")
+    monkeypatch.setenv("THALWEG_SERVE_PORT", "tcp://10.0.0.1:80")  # Kubernetes, for a service called thalweg-serve
+    monkeypatch.setenv("THALWEG_SERVE_MAX_BODY", "6")
+    assert options().limits.body == 6
+    told = "thalweg: the environment variable THALWEG_SERVE_MAX_ROW is ignored: did you mean THALWEG_SERVE_MAX_ROWS?"
+    assert told in capsys.readouterr().err.splitlines()
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [

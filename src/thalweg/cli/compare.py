@@ -60,7 +60,7 @@ def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> Non
     if next(iter(data.runs.values())).of_numbers:
         _numbers_side_by_side(console, data, pairs)
         return
-    console.print(f"{data.source}, label {data.target}, {data.rows:,} rows\n", style="bold", soft_wrap=True)
+    _head(console, data, pairs, "label")
     lines = [
         (name, *(_number(score[key]) for key in ("error", "recent", "kappa", "kappa_temporal")))
         for name, score in _scores(data)
@@ -74,13 +74,20 @@ def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> Non
     console.print(f"\n{' '.join(_notes(data, pairs))}")
 
 
+def _head(console: Console, data: DataSet, pairs: Sequence[Pair], thing: str) -> None:
+    from thalweg.run.comparison import verdict
+
+    console.print(f"{data.source}, {thing} {data.target}, {data.rows:,} rows", style="bold", soft_wrap=True)
+    console.print(f"{verdict(data, pairs)}\n")
+
+
 def _numbers_side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
     """Runs that predict numbers: scores, then the differences of their errors."""
     from thalweg.report import tables
     from thalweg.report.page.formats import short
     from thalweg.run.compare_numbers import ERRORS
 
-    console.print(f"{data.source}, target {data.target}, {data.rows:,} rows\n", style="bold", soft_wrap=True)
+    _head(console, data, pairs, "target")
     keys = {
         "MAE": "absolute_error",
         "RMSE": "rmse",
@@ -179,10 +186,12 @@ def _cells(pair: Pair) -> tuple[str, ...]:
 
 
 def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
+    from thalweg.report.score_table import KAPPAS
     from thalweg.run.compare import LEAST_WINDOWS, columns_left_out, has_predictions
 
     runs = list(data.runs.values())
     if not runs[0].of_numbers:
+        yield KAPPAS
         yield "A difference is the error of the first run less that of the second: below 0 the first is better."
     if any(pair.rows is not None for pair in pairs):
         yield (
@@ -199,11 +208,14 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
     without = [str(run.path) for run in runs if not has_predictions(run, runs)]
     if without:
         yield f"No test over the rows: {without[0]} has no predictions.csv of its own beside it."
+    window = runs[0].metrics["curve"]["window"]
     if any(pair.windows is not None for pair in pairs):
-        window = runs[0].metrics["curve"]["window"]
         yield f"Wilcoxon's test compares the errors in windows of {window:,} rows that do not overlap."
+    elif data.rows < LEAST_WINDOWS * window:
+        yield f"No test over windows: there are fewer than {LEAST_WINDOWS} of {window:,} rows."
     else:
-        yield f"No test over windows: fewer than {LEAST_WINDOWS} do not overlap and end at the same row in both runs."
+        told = f"fewer than {LEAST_WINDOWS} end at the same row in both runs"
+        yield f"No test over windows: {told}. Do their delays differ?"
     if any(pair.rare for pair in pairs):
         yield (
             "Differences of the scores of a label have 95 % intervals of the jackknife over blocks of consecutive "

@@ -288,7 +288,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     from thalweg.report.page.importance import top_columns
     from thalweg.report.page.input_parts import MOST_FINDINGS, findings
     from thalweg.report.page.number_content import is_regression
-    from thalweg.report.score_table import verdict_of
+    from thalweg.report.score_table import KAPPAS, score_table, verdict_of
     from thalweg.run.alert_log import alert_words
     from thalweg.tables.plan import grouped
 
@@ -303,6 +303,8 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
         console.print(finding)
     console.print()
     console.print(_scores(metrics))
+    if "κ" in score_table(metrics).measures:
+        console.print(KAPPAS)
     console.print(
         f"\n{counted(rows['predicted'], 'row')} predicted, {rows['learned']:,} learned, "
         f"{rows['unlabelled']:,} without a {thing}, {rows['pending']:,} still waiting for one, "

@@ -55,7 +55,10 @@ def read_config(context: typer.Context, file: Path | None) -> Path | None:
     """Take the options of a file of TOML as defaults, below the environment and the command line."""
     from thalweg.errors import InvalidParameter
 
-    if file is None or context.resilient_parsing:
+    if context.resilient_parsing:
+        return file
+    _warn_of_misspelt_variables(context)
+    if file is None:
         return file
     try:
         given = tomllib.loads(file.read_text("utf-8"))
@@ -76,6 +79,16 @@ def read_config(context: typer.Context, file: Path | None) -> Path | None:
             raise InvalidParameter(f"--config {file}: {name} must be {expected}, got {value!r}")
     context.default_map = {str(names[name].name): value for name, value in found.items()}
     return file
+
+
+def _warn_of_misspelt_variables(context: typer.Context) -> None:
+    """Others begin like ours, such as Kubernetes' for a service of that name: only near misses are told."""
+    prefix = f"{context.auto_envvar_prefix}_"
+    known = [str(each.name).upper() for each in context.command.params] + ["FROM"]
+    for name in (each.removeprefix(prefix) for each in os.environ if each.startswith(prefix)):
+        if name not in known and (close := get_close_matches(name, known, 1, 0.8)):
+            told = f"the environment variable {prefix}{name} is ignored: did you mean {prefix}{close[0]}?"
+            typer.echo(f"thalweg: {told}", err=True)
 
 
 def serve(

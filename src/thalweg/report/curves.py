@@ -56,19 +56,6 @@ def draw_over_time(
     return figure
 
 
-#: A family of members, by the first word of its name, keeps one colour; its members are shades of it.
-_FAMILIES = {
-    "O-LDC": style.BLUE,
-    "perceptron": style.GREY,
-    "passive-aggressive": style.VERMILION,
-    "logistic": style.GREEN,
-    "kernel": style.ORANGE,
-    "tilings": style.PURPLE,
-    "linear": style.BLUE,
-    "persistence": style.INK,
-}
-
-
 def draw_member_weights(
     rows: NDArray[np.int64],
     shares: Mapping[str, NDArray[np.float64]],
@@ -105,8 +92,8 @@ def _shades(members: list[str]) -> list[tuple[float, float, float]]:
     from matplotlib.colors import to_rgb
 
     shades = []
-    for family, group in groupby(members, key=lambda member: member.split()[0]):
-        full = np.array(to_rgb(_FAMILIES.get(family, style.PURPLE)))
+    for family, group in groupby(members, key=style.family):
+        full = np.array(to_rgb(style.PALETTE[style.FAMILIES.get(family, style.PALETTE.index(style.PURPLE))]))
         of_family = list(group)
         for light in np.linspace(0.0, 0.75, len(of_family)) if len(of_family) > 1 else (0.0,):
             red, green, blue = full + light * (1.0 - full)

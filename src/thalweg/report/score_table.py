@@ -11,6 +11,9 @@ from thalweg.report.page.number_content import as_number_metrics, is_regression
 from thalweg.report.page.rare_verdict import cost_baselines, question
 from thalweg.report.page.standing import Standing
 
+#: What the kappas mean, for those who read them in a terminal.
+KAPPAS = "κ: 1 no mistakes, 0 guessing by class frequency (κ temporal: 0 no change)."
+
 
 class Verdict(NamedTuple):
     headline: str

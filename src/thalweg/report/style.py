@@ -21,6 +21,37 @@ if TYPE_CHECKING:
 
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#AA5A8C"
 ORANGE, SKY, GREY, INK = "#E69F00", "#56B4E9", "#7A7A7A", "#222222"
+OLIVE = "#8A7A00"
+#: Colours of figures, in the order of those of the page (c0, c1 … in page.css).
+PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GREY, OLIVE)
+#: The place in the palette of a family of committee members, by how their names begin: the same in all reports.
+FAMILIES = {
+    "O-LDC": 0,
+    "linear": 0,
+    "least squares": 0,
+    "passive-aggressive": 1,
+    "logistic": 2,
+    "tilings of the rest": 5,
+    "tilings": 3,
+    "kernel": 4,
+    "quadratic": 4,
+    "perceptron": 6,
+    "running mean": 6,
+    "persistence": 7,
+    "last value": 7,
+}
+
+
+def family(member: str) -> str:
+    """The family of a member; of those of other learners, the first word of its name.
+
+    Examples
+    --------
+    >>> family("O-LDC 0.1"), family("tilings, step 0.5"), family("mine 3")
+    ('O-LDC', 'tilings', 'mine')
+    """
+    return next((name for name in FAMILIES if member.startswith(name)), member.split(" ")[0])
+
 
 PNG_DOTS_PER_INCH = 160
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from thalweg.errors import InvalidParameter
 from thalweg.evaluate.significance import Interval
 from thalweg.report.notebook import cell, table_html
 from thalweg.report.page.content import as_metrics
-from thalweg.report.page.formats import counted, plain, short
+from thalweg.report.page.formats import counted, per_hundred, plain, short
 from thalweg.report.page.number_content import is_regression
 from thalweg.run.compare import DataSet, Pair, RecordedRun, columns_left_out, pairs, require_same_rows, rows_used
 from thalweg.run.result import Library, Result, as_frame
@@ -35,6 +35,8 @@ class Comparison:
         over blocks of rows), ``rows`` (McNemar's test, of labels), ``windows`` (Wilcoxon's test), ``rare``. Each p is
         corrected for the number of pairs by Holm's method. All of them count the rows that were predicted and whose
         labels came by the end of the stream.
+    verdict : str
+        Which model has the lowest error, and whether the next one may be as good.
     notes : list of str
         Which models leave out columns that others learn, such as text.
 
@@ -48,6 +50,8 @@ class Comparison:
     >>> pair = both.pairs[0]
     >>> pair.first, pair.second, bool(pair.errors["error"].high < 0)
     ('oldc', 'perceptron', True)
+    >>> both.verdict
+    'oldc has the lowest error: 12.9 fewer mistakes in 100 rows than perceptron (95 % interval: 11.1 to 14.7).'
     """
 
     def __init__(self, results: Mapping[str, Result]) -> None:
@@ -60,9 +64,9 @@ class Comparison:
         first, *others = runs.values()
         for other in others:
             require_same_rows(first, other)
-        self.pairs: list[Pair] = pairs(
-            DataSet(first.source, first.metrics["run"]["target"], rows_used(first.metrics), runs)
-        )
+        data = DataSet(first.source, first.metrics["run"]["target"], rows_used(first.metrics), runs)
+        self.pairs: list[Pair] = pairs(data)
+        self.verdict = verdict(data, self.pairs)
 
     @property
     def notes(self) -> list[str]:
@@ -107,6 +111,7 @@ class Comparison:
         headers = ("", "difference", "95 % interval", "McNemar p", "Wilcoxon p")
         parts = [
             f'<p class="about">{escape(about)}</p>',
+            f"<p>{escape(self.verdict)}</p>",
             table_html(
                 ("", *keys.values()), [(name, *(_written(each.get(key)) for key in keys)) for name, each in lines]
             ),
@@ -116,6 +121,25 @@ class Comparison:
             *(f"<p>{escape(note)}.</p>" for note in self.notes),
         ]
         return cell(parts)
+
+
+def verdict(data: DataSet, pairs: Sequence[Pair]) -> str:
+    """The best run beside the second best, over the rows that both scored."""
+    best, second = sorted(data.runs, key=lambda name: data.runs[name].error)[:2]
+    (pair,) = (each for each in pairs if {each.first, each.second} == {best, second})
+    numbers = data.runs[best].of_numbers
+    spread = (pair.errors or {}).get("absolute_error" if numbers else "error")
+    if spread is None:
+        return f"{best} has the lowest error, but there are too few rows to say whether {second} is as good."
+    sign = -1 if pair.first == best else 1
+    saved, ends = sign * spread.mean, sorted((sign * spread.low, sign * spread.high))
+    interval = " to ".join(short(end) if numbers else plain(100 * end, 1) for end in ends)
+    unit = "absolute error a row" if numbers else "mistakes in 100 rows"
+    if ends[0] <= 0:
+        told = f"{best} has the lowest error, but {second} may be as good"
+        return f"{told}: the difference is {interval} {unit} (95 % interval)."
+    amount = f"{short(saved)} less" if numbers else f"{per_hundred(saved)} fewer"
+    return f"{best} has the lowest error: {amount} {unit} than {second} (95 % interval: {interval})."
 
 
 def _error(metrics: Mapping[str, Any]) -> str:

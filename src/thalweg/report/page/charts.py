@@ -8,6 +8,7 @@ from itertools import accumulate, groupby
 from typing import Any, Literal
 
 from thalweg.learners.auto import family_of
+from thalweg.report import style
 from thalweg.report.page.content import Errors, History, Known, Means, Metrics, Series
 from thalweg.report.page.formats import count, percent, rounded, short
 from thalweg.report.page.rare_verdict import question
@@ -28,7 +29,7 @@ _MEMBERS = {
 #: Points that a committee's shares are averaged over, as a part of all.
 _SMOOTHED = 1 / 60
 #: How many colours the page has beside those of the model and the baselines.
-COLOURS = 8
+COLOURS = len(style.PALETTE)
 #: Lines of the table below a chart.
 _TABLE_LINES = 24
 
@@ -222,8 +223,8 @@ def members(course: History, by_kind: Callable[[str], str | None] = family_of) -
         return None
     by_mean = sorted(weights, key=lambda member: -_total(weights[member]))
     kept = set(by_mean if len(by_mean) <= MOST_MEMBERS else by_mean[: MOST_MEMBERS - 1])
-    families = [list(group) for _, group in groupby((m for m in weights if m in kept), key=lambda m: m.split(" ")[0])]
-    colours = _colours([sum(_total(weights[member]) for member in family) for family in families])
+    families = [list(group) for _, group in groupby((m for m in weights if m in kept), key=style.family)]
+    colours = _colours({family[0]: sum(_total(weights[member]) for member in family) for family in families})
     lines = [
         Line(member, weights[member], colour, 0.72 * place / max(len(family) - 1, 1))
         for colour, family in zip(colours, families, strict=True)
@@ -262,7 +263,7 @@ def _by_family(weights: Mapping[str, Series], kind_of: Callable[[str], str | Non
     together: list[Series] = [
         [sum(value or 0.0 for value in point) for point in zip(*each, strict=True)] for each in columns.values()
     ]
-    colours = _colours([_total(values) for values in together])
+    colours = _colours({str(name): _total(values) for name, values in zip(columns, together, strict=True)})
     return [Line(str(name), values, colour) for name, values, colour in zip(columns, together, colours, strict=True)]
 
 
@@ -270,10 +271,13 @@ def _total(values: Series) -> float:
     return sum(value or 0.0 for value in values)
 
 
-def _colours(totals: Sequence[float]) -> list[str]:
-    """A colour for each, the first colours for the largest: the last ones are grey, and repeat."""
-    ranked = sorted(range(len(totals)), key=lambda at: -totals[at])
-    return [f"c{ranked.index(at) % COLOURS}" for at in range(len(totals))]
+def _colours(totals: Mapping[str, float]) -> list[str]:
+    """A family's own colour, for each by the name of a member; of other families the largest get the first left."""
+    own = {name: style.FAMILIES.get(style.family(name)) for name in totals}
+    free = [place for place in range(COLOURS) if place not in own.values()] or list(range(COLOURS))
+    ranked = sorted((name for name in totals if own[name] is None), key=lambda name: -totals[name])
+    places = own | {name: free[at % len(free)] for at, name in enumerate(ranked)}
+    return [f"c{places[name]}" for name in totals]
 
 
 def _smoothed(values: Series, reach: int) -> Series:
