@@ -96,19 +96,26 @@ class _Levels:
             padded[self.filled - 1] = self._open
         # cumsum adds one by one, so that chunks do not matter to the last bit
         sums = np.cumsum(padded.reshape(-1, BLOCK, *padded.shape[1:]), axis=1)[:, -1]
-        means = [self._means]
-        for each in sums[: end // BLOCK]:
-            self.blocks += 1
-            gains = np.array([[max(1.0 / self.blocks, BLOCK / rows)] for rows in (LOCAL, LONG, LONG)])
-            means.append(means[-1] + gains * (each[[0, 0, 1]] / BLOCK - means[-1]))
-        self._means = means[-1]
+        means = self._means_after(sums[: end // BLOCK, [0, 0, 1]] / BLOCK)
+        self._means = means[-1].copy()
         self._open = sums[-1] if end % BLOCK else np.zeros_like(self._open)
-        local, mean, square = np.stack(means, axis=1)
+        local, mean, square = means.swapaxes(0, 1)
         deviation = np.sqrt(np.maximum(square - np.square(mean), 1e-12 * square))
         block = np.arange(self.filled, end) // BLOCK
         self.filled = end % BLOCK
         off = np.divide(X - local[block], deviation[block], out=np.zeros_like(X), where=deviation[block] > 0)
         return np.asarray(np.clip(off, -10.0, 10.0))
+
+    def _means_after(self, blocks: Floats) -> Floats:
+        """The means as they are now, and after each further block."""
+        counts = np.arange(self.blocks + 1, self.blocks + 1 + len(blocks))[:, np.newaxis, np.newaxis]
+        gains = np.maximum(1.0 / counts, [[BLOCK / LOCAL], [BLOCK / LONG], [BLOCK / LONG]])
+        means = np.empty((len(blocks) + 1, *self._means.shape))
+        means[0] = now = self._means
+        for at, (gain, block) in enumerate(zip(gains, blocks, strict=True), start=1):
+            means[at] = now = now + gain * (block - now)
+        self.blocks += len(blocks)
+        return means
 
     def state(self) -> dict[str, Any]:
         return {

@@ -59,8 +59,9 @@ class Sums:
         count = float(len(replaced.increase))
         parts: list[Floats] = []
         for each in replaced:
-            mean = each.mean(axis=0)
-            parts += [each.sum(axis=0), (each**2).sum(axis=0), mean, mean**2]
+            total = each.sum(axis=0)
+            mean = total / count
+            parts += [total, (each**2).sum(axis=0), mean, mean**2]
         return cls(np.array([count, count, 1.0, 1.0]), np.array(parts), row, row)
 
     @classmethod

@@ -221,7 +221,8 @@ class RunEngine:
     def _stretches(self, batch: Batch) -> Iterator[NDArray[np.int64]]:
         """The steps of the order, cut where a look at the model is due; it is taken when the next part is asked."""
         predictions = np.flatnonzero(batch.order >= 0)
-        learned = self.learned + predictions - np.arange(len(predictions))  # before each prediction
+        done = predictions - np.arange(len(predictions))  # rows learned before each prediction
+        learned = self.learned + done
         begin, snapshot = 0, self.history.next_due(self.processed - len(predictions))
         sample = self._next_sample(learned)
         while (at := min(snapshot, sample)) < len(predictions):
@@ -231,7 +232,7 @@ class RunEngine:
                 self.history.add(self.task.model, int(learned[at]))
                 snapshot += self.history.every
             if at == sample:
-                self._sample(batch, begin, int(learned[at]))
+                self._sample(batch, int(done[at]), int(learned[at]))
                 sample = self._next_sample(learned)
         yield batch.order[begin:]
 
@@ -239,12 +240,11 @@ class RunEngine:
         """Before which of the coming predictions a sample is due, so many rows being learned before each."""
         return len(learned) if self.importance is None else int(np.searchsorted(learned, self.importance.due))
 
-    def _sample(self, batch: Batch, begin: int, learned: int) -> None:
-        """Take a sample of the rows that are learned next."""
+    def _sample(self, batch: Batch, done: int, learned: int) -> None:
+        """Take a sample of the rows that are learned next, behind so many of the batch and of the run."""
         assert self.importance is not None
         began = time.thread_time()
-        steps = batch.order[begin:]
-        rows = ~steps[steps < 0][: self.importance.lacking]
+        rows = batch.learned[done : done + self.importance.lacking]
         targets = self.task.known_targets(batch.labels[rows])
         self.importance.begin(learned, self.task.model, batch.X[rows], targets, self.task.explained_label())
         self.model_seconds -= time.thread_time() - began  # which the caller adds

@@ -156,6 +156,7 @@ export class Chart {
           value: (_, value, at, place) => tell(spec.stacked ? this.spec.lines[at - 1].values[place] : value),
           points: { show: (plot, at) => known(plot.data[at]) < (spec.stacked ? 2 : 3), size: 7, fill: colour(look) },
           ...(spec.stacked ? { width: 0, fill: colour(look) } : {}),
+          ...(byTime && !spec.stacked ? { gaps: idleGaps } : {}),
           ...(dots ? { paths: () => null, points: { show: true, size: 5, fill: colour(look) } } : {}),
           ...(faint ? { width: 1, stroke: colour(look) + FAINT } : {}),
         })),
@@ -187,5 +188,15 @@ export class Chart {
     this.numbers.lastChild.replaceChildren(made("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, table));
   }
 }
+
+// Where no point came for a tenth of the time shown, a line would invent one.
+const IDLE = 0.1;
+const idleGaps = (plot, _, first, last, gaps) => {
+  const [x] = plot.data;
+  const { min, max } = plot.scales.x;
+  for (let at = first; at < last; at += 1)
+    if (x[at + 1] - x[at] > IDLE * (max - min)) gaps.push([plot.valToPos(x[at], "x", true), plot.valToPos(x[at + 1], "x", true)].map(Math.round));
+  return gaps.sort((one, other) => one[0] - other[0]);
+};
 
 const moves = (type) => type === "mousemove" || type === "mouseleave";

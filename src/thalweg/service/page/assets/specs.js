@@ -1,6 +1,6 @@
 // Every chart of the page, as data: what it shows of a course, and what is said where there is nothing to show.
 import * as classification from "./class_specs.js";
-import { isKnown, line, lookOf } from "./line.js";
+import { familyLook, isKnown, line } from "./line.js";
 import * as regression from "./number_specs.js";
 
 const TASKS = { classification, regression };
@@ -37,7 +37,7 @@ const drawable = ({ lines }) => (lines.some(({ values }) => isKnown(values)) ? l
 export const specs = (course, axis) => {
   const x = course[axis];
   const task = TASKS[course.task];
-  const families = Object.entries(course.family_weights).map(([name, values], at) => line(name, lookOf(at), values));
+  const families = Object.entries(course.family_weights).map(([name, values], at) => line(name, familyLook(name, at), values));
   const weights = families.length && { key: "families", unit: "share", stacked: true, lines: families, ...task.families };
   const charts = [...task.mainCharts(course), weights, ...task.charts(course), ...sharedCharts(course)];
   return [...charts.filter(Boolean).map((chart) => ({ fromZero: true, x, empty: "No prediction has been checked yet.", ...chart, lines: drawable(chart) })), ...task.smallCharts(course, x)];
