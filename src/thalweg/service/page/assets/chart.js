@@ -189,13 +189,16 @@ export class Chart {
   }
 }
 
-// Where no point came for a tenth of the time shown, a line would invent one.
-const IDLE = 0.1;
+// Where no point came for a tenth of the time shown, and for far longer than usual, a line would invent one.
+const [IDLE, UNUSUAL] = [0.1, 10];
 const idleGaps = (plot, _, first, last, gaps) => {
   const [x] = plot.data;
   const { min, max } = plot.scales.x;
-  for (let at = first; at < last; at += 1)
-    if (x[at + 1] - x[at] > IDLE * (max - min)) gaps.push([plot.valToPos(x[at], "x", true), plot.valToPos(x[at + 1], "x", true)].map(Math.round));
+  const pauses = x.slice(first + 1, last + 1).map((time, at) => time - x[first + at]);
+  const usual = [...pauses].sort((one, other) => one - other)[pauses.length >> 1];
+  const least = Math.max(IDLE * (max - min), UNUSUAL * usual);
+  const place = (at) => Math.round(plot.valToPos(x[at], "x", true));
+  pauses.forEach((pause, at) => pause > least && gaps.push([place(first + at), place(first + at + 1)]));
   return gaps.sort((one, other) => one[0] - other[0]);
 };
 
