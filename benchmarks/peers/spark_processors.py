@@ -19,9 +19,9 @@ from thalweg.spark.packing import (
     TARGET,
     TIME,
     Layout,
+    batch_from_bytes,
+    batch_to_bytes,
     concatenated,
-    kept,
-    opened,
 )
 
 PREDICTIONS = "key bigint, time bigint, prediction bigint"
@@ -52,7 +52,7 @@ class NothingPacked(StatefulProcessor):
         import pyarrow as pa
 
         incoming, outgoing = self._layout.incoming, self._layout.outgoing
-        came = concatenated([opened(cell, incoming) for frame in rows for cell in frame[ROWS]], incoming)
+        came = concatenated([batch_from_bytes(cell, incoming) for frame in rows for cell in frame[ROWS]], incoming)
         columns = {
             TIME: came.column(TIME),
             ID: came.column(ID),
@@ -64,7 +64,7 @@ class NothingPacked(StatefulProcessor):
         self._state.get()
         self._state.update(self._value)
         told = pa.RecordBatch.from_arrays([columns[name] for name in outgoing.names], schema=outgoing)
-        yield pd.DataFrame({"key": [key[0]], ROWS: [kept(told)]})
+        yield pd.DataFrame({"key": [key[0]], ROWS: [batch_to_bytes(told)]})
 
 
 class PlainPython(StatefulProcessor):
