@@ -95,6 +95,6 @@ class PlainPython(StatefulProcessor):
         self._state.update((weights,))
 
 
-def packed_state(group: Group, layout: Layout, cell: bytes) -> tuple[Any, ...]:
+def packed_state(group: Group, cell: bytes) -> tuple[Any, ...]:
     """What a key of ours keeps after some rows."""
     return group.take(None, [cell], lambda newest: 0)[0].to_spark()

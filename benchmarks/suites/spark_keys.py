@@ -83,6 +83,7 @@ def _jobs(spark: Any, source: Path) -> dict[str, Callable[[], Any]]:
     from thalweg.spark.group import Group
     from thalweg.spark.packing import SPARK_STATE, Layout, packer, unpacker
     from thalweg.spark.streaming import as_events
+    from thalweg.spark.tasks import task_of
 
     names = [f"x{place}" for place in range(FEATURES)]
     schema = spark.read.parquet(str(source)).schema
@@ -99,7 +100,8 @@ def _jobs(spark: Any, source: Path) -> dict[str, Callable[[], Any]]:
 
     def empty_packed() -> Any:
         cell = bytes(packed(spark.read.parquet(str(source)).where("key = 0")).first()["rows"])
-        state = packed_state(Group(dumps(_model()), layout, None, None, False), layout, cell)
+        task = task_of(_model(), FEATURES, confidence=False, coverage=None, owner=OURS)
+        state = packed_state(Group(dumps(_model()), layout, None, None, task), cell)
         processor = NothingPacked(layout, state, SPARK_STATE)
         kept = packed(stream()).groupBy("key").transformWithStateInPandas(processor, layout.packed, "append", "none")
         return kept.mapInArrow(unpacker(layout), layout.unpacked)
