@@ -77,7 +77,7 @@ class Fleet {
     uint32_t slots[kAhead];
     for (int64_t from = 0; from < rows; from += kAhead) {
       const int64_t count = std::min(kAhead, rows - from);
-      for (int64_t i = 0; i < count; i++) __builtin_prefetch(book_.home(key_at(from + i)));
+      look_up_ahead(from, count, key_at);
       for (int64_t i = 0; i < count; i++) {
         slots[i] = slot_of(key_at(from + i));
         fetch(slots[i]);
@@ -123,6 +123,7 @@ class Fleet {
     uint32_t slots[kAhead];
     for (int64_t from = 0; from < rows; from += kAhead) {
       const int64_t count = std::min(kAhead, rows - from);
+      look_up_ahead(from, count, key_at);
       for (int64_t i = 0; i < count; i++) {
         slots[i] = find(key_at(from + i));
         if (slots[i] != KeyBook::kNone) fetch(slots[i]);
@@ -199,6 +200,20 @@ class Fleet {
     return slot;
   }
 
+  // Each of these is far away in memory: all rows wait for one of them together, and not each row for all.
+  template <class KeyAt> THALWEG_INLINE void look_up_ahead(int64_t from, int64_t count, KeyAt key_at) const {
+    uint32_t hashes[kAhead];
+    for (int64_t i = 0; i < count; i++) {
+      hashes[i] = key_at(from + i).hash();
+      __builtin_prefetch(book_.home(hashes[i]));
+    }
+    for (int64_t i = 0; i < count; i++) {
+      const uint32_t slot = book_.likely(hashes[i]);
+      if (slot >= places_.size()) continue;
+      __builtin_prefetch(book_.key_of(slot));
+      __builtin_prefetch(&places_[slot]);
+    }
+  }
   THALWEG_INLINE void fetch(uint32_t slot) const {
     const Place &place = places_[slot];
     if (place.empty() || place.on_disk) return;

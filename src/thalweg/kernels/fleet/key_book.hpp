@@ -64,8 +64,18 @@ class KeyBook {
       if (table_[i].hash == hash && same(table_[i].slot, key)) return table_[i].slot;
     return kNone;
   }
-  // The place in the table where the search for a key begins, to be fetched ahead.
-  const void *home(const Key &key) const { return table_.empty() ? nullptr : &table_[key.hash() & mask()]; }
+  // To be fetched ahead: the place in the table where the search for a key begins; the slot that it finds by the hash,
+  // hardly ever another key's; and that slot's key.
+  const void *home(uint32_t hash) const { return table_.empty() ? nullptr : &table_[hash & mask()]; }
+  uint32_t likely(uint32_t hash) const {
+    if (table_.empty()) return kNone;
+    uint64_t i = hash & mask();
+    while (table_[i].slot != kNone && table_[i].hash != hash) i = (i + 1) & mask();
+    return table_[i].slot;
+  }
+  const void *key_of(uint32_t slot) const {
+    return of_words() ? static_cast<const void *>(&words_[slot]) : &numbers_[slot];
+  }
 
   // The key's slot, a new one where it has none: the last one given up, else the next.
   uint32_t find_or_add(const Key &key) {
