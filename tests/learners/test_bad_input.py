@@ -324,7 +324,7 @@ def test_features_that_a_dict_lacks_are_named(model):
     for call in by_rows(model):
         with pytest.raises(InvalidInput, match=r"the model's 3 features, got 1: it lacks 'a', 'c'$"):
             call({"b": 1.0})
-        with pytest.raises(InvalidInput, match=r"the model's 3 features, got 4$"):
+        with pytest.raises(InvalidInput, match=r"3 features, got 4: it lacks 'c'; the model does not know 'd', 'e'$"):
             call({"a": 1.0, "b": 1.0, "d": 1.0, "e": 1.0})
 
 

@@ -141,7 +141,9 @@ def test_no_name_changes_the_page_it_stands_in(texts: list[str], distinct: list[
     plain = Outline(build(sample_metrics(20)))
     assert page.elements == plain.elements
     assert page.scripts[1:] == plain.scripts[1:]
-    lines = {chart["key"]: [line["name"] for line in chart["lines"]] for chart in json.loads(page.scripts[0])["charts"]}
+    lines = {
+        chart["key"]: [line["name"] for line in chart["lines"][0]] for chart in json.loads(page.scripts[0])["charts"]
+    }
     assert lines["memory"] == lists["labels"]
     assert lines["members"] == lists["members"]
 
@@ -178,7 +180,7 @@ def test_a_memory_that_is_not_kept_by_class_is_one_line() -> None:
     metrics["course"]["effective_rows"] = {"all rows": metrics["course"]["rate"]}
     page = Outline(build(metrics))
     [memory] = [chart for chart in json.loads(page.scripts[0])["charts"] if chart["key"] == "memory"]
-    assert (memory["title"], [line["name"] for line in memory["lines"]], len(memory["views"][0])) == (
+    assert (memory["title"], [line["name"] for line in memory["lines"][0]], len(memory["views"][0])) == (
         "Memory",
         ["all rows"],
         1,

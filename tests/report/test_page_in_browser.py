@@ -85,6 +85,18 @@ def test_all_charts_are_drawn(opened: Any, scheme: str) -> None:
     assert told(page, "error")[0] == "6,000"  # without a cursor, the last point
 
 
+def _check_members(page: Any) -> None:
+    """Kinds and members are other lines: each view has its own names, and shares that add up."""
+    shown = chart(page, "members")
+    for view in (*range(shown.locator("[data-view]").count()), 0):
+        shown.locator(f'[data-view="{view}"]').click()
+        page.evaluate(NEXT_FRAMES)
+        names = shown.locator(".u-label").all_inner_texts()[1:]
+        shares = [float(each.replace("\u00a0", " ").removesuffix(" %")) for each in told(page, "members")[1:]]
+        assert names == ["linear", "kernel", "tilings"] if view == 0 else len(names) > 3
+        assert sum(shares) == pytest.approx(100, abs=0.5)
+
+
 def test_the_report_of_every_model_is_drawn(opened: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Real runs: what a model tells of itself while it learns must be what the page can draw."""
     pytest.importorskip("pyarrow", reason="runs read files by pyarrow")
@@ -106,6 +118,8 @@ def test_the_report_of_every_model_is_drawn(opened: Any, tmp_path: Path, monkeyp
         assert len(colours) == len(keys), name
         assert min(colours) > 20, name
         drawn[name] = keys
+        if name == "auto":
+            _check_members(page)
     assert {name for name, keys in drawn.items() if "memory" in keys} == {"auto", "auto-linear", "oldc"}
     assert {name for name, keys in drawn.items() if "mean0" in keys} == {
         "auto",

@@ -151,7 +151,7 @@ def test_every_chart_is_drawn_and_moves_with_each_point(opened: Any, service: Re
     shown.get_by_role("button", name="Switch between light and dark").click()
     assert shown.evaluate(ground) == "rgb(255, 255, 255)"
     # From the bottom: linear, kernel and tilings, in the report's colours, up to the whole.
-    assert chart(shown, "families").locator("canvas").evaluate(AREAS) == ["#0072b2", "#d55e00", "#009e73"]
+    assert chart(shown, "families").locator("canvas").evaluate(AREAS) == ["#0072b2", "#e69f00", "#aa5a8c"]
     assert min(shown.evaluate(COLOURS_OF_EACH)) > 20
 
 

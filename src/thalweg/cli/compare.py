@@ -78,7 +78,10 @@ def _head(console: Console, data: DataSet, pairs: Sequence[Pair], thing: str) ->
     from thalweg.run.comparison import verdict
 
     console.print(f"{data.source}, {thing} {data.target}, {data.rows:,} rows", style="bold", soft_wrap=True)
-    console.print(f"{verdict(data, pairs)}\n")
+    delays = {name: run.metrics["run"]["options"].get("delay") or 0 for name, run in data.runs.items()}
+    late = ", ".join(f"{name} {rows:,} rows late" for name, rows in delays.items())
+    told = f" Labels came at other times: {late}." if len(set(delays.values())) > 1 else ""
+    console.print(f"{verdict(data, pairs)}{told}\n")
 
 
 def _numbers_side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:

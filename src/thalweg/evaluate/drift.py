@@ -72,7 +72,10 @@ class ChangeDetector:
         self.rows += rows
 
     def add(self, mistakes: ArrayLike) -> list[dict[str, Any]]:
-        """Take in whether each row was a mistake, in order; the changes first seen now, with what gave the alarm."""
+        """Take in whether each row was a mistake, in order; the changes first seen now.
+
+        Their ``after`` is the error that gave the alarm, ``seen`` of `changes`.
+        """
         values = np.ascontiguousarray(mistakes, dtype=np.float64)
         so_far = np.cumsum(np.concatenate([[self.mistakes], values]))[1:]
         begun = []

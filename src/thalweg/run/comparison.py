@@ -133,13 +133,16 @@ def verdict(data: DataSet, pairs: Sequence[Pair]) -> str:
         return f"{best} has the lowest error, but there are too few rows to say whether {second} is as good."
     sign = -1 if pair.first == best else 1
     saved, ends = sign * spread.mean, sorted((sign * spread.low, sign * spread.high))
-    interval = " to ".join(short(end) if numbers else plain(100 * end, 1) for end in ends)
+    if ends == [0.0, 0.0]:
+        return f"{best} and {second} have the same error."
+    amount = short if numbers else per_hundred
+    interval = " to ".join(f"{'−' if end < 0 else ''}{amount(abs(end))}" for end in ends)
     unit = "absolute error a row" if numbers else "mistakes in 100 rows"
     if ends[0] <= 0:
         told = f"{best} has the lowest error, but {second} may be as good"
         return f"{told}: the difference is {interval} {unit} (95 % interval)."
-    amount = f"{short(saved)} less" if numbers else f"{per_hundred(saved)} fewer"
-    return f"{best} has the lowest error: {amount} {unit} than {second} (95 % interval: {interval})."
+    less = f"{amount(saved)} {'less' if numbers else 'fewer'}"
+    return f"{best} has the lowest error: {less} {unit} than {second} (95 % interval: {interval})."
 
 
 def _error(metrics: Mapping[str, Any]) -> str:

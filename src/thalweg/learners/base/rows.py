@@ -131,11 +131,16 @@ def clearer_error(error: InvalidInput, x: Row, model: BaseEstimator) -> InvalidI
     if isinstance(x, str):
         return _text(x)
     known = list(getattr(model, "feature_names_in_", ()))
-    missing = [name for name in known if name not in x] if isinstance(x, Mapping) and len(x) < len(known) else []
-    if type(error) is not InvalidInput or not missing:
+    if type(error) is not InvalidInput or not known or not isinstance(x, Mapping) or len(x) == len(known):
         return error  # another kind is about a feature that is unknown
-    named = ", ".join(map(repr, missing[:_FEW])) + (f" and {len(missing) - _FEW} more" if len(missing) > _FEW else "")
-    return InvalidInput(f"{error}: it lacks {named}")
+    missing, strange = [name for name in known if name not in x], [name for name in x if name not in set(known)]
+    told = [f"it lacks {_some(missing)}"] if missing else []
+    told += [f"the model does not know {_some(strange)}"] if strange else []
+    return InvalidInput(f"{error}: {'; '.join(told)}")
+
+
+def _some(names: list[Any]) -> str:
+    return ", ".join(map(repr, names[:_FEW])) + (f" and {len(names) - _FEW} more" if len(names) > _FEW else "")
 
 
 def _text(x: str) -> InvalidInput:

@@ -82,8 +82,11 @@ class Chart:
             "band": self.band,
             "ownAxis": self.own_axis,
             "lines": [
-                {key: getattr(line, key) for key in ("name", "look", "shade", "dashed", "dots")}
-                for line in self.views[0].lines
+                [
+                    {key: getattr(line, key) for key in ("name", "look", "shade", "dashed", "dots")}
+                    for line in view.lines
+                ]
+                for view in self.views
             ],
             "views": [
                 [[_drawn(value, self.unit) for value in line.values] for line in view.lines] for view in self.views

@@ -114,16 +114,17 @@
   const heightOf = (spec, width) => (spec.small ? 220 : width < 560 ? 240 : 320);
 
   const overTime = (figure, spec, place) => {
-    const lines = spec.lines;
     const tell = written[spec.unit];
-    let view = 0;
+    const buttons = [...figure.querySelectorAll("[data-view]")];
+    const view = Math.max(0, buttons.findIndex((button) => button.getAttribute("aria-pressed") === "true"));
+    const lines = spec.lines[view];
     const values = () => {
       const raw = spec.views[view];
       if (!spec.stacked) return [spec.rows, ...raw];
       let below = spec.rows.map(() => 0);
       return [spec.rows, ...raw.map((line) => (below = line.map((value, at) => below[at] + (value || 0))))];
     };
-    const series = lines.map((line) => {
+    const series = lines.map((line, at) => {
       const stroke = mixed(line.look, line.shade);
       const base = {
         label: line.name,
@@ -133,7 +134,7 @@
       };
       if (spec.stacked) return { ...base, width: 0, fill: stroke, points: { show: false } };
       if (line.dots) return { ...base, paths: () => null, points: { show: true, size: 4, fill: stroke, width: 0, space: 0 } };
-      if (spec.band && lines.indexOf(line) < 2) return { ...base, width: 0, points: { show: false } };
+      if (spec.band && at < 2) return { ...base, width: 0, points: { show: false } };
       return { ...base, width: line.look === "model" ? 2 : 1.6, dash: line.dashed ? (line.look === "majority" ? [2, 3] : [6, 4]) : undefined };
     });
     let tip;
@@ -177,17 +178,12 @@
       values(),
       place,
     );
-    for (const button of figure.querySelectorAll("[data-view]")) {
+    // Views may have other lines: the chart is made again.
+    for (const button of buttons)
       button.onclick = () => {
-        view = Number(button.dataset.view);
-        for (const other of figure.querySelectorAll("[data-view]")) other.setAttribute("aria-pressed", String(other === button));
-        const { min, max } = plot.scales.x;
-        plot.setData(values(), false);
-        plot.setScale("x", { min, max });
-        plot.setLegend({ idx: plot.legend.idx });
+        for (const other of buttons) other.setAttribute("aria-pressed", String(other === button));
+        draw(figure);
       };
-      if (button.getAttribute("aria-pressed") === "true" && button.dataset.view !== "0") button.onclick();
-    }
     return plot;
   };
 
@@ -265,34 +261,37 @@
 
   // ---- making and remaking all charts
   const specs = new Map(data.charts.map((spec) => [spec.key, spec]));
-  const make = () => {
-    for (const entry of drawn.splice(0)) entry.plot.destroy();
-    zoom = null;
-    for (const figure of document.querySelectorAll("[data-chart]")) {
-      const key = figure.dataset.chart;
-      const place = figure.querySelector(".plot");
-      const known = specs.get(key);
-      const spec = known || { key, title: data.bins[key].title };
-      if (!known && !data.bins[key].points.length) continue;
-      const plot = known ? overTime(figure, spec, place) : calibration(figure, spec, place);
-      const entry = { figure, spec, plot, overTime: Boolean(known), shared: Boolean(known) && !spec.ownAxis };
-      drawn.push(entry);
-      idleLegend(plot);
-      place.onkeydown = keyed(entry);
-      plot.over.addEventListener("pointermove", (event) => {
-        if (event.pointerType !== "touch") return;
-        const box = plot.over.getBoundingClientRect();
-        plot.setCursor({ left: event.clientX - box.left, top: event.clientY - box.top });
-      });
-      const look = { colour, font, changes: data.changes };
-      figure.querySelector("[data-png]").onclick = () => pictures.png(entry, look);
-      figure.querySelector("[data-svg]").onclick = () => pictures.svg(entry, look);
-      const reset = figure.querySelector("[data-reset]");
-      if (reset) {
-        reset.hidden = true;
-        reset.onclick = () => setZoom(null);
-      }
+  const draw = (figure) => {
+    const before = drawn.findIndex((entry) => entry.figure === figure);
+    if (before >= 0) drawn.splice(before, 1)[0].plot.destroy();
+    const key = figure.dataset.chart;
+    const place = figure.querySelector(".plot");
+    const known = specs.get(key);
+    const spec = known || { key, title: data.bins[key].title };
+    if (!known && !data.bins[key].points.length) return;
+    const plot = known ? overTime(figure, spec, place) : calibration(figure, spec, place);
+    const entry = { figure, spec, plot, overTime: Boolean(known), shared: Boolean(known) && !spec.ownAxis };
+    drawn.push(entry);
+    if (zoom && entry.shared) plot.setScale("x", { min: zoom[0], max: zoom[1] });
+    idleLegend(plot);
+    place.onkeydown = keyed(entry);
+    plot.over.addEventListener("pointermove", (event) => {
+      if (event.pointerType !== "touch") return;
+      const box = plot.over.getBoundingClientRect();
+      plot.setCursor({ left: event.clientX - box.left, top: event.clientY - box.top });
+    });
+    const look = { colour, font, changes: data.changes };
+    figure.querySelector("[data-png]").onclick = () => pictures.png(entry, look);
+    figure.querySelector("[data-svg]").onclick = () => pictures.svg(entry, look);
+    const reset = figure.querySelector("[data-reset]");
+    if (reset) {
+      reset.hidden = !(zoom && entry.shared);
+      reset.onclick = () => setZoom(null);
     }
+  };
+  const make = () => {
+    zoom = null;
+    for (const figure of document.querySelectorAll("[data-chart]")) draw(figure);
   };
 
   let waiting = 0;

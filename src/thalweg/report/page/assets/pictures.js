@@ -123,7 +123,7 @@ const pictures = (() => {
       } else if (series.scale === "rows") {
         const bars = points.map(([middle, high]) => `M${tenths(middle - 13)} ${tenths(height)}V${tenths(high)}H${tenths(middle + 13)}V${tenths(height)}Z`);
         area.append(made("path", { d: bars.join(""), fill: colour("line") }));
-      } else if (spec.lines && spec.lines[at - 1].dots) {
+      } else if (spec.lines && spec.lines[0][at - 1]?.dots) {
         for (const point of points) if (point) area.append(made("circle", { cx: tenths(point[0]), cy: tenths(point[1]), r: 2, fill: stroke }));
       } else {
         area.append(made("path", { d: path(points), stroke, "stroke-width": series.width, fill: "none", "stroke-linejoin": "round", "stroke-dasharray": series.dash ? series.dash.join(" ") : null }));
