@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.cli.calls import run
 from tests.examples import examples
-from thalweg import OnlineLDC, OnlineLinearRegression, StandardScaler, TableClassifier, cli, load, save
+from thalweg import OnlineLDC, OnlineLinearRegression, StandardScaler, TableClassifier, cli, evaluate, load, save
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
 from thalweg.evaluate import prequential
 from thalweg.run.predict import model_for_tables, predict_table
@@ -258,4 +258,26 @@ def test_prequential_goes_on_as_the_run_did(folder: Path, chunk: int) -> None:
         list(prequential(model, [(frame[NAMES], np.arange(len(frame)))]))
     with pytest.raises(InvalidInput, match="X lacks the column 'load'"):
         list(prequential(model, [(frame[["wind"]], frame["wet"].to_numpy())]))
+    assert dumps(model) == before
+
+
+@pytest.mark.parametrize("labels", [[-8, 2], [10, 9], [False, True], [0.0, 1.0], ["low", "high"]], ids=str)
+def test_labels_come_back_as_they_were_given(labels: list[Any]) -> None:
+    """A run has them as text; its model returns them as the caller has them, also from a file."""
+    rng = np.random.default_rng(3)
+    rows = pd.DataFrame({"level": rng.normal(size=300), "wind": rng.choice(["north", "south"], 300)})
+    y = np.array(labels)[(rows["level"] + 0.1 * rng.normal(size=300) > 0).to_numpy().astype(int)]
+    model = loads(dumps(evaluate.run(OnlineLDC(), rows, y).model))
+    predicted = model.predict(rows)
+    assert predicted.dtype == model.classes_.dtype == y.dtype
+    assert (predicted == y).mean() > 0.9
+    assert model.classes_.tolist() == sorted(labels)
+    assert (model.classes_[model.predict_proba(rows).argmax(axis=1)] == predicted).all()
+    first = {"level": rows["level"][0], "wind": rows["wind"][0]}
+    assert (model.predict_one(first), type(model.predict_one(first))) == (predicted[0].item(), type(labels[0]))
+    model.partial_fit(rows, y)
+    before = dumps(model)
+    if not isinstance(labels[0], str):
+        with pytest.raises(InvalidInput, match="s like the labels learned so far, got 'perhaps' at row 1"):
+            model.partial_fit(rows[:2], [str(labels[0]).lower(), "perhaps"])
     assert dumps(model) == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from thalweg import learners
@@ -61,7 +62,9 @@ def make_model(
     entries = MODELS[task]
     if name not in entries:
         of_task = f" for {task}" if task != "classification" or any(name in each for each in MODELS.values()) else ""
-        raise InvalidParameter.of_option("model", f"be one of {', '.join(entries)}{of_task}", name)
+        close = get_close_matches(name, entries, 1)
+        meant = f" (did you mean {close[0]}?)" if close else ""
+        raise InvalidParameter.of_option("model", f"be one of {', '.join(entries)}{of_task}{meant}", name)
     entry = entries[name]
     for given, value in (("rate", rate), ("adaptive", adaptive or None)):
         if value is not None and not entry.has_rate:

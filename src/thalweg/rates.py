@@ -116,8 +116,8 @@ class ErrorDriven:
 Rate: TypeAlias = Constant | InverseSqrt | ErrorDriven
 
 
-def as_rate(value: object, owner: str, *, below_one: bool = True) -> Rate:
-    """A float or a rate, as a rate; anything else is an error that names its owner.
+def as_rate(value: object, owner: str, *, below_one: bool = True, also: str = "") -> Rate:
+    """A float or a rate, as a rate; anything else is an error that names its owner, and what it takes ``also``.
 
     Examples
     --------
@@ -132,7 +132,7 @@ thalweg.rates, got 'fast'.
     if isinstance(value, (InverseSqrt, ErrorDriven)):
         return value
     number: Any = value.value if isinstance(value, Constant) else value
-    text = f"be a {'float in (0, 1)' if below_one else 'positive float'} or a rate of thalweg.rates"
+    text = f"be a {'float in (0, 1)' if below_one else 'positive float'} or a rate of thalweg.rates{also}"
     if not Real(0, 1 if below_one else math.inf, "neither").allows(number):
         raise InvalidParameter.of(owner, "rate", text, value)
     _LARGE_ENOUGH.check(owner, "rate", float(number))

@@ -122,7 +122,10 @@ def dumps(model: StreamEstimator | Part | TableModel, notes: dict[str, Any] | No
     whole = model.model if isinstance(model, Part) else model
     name = type(whole).__name__
     if _CLASSES.get(name) is not type(whole):
-        raise ModelFileError(f"a {name} cannot be saved: only {', '.join(sorted(_CLASSES))} can")
+        raise ModelFileError(
+            f"a {name} cannot be saved: only models of thalweg can, also as steps of a thalweg.pipeline.StreamPipeline "
+            "(joblib saves pipelines of scikit-learn)"
+        )
     arrays: dict[str, NDArray[Any]] = {}
     header: dict[str, Any] = {
         "protocol": PROTOCOL,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from thalweg.tables.kinds import CategoryColumn, Column
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import Block, Chunk, Piece, as_text
 from thalweg.tables.sparse_kinds import MapColumn
-from thalweg.tables.target import plain_label
+from thalweg.tables.target import LabelType, plain_label, typed_labels
 
 if TYPE_CHECKING:
     from thalweg.explain.importance import Importance
@@ -97,7 +97,7 @@ class TableModel:
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Learn these rows in order, as the run would have. A call that is refused changes nothing.
 
-        Every row needs a label, or a number. Where the labels learned so far are text, as those of a run are, so are
+        Every row needs a label, or a number. Where the labels learned so far are text, as those of a file are, so are
         these: 1 and 1.0 are the class ``"1"``.
         """
         table = self._table(X)
@@ -298,7 +298,8 @@ class TableClassifier(TableModel):
     columns : list of str
         The columns that are read.
     classes_ : ndarray
-        The labels learned so far, sorted. Those of a run are text.
+        The labels learned so far, sorted. Those of a file are text; those of `thalweg.evaluate.run` have the type of
+        its y: whole numbers, numbers, booleans or text.
 
     Examples
     --------
@@ -318,16 +319,42 @@ class TableClassifier(TableModel):
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels learned so far, sorted."""
-        return self.learner.classes_
+        return np.sort(self._typed(self.learner.classes_))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict each row; nothing is learned."""
+        return self._typed(super().predict(X))
+
+    def predict_one(self, x: Mapping[str, Any]) -> Any:
+        """The label of one row, a dict of column name to cell; None before any row was learned."""
+        label = super().predict_one(x)
+        return label if label is None or self.label_type is None else self._typed(np.array([label]))[0].item()
 
     @available_if(_learner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """The probability of each class of ``classes_``, row by row."""
-        found = [self.learner.predict_proba(self._named(rows)) for rows in self._encoded(X)]
-        return np.concatenate(found) if found else np.empty((0, len(self.classes_)))
+        order = np.argsort(self._typed(self.learner.classes_))
+        found = [self.learner.predict_proba(self._named(rows))[:, order] for rows in self._encoded(X)]
+        return np.concatenate(found) if found else np.empty((0, len(order)))
+
+    @property
+    def label_type(self) -> LabelType | None:
+        """The type of the labels before a run took them as text, which predictions have again; None for text."""
+        found = self._notes.get("table", {}).get("labels")
+        return found if found in get_args(LabelType) else None
+
+    def with_label_type(self, kind: LabelType | None) -> TableClassifier:
+        """The same model, with labels of this type; its learner has them as text."""
+        if kind is None:
+            return self
+        notes = {**self._notes, "table": {**self._notes.get("table", {}), "labels": kind}}
+        return TableClassifier(self.learner, self.encoder, notes=notes)
+
+    def _typed(self, labels: NDArray[Any]) -> NDArray[Any]:
+        return labels if self.label_type is None else typed_labels(labels, self.label_type)
 
     def _no_predictions(self) -> NDArray[Any]:
-        return self.classes_[:0]
+        return self.learner.classes_[:0]
 
     def _targets(self, y: Any, rows: int) -> Any:
         """Labels as a run takes them, where those learned so far are text."""
@@ -345,6 +372,12 @@ class TableClassifier(TableModel):
         spelled = {word: plain_label(word.strip()) for word in set(words)}
         if pyarrow_for(y).types.is_boolean(array.type):
             spelled = {word: spelled_as(word, known.tolist()) for word in spelled}
+        for word, label in spelled.items():
+            try:
+                self._typed(np.array([label]))
+            except ValueError:
+                rule = f"hold {self.label_type}s like the labels learned so far"
+                raise InvalidInput(f"y must {rule}, got {word!r} at row {words.index(word)}") from None
         return np.array([spelled[word] for word in words])
 
 

@@ -75,6 +75,15 @@ def test_several_data_sets_give_ranks_and_a_picture(tmp_path: Path, capsys: pyte
     assert sorted(path.name for path in out_folder.iterdir()) == ["critical-difference.png", "critical-difference.svg"]
 
 
+def test_errors_over_time_are_drawn_where_a_folder_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record(tmp_path / "a", "oldc", 0.30)
+    record(tmp_path / "b", "auto", 0.20, seed=1)
+    code, out, _ = run(capsys, tmp_path / "a", tmp_path / "b", "--out", tmp_path / "pictures")
+    assert (code, "Errors over time: " in out) == (0, True)
+    drawn = (tmp_path / "pictures" / "errors.svg").read_text()
+    assert all(word in drawn for word in ("Error over time: river.csv, state", "oldc", "auto", "rows seen"))
+
+
 def test_without_matplotlib_ranks_are_told_and_no_folder_is_made(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -270,7 +270,7 @@ def test_many_classes_have_macro_averages_and_a_table(
     assert "roc_auc" not in model
     assert said.startswith(f"Balanced accuracy {100 * model['balanced_accuracy']:.1f}")
     assert "All 20 classes" in Path("out/report.html").read_text()
-    code, _, complaint = run(capsys, "run", "table.csv", "--target", "kind", "--costs", "fp=1", "--out", "other")
+    code, _, complaint = run(capsys, "run", "table.csv", "--target", "kind", "--costs", "fp=1,fn=2", "--out", "other")
     assert code == 2
     assert "--positive must name the label of interest, one of kind " in complaint
     assert not Path("other").exists()
@@ -329,6 +329,8 @@ def test_runs_are_compared_by_blocks(rare_table: None, capsys: pytest.CaptureFix
             {"difference": difference, "low": difference - half, "high": difference + half}, abs=1e-12
         )
     _, said, _ = run(capsys, "compare", "oldc", "logistic")
+    cheaper = "oldc" if one["cost"] < two["cost"] else "logistic"
+    assert f" {cheaper} has the lowest cost" in " ".join(said.split())
     assert "Label yes" in said
     assert "PR AUC" in said
     assert "not over the same rows" not in " ".join(said.split())

@@ -34,6 +34,7 @@ from thalweg.learners import auto
 from thalweg.rates import InverseSqrt
 from thalweg.store import dumps, load, loads, save
 
+pytestmark = pytest.mark.filterwarnings("ignore:X is sparse")
 CLASSIFIERS = [
     Perceptron(),
     Perceptron(averaged=True, margin=0.1),
@@ -286,6 +287,19 @@ def test_the_default_takes_weights_of_sparse_rows(class_weight):
     kept = AutoClassifier(class_weight=class_weight)
     kept.partial_fit(X[weights > 0], y[weights > 0], sample_weight=weights[weights > 0])
     np.testing.assert_array_equal(model.decision_function(X), kept.decision_function(X))
+
+
+def test_few_sparse_columns_without_curved_members_are_warned_of():
+    X, y = csr_array(np.eye(6)), np.arange(6) % 2
+    for default, targets in ((AutoClassifier(), y), (AutoRegressor(), y + 0.5)):
+        with pytest.warns(UserWarning, match=r"by linear members only: give so few columns \(6\) as a dense array"):
+            default.partial_fit(X, targets)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        default.partial_fit(X, targets)  # once
+        AutoClassifier(dense_features=2).partial_fit(X, y)
+        AutoClassifier().partial_fit(csr_array((6, 1000)), y)
+        OnlineLogistic().partial_fit(X, y)
 
 
 def test_a_zero_that_is_stored_is_a_zero():

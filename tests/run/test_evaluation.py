@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -231,7 +232,7 @@ def test_what_a_notebook_shows_is_escaped() -> None:
         (lambda X, y: evaluate.run(object(), X, y), "be the name of a model, one of thalweg's"),
         (
             lambda X, y: evaluate.run(SGDRegressor(), X, X[:, 0]),
-            r"be, or end in, a regressor of thalweg.*got SGDRegressor\(\)",
+            r"be a regressor of thalweg, or a pipeline that ends in one.*got SGDRegressor\(\)",
         ),
         (lambda X, y: evaluate.run("oldc", SEA(), y), "be left out for a Stream"),
         (
@@ -316,3 +317,21 @@ def test_a_model_that_does_not_go_with_its_target_is_named() -> None:
         warnings.simplefilter("error")
         evaluate.run(thalweg.CostSensitive(least, costs, positive="fraud"), X, y, positive="fraud")
         evaluate.run(thalweg.CostSensitive(least), X, y, positive="fraud")
+
+
+def test_costs_decide_between_models_of_a_rare_label() -> None:
+    """The model with fewer mistakes is the dearer one."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.uniform(size=3000) < 0.1, "fraud", "fine")
+    X = rng.normal(size=(3000, 2)) + 1.2 * (y == "fraud")[:, None]
+    costs, plain = {"fp": 1, "fn": 20}, thalweg.OnlineLDC()
+    models = {"plain": plain, "careful": thalweg.CostSensitive(plain, costs, positive="fraud")}
+    found = evaluate.compare(models, X, y, positive="fraud", costs=costs)
+    first, second = (each.summary["model"]["error"] for each in found.results.values())
+    assert first < second
+    assert re.fullmatch(
+        r"careful has the lowest cost: 0\.\d+ less a row than plain \(95 % interval: .*\)\.", found.verdict
+    )
+    assert found.plot().axes[0].get_legend_handles_labels()[1] == ["plain", "careful"]
+    ranked = evaluate.compare({"plain": plain, "blind": thalweg.MajorityClass()}, X, y, positive="fraud")
+    assert ranked.verdict.startswith("plain has the highest PR AUC: 0.")

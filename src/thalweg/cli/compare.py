@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from rich.console import Console
 
     from thalweg.evaluate import Interval
@@ -18,7 +20,10 @@ if TYPE_CHECKING:
 
 def compare(
     runs: Annotated[list[Path], typer.Argument(metavar="METRICS...", help="Folder or metrics.json of each run.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the figure of ranks.")] = Path("thalweg-out"),
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for a figure: errors over time, or ranks over several data sets."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print only the comparison, as JSON; draw no figure.")] = False,
 ) -> None:
     """Compare runs and test their differences.
@@ -30,7 +35,9 @@ def compare(
     """
     from rich.console import Console
 
+    from thalweg.report import critical_difference
     from thalweg.run.compare import gather, pairs, ranking, read_run
+    from thalweg.run.comparison import draw_errors
 
     sets = gather([read_run(path) for path in runs])
     if json:
@@ -39,10 +46,16 @@ def compare(
     console = Console(markup=False, highlight=False)  # paths may hold brackets
     if len(sets) == 1:
         _side_by_side(console, sets[0], pairs(sets[0]))
+        if out is not None:
+            _draw(console, partial(draw_errors, sets[0]), out, "Errors over time", "errors")
         return
     ranks = ranking(sets)
     _ranked(console, sets, ranks)
-    _draw(console, ranks, len(sets), out)
+    if out is not None:
+        mean_ranks = dict(zip(ranks.names, ranks.test.mean_ranks.tolist(), strict=True))
+        title = f"Mean ranks over {len(sets)} data sets"
+        draw = partial(critical_difference.draw, mean_ranks, ranks.difference, title=title)
+        _draw(console, draw, out, "Mean ranks", "critical-difference")
 
 
 def _print_json(sets: Sequence[DataSet]) -> None:
@@ -257,19 +270,18 @@ def _ranked(console: Console, sets: Sequence[DataSet], ranks: Ranking) -> None:
     )
 
 
-def _draw(console: Console, ranks: Ranking, sets: int, out: Path) -> None:
+def _draw(console: Console, draw: Callable[[], Figure], out: Path, what: str, stem: str) -> None:
     from thalweg.cli.terminal import writable_folder
     from thalweg.errors import MissingExtra
-    from thalweg.report import critical_difference, style
+    from thalweg.report import style
 
-    mean_ranks = dict(zip(ranks.names, ranks.test.mean_ranks.tolist(), strict=True))
     try:
-        figure = critical_difference.draw(mean_ranks, ranks.difference, title=f"Mean ranks over {sets} data sets")
+        figure = draw()
     except MissingExtra as error:
         console.print(f"No picture: {error}", soft_wrap=True)
         return
-    paths = " and ".join(map(str, style.save(figure, writable_folder(out), "critical-difference")))
-    console.print(f"\nMean ranks: {paths}", soft_wrap=True)
+    paths = " and ".join(map(str, style.save(figure, writable_folder(out), stem)))
+    console.print(f"\n{what}: {paths}", soft_wrap=True)
 
 
 def _number(value: float | None) -> str:

@@ -158,7 +158,7 @@ def _write_labels(
     from thalweg.tables.opening import natural_order
     from thalweg.tables.rows import as_text
 
-    labels = as_text(pa.array(model.classes_)).to_pylist()
+    labels = as_text(pa.array(model.learner.classes_)).to_pylist()
     by_label = sorted(range(len(labels)), key=lambda at: natural_order(labels[at])) if probabilities == "all" else []
     with_sets = hasattr(model.learner, "predict_set")
     names = ["row", "prediction", *(["probability"] if probabilities != "none" else [])]
@@ -173,7 +173,7 @@ def _write_labels(
         rows, proba = len(part.predictions), part.proba
         columns = [part.number, as_text(pa.array(part.predictions))]
         if probabilities != "none":
-            top = None if proba is None else probability_of_predictions(proba, model.classes_, part.predictions)
+            top = None if proba is None else probability_of_predictions(proba, model.learner.classes_, part.predictions)
             columns.append(as_decimals(top, rows))
         columns += [as_decimals(None if proba is None else proba[:, at], rows) for at in by_label]
         if with_sets:

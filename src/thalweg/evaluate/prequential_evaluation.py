@@ -164,7 +164,10 @@ def _walker_of(model: Model, classes: Labels, *, with_proba: bool, delay: int) -
         return _CompiledWalker(model, classes, with_proba)
     if hasattr(model, "predict") and hasattr(model, "partial_fit"):
         return _RowwiseWalker(model, classes, with_proba, late=delay > 0)
-    raise InvalidParameter.of("prequential", "model", "have predict_then_learn, or predict and partial_fit", model)
+    rule = "have predict_then_learn, or predict and partial_fit"
+    if hasattr(model, "steps"):
+        rule += ", which a thalweg.pipeline.StreamPipeline of steps that learn row by row has"
+    raise InvalidParameter.of("prequential", "model", rule, model)
 
 
 def knows_no_class(model: Model) -> bool:
@@ -352,7 +355,7 @@ def prequential(
     ----------
     model : learner
         A learner of thalweg (one compiled call per chunk), or a scikit-learn classifier with ``partial_fit`` (called
-        row by row). Or a `TableClassifier`: rows are then frames, and labels are those that it learned, which are text
+        row by row). Or a `TableClassifier`: rows are then frames, and labels those of its ``learner``, which are text
         for the model of a run.
     stream : Stream, or iterable of (X, y)
         Source of the rows. ``thalweg.streams.Table(X, y)`` is for rows and labels in memory.

@@ -21,6 +21,11 @@ from thalweg.errors import InvalidInput
 
 Floats: TypeAlias = NDArray[np.float64]
 
+#: What to do with a column that holds no numbers.
+ENCODE_FIRST = (
+    "encode the column first, for example with scikit-learn's OneHotEncoder, or use thalweg.evaluate.run, whose model "
+    "(TableClassifier or TableRegressor) reads text, categories and times"
+)
 #: Cells in flight: 1 MB of them, about a level-2 cache.
 _CELLS = 1 << 17
 
@@ -91,10 +96,8 @@ class Frame(ABC):
                     for done, column in enumerate(columns):
                         part[:, done] = column[start : start + step]
         except (TypeError, ValueError) as error:
-            hint = "encode it first, or use thalweg.evaluate.run, whose model is a table model"
-            hint += " (TableClassifier or TableRegressor) that reads text, categories and times"
             raise InvalidInput(
-                f"{name} must hold numbers, column {self.names[done]!r} does not ({error}): {hint}"
+                f"{name} must hold numbers, column {self.names[done]!r} does not ({error}): {ENCODE_FIRST}"
             ) from error
         return rows
 

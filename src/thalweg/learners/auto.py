@@ -44,7 +44,6 @@ with a warning.
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -67,7 +66,7 @@ from thalweg.learners.base.rate_bank import (
     remembered_means,
     remembered_rows,
 )
-from thalweg.learners.base.rows import Floats
+from thalweg.learners.base.rows import Floats, depth_in_thalweg
 from thalweg.learners.base.tilings import STEP_RULES, StepRule, tilings_core
 from thalweg.parameters import DENSE_FEATURES, FLAG, Rules
 
@@ -236,6 +235,7 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     _fit_depends_on_order = True
     _takes_sparse = True
     _same_from_sparse = False  # its members are others
+    _linear_from_sparse = True
     _why_not_merged = "its members are weighed by their mistakes, row by row"
 
     #: Files that do not name these were written before there were curved members or class weights.
@@ -301,7 +301,7 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     def _begin_with(self, core: Core, names: tuple[str, ...] | None) -> None:
         super()._begin_with(core, names)
         if self.left_out_:
-            warnings.warn(f"AutoClassifier: {self.left_out_}", stacklevel=_depth_in_thalweg())
+            warnings.warn(f"AutoClassifier: {self.left_out_}", stacklevel=depth_in_thalweg())
 
     @property
     def _needs_labels_at_once(self) -> bool:
@@ -432,11 +432,3 @@ def family_of(member: str) -> str | None:
     if member in (*(f"O-LDC {rate:g}" for rate in BANK_RATES), *SPARSE_MEMBERS):
         return "linear"
     return next((family for family, members in families.items() if member in members), None)
-
-
-def _depth_in_thalweg() -> int:
-    """How many calls lie between a warning here and the caller's own line, which is what it is about."""
-    frame, depth = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("thalweg."):
-        frame, depth = frame.f_back, depth + 1
-    return depth

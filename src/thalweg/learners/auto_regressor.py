@@ -126,6 +126,7 @@ class AutoRegressor(WithIntervals):
     _fit_depends_on_order = True
     _takes_sparse = True
     _same_from_sparse = False  # its members are others
+    _linear_from_sparse = True
     _why_not_merged = "each of its steps depends on what the rows before it had made of it"
 
     _catalogue = CatalogueEntry(

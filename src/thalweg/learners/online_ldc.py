@@ -224,7 +224,7 @@ class OnlineLDC(WithClassWeight, WithLogPosteriors, WithRate, StreamClassifier):
         self.class_weight = class_weight
 
     def _make_core(self, features: int) -> Core:
-        rate = None if self._is_bank else as_rate(self.rate, "OnlineLDC")
+        rate = None if self._is_bank else as_rate(self.rate, "OnlineLDC", also=', or "auto"')
         self._rules.check(self)
         if rate is None:
             return self._weighted_by_class(self._make_bank(features))

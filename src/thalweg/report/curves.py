@@ -1,4 +1,4 @@
-"""Curves over time: one learner beside the baselines, and the weights of a committee's members."""
+"""Curves over time: one learner beside the baselines, several learners, and the weights of a committee's members."""
 
 from __future__ import annotations
 
@@ -52,6 +52,25 @@ def draw_over_time(
             style.mark_changes(axes, changes)
         axes_column[-1].set_xlabel("rows seen")
         axes_column[-1].xaxis.set_major_formatter("{x:,.0f}")
+        style.legend_below(figure)
+    return figure
+
+
+def draw_side_by_side(
+    errors: Mapping[str, tuple[NDArray[np.int64], NDArray[np.float64]]], *, title: str, label: str
+) -> Figure:
+    """The error of several models over time: by name, the rows seen at each point and the error there."""
+    with style.house_style():
+        figure = style.new_figure(9.0, 3.9)
+        axes = figure.subplots()
+        axes.set_title(title)
+        for at, (name, (rows, error)) in enumerate(errors.items()):
+            colour, dashes = style.PALETTE[at % len(style.PALETTE)], ("-", (0, (4, 1.5)), (0, (1, 1.2)))[at % 3]
+            axes.plot(rows, error, color=colour, linestyle=dashes, label=style.label(name, 60))
+        axes.set(xlabel="rows seen", ylabel=label)
+        axes.set_xlim(0, max(int(rows[-1]) for rows, _ in errors.values()))
+        style.share_from_zero(axes, max(float(np.nanmax(error)) for _, error in errors.values()))
+        axes.xaxis.set_major_formatter("{x:,.0f}")
         style.legend_below(figure)
     return figure
 

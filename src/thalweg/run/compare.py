@@ -68,8 +68,12 @@ class RecordedRun:
     @property
     def error(self) -> float:
         """The share of mistakes, or the mean absolute error of numbers."""
-        error: float = self.metrics["scores"]["model"][_error_of(self.metrics)]  # type: ignore[literal-required]
-        return error
+        return self.score(_error_of(self.metrics))
+
+    def score(self, kind: str) -> float:
+        """A score of the model; ``cost`` and ``pr_auc`` are those of its rare label."""
+        scores: Any = (self.metrics["rare"] if kind in compare_rare.SCORES else self.metrics)["scores"]["model"]
+        return float(scores[kind])
 
     @property
     def errors_over_time(self) -> dict[int, Known]:

@@ -160,6 +160,7 @@ def _numbers(column: Any) -> Floats:
     import pyarrow as pa
     from pyarrow import compute
 
-    cells = compute.if_else(compute.equal(column, ""), None, column)
+    # A file has text, a run in memory numbers.
+    cells = compute.if_else(compute.equal(column, ""), None, column) if pa.types.is_string(column.type) else column
     found: Floats = compute.cast(cells, pa.float64()).to_numpy(zero_copy_only=False).astype(np.float64)
     return found

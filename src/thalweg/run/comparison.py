@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.significance import Interval
@@ -15,6 +17,9 @@ from thalweg.report.page.formats import counted, per_hundred, plain, short
 from thalweg.report.page.number_content import is_regression
 from thalweg.run.compare import DataSet, Pair, RecordedRun, columns_left_out, pairs, require_same_rows, rows_used
 from thalweg.run.result import Library, Result, as_frame
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _NAMES = {"error": "error", "absolute_error": "absolute error", "squared_error": "squared error"}
 
@@ -36,7 +41,8 @@ class Comparison:
         corrected for the number of pairs by Holm's method. All of them count the rows that were predicted and whose
         labels came by the end of the stream.
     verdict : str
-        Which model has the lowest error, and whether the next one may be as good.
+        Which model has the lowest error, and whether the next one may be as good. Of a rare label the lowest cost, or
+        without costs the highest PR AUC.
     notes : list of str
         Which models leave out columns that others learn, such as text.
 
@@ -64,9 +70,9 @@ class Comparison:
         first, *others = runs.values()
         for other in others:
             require_same_rows(first, other)
-        data = DataSet(first.source, first.metrics["run"]["target"], rows_used(first.metrics), runs)
-        self.pairs: list[Pair] = pairs(data)
-        self.verdict = verdict(data, self.pairs)
+        self._data = DataSet(first.source, first.metrics["run"]["target"], rows_used(first.metrics), runs)
+        self.pairs: list[Pair] = pairs(self._data)
+        self.verdict = verdict(self._data, self.pairs)
 
     @property
     def notes(self) -> list[str]:
@@ -85,6 +91,10 @@ class Comparison:
             for name, each in self.results.items()
         ]
         return as_frame(pa.Table.from_pylist(lines), library, "to_frame")
+
+    def plot(self) -> Figure:
+        """The error of each model over time, drawn by matplotlib."""
+        return draw_errors(self._data)
 
     def __repr__(self) -> str:
         error = _error(self._first.metrics)
@@ -124,25 +134,66 @@ class Comparison:
 
 
 def verdict(data: DataSet, pairs: Sequence[Pair]) -> str:
-    """The best run beside the second best, over the rows that both scored."""
-    best, second = sorted(data.runs, key=lambda name: data.runs[name].error)[:2]
+    """The best run beside the second best, over the rows that both scored.
+
+    Where all runs are about the same rare label, its cost decides, or without costs the area under precision and
+    recall: whoever never predicts such a label makes few mistakes.
+    """
+    kind = next((each for each in ("cost", "pr_auc") if all(each in (pair.rare or {}) for pair in pairs)), None)
+    if kind is None:
+        kind = "absolute_error" if next(iter(data.runs.values())).of_numbers else "error"
+    has = _BEST[kind]
+    most = kind == "pr_auc"
+    best, second = sorted(data.runs, key=lambda name: data.runs[name].score(kind), reverse=most)[:2]
     (pair,) = (each for each in pairs if {each.first, each.second} == {best, second})
-    numbers = data.runs[best].of_numbers
-    spread = (pair.errors or {}).get("absolute_error" if numbers else "error")
+    spread = {**(pair.errors or {}), **(pair.rare or {})}.get(kind)
     if spread is None:
-        return f"{best} has the lowest error, but there are too few rows to say whether {second} is as good."
-    sign = -1 if pair.first == best else 1
-    saved, ends = sign * spread.mean, sorted((sign * spread.low, sign * spread.high))
+        return f"{best} has {has.what}, but there are too few rows to say whether {second} is as good."
+    sign = 1 if most == (pair.first == best) else -1
+    gain, ends = sign * spread.mean, sorted((sign * spread.low, sign * spread.high))
     if ends == [0.0, 0.0]:
-        return f"{best} and {second} have the same error."
-    amount = short if numbers else per_hundred
-    interval = " to ".join(f"{'−' if end < 0 else ''}{amount(abs(end))}" for end in ends)
-    unit = "absolute error a row" if numbers else "mistakes in 100 rows"
+        return f"{best} and {second} have the same {has.score}."
+    interval = " to ".join(f"{'−' if end < 0 else ''}{has.amount(abs(end))}" for end in ends)
     if ends[0] <= 0:
-        told = f"{best} has the lowest error, but {second} may be as good"
-        return f"{told}: the difference is {interval} {unit} (95 % interval)."
-    less = f"{amount(saved)} {'less' if numbers else 'fewer'}"
-    return f"{best} has the lowest error: {less} {unit} than {second} (95 % interval: {interval})."
+        told = f"{best} has {has.what}, but {second} may be as good"
+        return f"{told}: the difference is {interval}{has.unit} (95 % interval)."
+    return f"{best} has {has.what}: {has.amount(gain)} {has.more}{has.unit} than {second} (95 % interval: {interval})."
+
+
+def draw_errors(data: DataSet) -> Figure:
+    """The error of each run over time; of numbers, the mean absolute error."""
+    from thalweg.report import curves, style
+
+    style.require_matplotlib()
+    errors = {
+        name: (np.array(list(over_time), dtype=np.int64), np.array(list(over_time.values()), dtype=np.float64))
+        for name, over_time in ((name, run.errors_over_time) for name, run in data.runs.items())
+    }
+    first = next(iter(data.runs.values()))
+    word = "absolute error" if first.of_numbers else "error"
+    return curves.draw_side_by_side(
+        errors,
+        title=style.label(f"Error over time: {data.source}, {data.target}", 80),
+        label=f"{word}\n(mean of the last {first.metrics['curve']['window']:,} rows)",
+    )
+
+
+class _Best(NamedTuple):
+    """Words for the best of several runs by one score."""
+
+    score: str
+    what: str
+    more: str
+    unit: str
+    amount: Callable[[float], str]
+
+
+_BEST = {
+    "error": _Best("error", "the lowest error", "fewer", " mistakes in 100 rows", per_hundred),
+    "absolute_error": _Best("error", "the lowest error", "less", " absolute error a row", short),
+    "cost": _Best("cost", "the lowest cost", "less", " a row", short),
+    "pr_auc": _Best("PR AUC", "the highest PR AUC", "more", "", plain),
+}
 
 
 def _error(metrics: Mapping[str, Any]) -> str:

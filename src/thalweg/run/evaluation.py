@@ -22,6 +22,7 @@ from thalweg.run.metrics import metrics_of
 from thalweg.run.options import RunOptions
 from thalweg.run.result import Result
 from thalweg.run.runner import RunEngine
+from thalweg.table_model import TableClassifier
 
 #: Options of `thalweg run` that are about files, or have a parameter of their own here.
 _NOT_HERE = frozenset(
@@ -235,7 +236,10 @@ def _with_intervals(copied: StreamRegressor, given: Any) -> StreamRegressor:
         return PredictionIntervals(copied)
     name, last = named(copied.steps)[-1]
     if not isinstance(last, StreamRegressor):
-        rule = "be, or end in, a regressor of thalweg, for its intervals: prequential_regression needs none"
+        rule = (
+            "be a regressor of thalweg, or a pipeline that ends in one, since a run needs its intervals; "
+            "prequential_regression evaluates other regressors"
+        )
         raise InvalidParameter.of("run", "model", rule, given)
     return copied.set_params(**{name: PredictionIntervals(last)})
 
@@ -252,4 +256,8 @@ def _result(engine: RunEngine, command: str, seconds: float, name: str | None = 
     if name is not None:
         metrics["model"]["name"] = name
     timing = {"seconds": seconds, "processor_seconds": engine.processor_seconds()}
-    return Result(metrics, pa.concat_tables(engine.predictions.tables), engine.table_model(), timing)
+    model = engine.table_model()
+    model.encoder.remedy = ""  # which is what to do in a run
+    if isinstance(model, TableClassifier) and isinstance(engine.source, MemorySource):
+        model = model.with_label_type(engine.source.label_type)
+    return Result(metrics, pa.concat_tables(engine.predictions.tables), model, timing)

@@ -19,6 +19,7 @@ from thalweg.parameters import whole_number
 from thalweg.streams import Stream
 from thalweg.tables import Block
 from thalweg.tables.sparse_rows import FEATURES
+from thalweg.tables.target import LabelType, label_type
 
 #: Rows of a stream that are made at a time.
 _ROWS = 8192
@@ -51,6 +52,8 @@ class MemorySource:
     files: tuple[Any, ...] = ()
     is_pipe = False
     share: float | None = None
+    #: What the labels are, once blocks were read; None for text.
+    label_type: LabelType | None = None
 
     def __init__(
         self, X: Any, y: Any = None, *, time: Any = None, label_time: Any = None, rows: int | None = None
@@ -112,12 +115,14 @@ class MemorySource:
         """All rows of a table; those of a stream some at a time."""
         pa = pyarrow_for(self.given)
         if self._stream is None:
+            self.label_type = label_type(self._columns[self.target])
             yield Block(pa.table(self._columns), self.given, 1, typed=True)
             return
         first = 1
         for X, y in self._stream.batches(_ROWS, self._rows):
             columns = _sparse_column(X) if is_sparse(X) else _numbers(X, list(map(str, self._stream.feature_names)))
             table = pa.table(columns | {self.target: _series(y, "y")})
+            self.label_type = label_type(table.column(self.target))
             yield Block(table, self.given, first, typed=True)
             first += len(table)
 

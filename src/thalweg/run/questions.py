@@ -43,7 +43,7 @@ class AlertsAsked:
 
 
 def parse_costs(text: str) -> dict[str, float]:
-    """The costs of a false positive and of a false negative; one that is not named costs nothing.
+    """The costs of a false positive and of a false negative, both of which are needed.
 
     Examples
     --------
@@ -60,7 +60,10 @@ def parse_costs(text: str) -> dict[str, float]:
         if name.strip() not in ("fp", "fn") or name.strip() in found or not 0.0 <= value < math.inf:
             raise InvalidParameter.of_option("costs", "be numbers of at least 0, such as fp=1,fn=50", text)
         found[name.strip()] = value
-    return {"fp": 0.0, "fn": 0.0} | found
+    if len(found) < 2:
+        rule = "name both mistakes, such as fp=1,fn=50; fp=0 or fn=0 says that one costs nothing"
+        raise InvalidParameter.of_option("costs", rule, text)
+    return found
 
 
 #: Models that a run can be compared with, and labelled rows of the first fit and between fits.

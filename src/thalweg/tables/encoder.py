@@ -187,7 +187,7 @@ class Encoder:
         for column in self.plan.columns:
             if column.name not in present and not column.optional:
                 what = f"{where} lacks the column {column.name!r} that the model learned from"
-                raise InvalidInput(f"{what}: None stands for a value that is missing")
+                raise InvalidInput(f"{what}: add it, with None where a value is missing")
 
     def state(self) -> dict[str, Any]:
         """All that was remembered, as JSON holds it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ from thalweg.tables.kinds import NumberColumn
 if TYPE_CHECKING:
     from thalweg.tables.rows import Chunk
 
+#: What labels in memory were before they became text.
+LabelType: TypeAlias = Literal["integer", "number", "boolean"]
 #: Beyond this many different whole numbers among the first rows a target is taken for a quantity.
 _MOST_WHOLE = 50
 #: Texts need more than this many, and more than one for every two rows, to be taken for names or times.
@@ -153,3 +155,39 @@ def plain_label(label: str) -> str:
     """
     whole = _WHOLE.fullmatch(label)
     return label if whole is None else whole[1]
+
+
+def label_type(values: Any) -> LabelType | None:
+    """What an array of Arrow holds that text can be turned back into; None for text and anything else.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> label_type(pa.array([0, 1])), label_type(pa.array([True])), label_type(pa.array(["0"]))
+    ('integer', 'boolean', None)
+    """
+    import pyarrow as pa
+
+    kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+    if pa.types.is_boolean(kind):
+        return "boolean"
+    if pa.types.is_integer(kind) and not pa.types.is_uint64(kind):
+        return "integer"
+    return "number" if pa.types.is_floating(kind) else None
+
+
+def typed_labels(labels: NDArray[Any], kind: LabelType) -> NDArray[Any]:
+    """Labels as they were before they became text; a ValueError where one is none of its kind.
+
+    Examples
+    --------
+    >>> typed_labels(np.array(["10", "2"]), "integer").tolist(), typed_labels(np.array(["true"]), "boolean").tolist()
+    ([10, 2], [True])
+    """
+    if kind != "boolean":
+        return labels.astype(np.int64 if kind == "integer" else np.float64)
+    words = np.char.lower(labels.astype(np.str_))
+    if not np.isin(words, ("true", "false")).all():
+        raise ValueError("a label is not boolean")
+    found: NDArray[Any] = words == "true"
+    return found

@@ -86,7 +86,7 @@ class WithColumns(BaseEstimator):
         try:
             validate_data(self, X=with_names(X), reset=False, skip_check_array=True)
         except ValueError as error:
-            raise InvalidInput(self._first_other_column(X) + str(error)) from error
+            raise InvalidInput(self._first_other_column(X) + str(error).rstrip()) from error
 
     def _require_same_names(self, X: NamedRows) -> None:
         other = self._first_other_column(X)
@@ -99,7 +99,8 @@ class WithColumns(BaseEstimator):
             return ""
         for place, (was, now) in enumerate(zip(known, given, strict=False)):
             if was != now:
-                return f"Column {place} of X must be {was!r}, as when learning began, got {now!r}. "
+                remedy = ": X[model.feature_names_in_] has the same order" if set(known) <= set(given) else ""
+                return f"Column {place} of X must be {was!r}, as when learning began, got {now!r}{remedy}. "
         if len(known) > len(given):
             return f"Column {len(given)} of X must be {known[len(given)]!r}, as when learning began, got no column. "
         if len(known) < len(given):
@@ -181,6 +182,11 @@ class StreamEstimator(WithColumns, abstract=True):
     def _same_from_sparse(self) -> bool:
         """Whether sparse rows give the model that the same rows give when they are dense."""
         return self._takes_sparse
+
+    @property
+    def _linear_from_sparse(self) -> bool:
+        """Whether sparse rows leave out members with curved boundaries."""
+        return False
 
     def _without_texts(self, X: Any) -> Any:
         """Rows of numbers in place of texts, where it takes texts."""

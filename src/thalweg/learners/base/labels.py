@@ -33,7 +33,9 @@ def as_labels(y: ArrayLike | None, rows: int, owner: str) -> NDArray[Any]:
     try:
         labels: NDArray[Any] = y if _is_labels_already(y) else _column_of(y)
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-            raise InvalidInput("y must hold a label for every row, but Input y contains NaN or infinity")
+            first = int(np.flatnonzero(~np.isfinite(labels))[0])
+            where = f"contains NaN or infinity at row {first}"
+            raise InvalidInput(f"y must hold a label for every row, but Input y {where}")
         if labels.dtype.kind == "O":
             labels = _from_objects(labels)
         elif labels.dtype.kind in "fc":
@@ -41,7 +43,9 @@ def as_labels(y: ArrayLike | None, rows: int, owner: str) -> NDArray[Any]:
     except InvalidInput:
         raise
     except ValueError as error:
-        raise InvalidInput(f"y must be a one-dimensional array of class labels: {error}") from error
+        numbers = ": AutoRegressor predicts numbers" if "continuous" in str(error) else ""
+        said = str(error).rstrip(".")
+        raise InvalidInput(f"y must be a one-dimensional array of class labels: {said}{numbers}") from error
     if len(labels) != rows:
         raise InvalidInput(f"y must have one label for each of the {rows} rows of X, got {len(labels)}")
     if labels.dtype.kind in "iu":
@@ -68,7 +72,12 @@ def _column_of(y: ArrayLike) -> NDArray[Any]:
 
 
 def _from_objects(labels: NDArray[Any]) -> NDArray[Any]:
-    kinds = {kind_of(label) for label in labels.tolist()}
+    kinds = set()
+    for at, label in enumerate(labels.tolist()):
+        try:
+            kinds.add(kind_of(label))
+        except InvalidInput as error:
+            raise InvalidInput(f"{error} at row {at}") from None
     if len(kinds) > 1:
         names = " and ".join(sorted(_KIND_NAMES[kind] for kind in kinds))
         raise InvalidInput(f"y must hold labels of one type, got {names} together")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeGuard
 
@@ -11,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
 
 from thalweg.errors import InvalidInput, NotNumbers
-from thalweg.frames.frame import row_major
+from thalweg.frames.frame import ENCODE_FIRST, row_major
 from thalweg.frames.reading import as_plain, frame_of
 from thalweg.kernels import compiled
 from thalweg.learners.base.sparse_rows import as_sparse_rows, densified, from_dense, is_sparse
@@ -21,6 +23,8 @@ Floats: TypeAlias = NDArray[np.float64]
 _FEW, _MOST_LETTERS = 3, 40
 #: Fewer stay in the cache between the check and the learning.
 _MANY_BYTES = 1 << 20
+#: Columns of sparse rows up to which a dense array costs little.
+_NARROW = 200
 Row: TypeAlias = Mapping[str, float] | Sequence[float] | Floats
 
 
@@ -56,7 +60,21 @@ def rows_for(X: Any, owner: Any, name: str, *, anew: bool = False) -> Any:
     dense = getattr(owner, "dense_features", 0)
     if X.shape[-1] < dense:
         raise InvalidInput(f"{name} must have at least the {dense} columns of dense_features, got {X.shape[-1]}")
+    if core is None and owner._linear_from_sparse and not dense and X.shape[-1] <= _NARROW:
+        warnings.warn(
+            f"{name} is sparse, and {owner._in_a_sentence()} learns sparse rows by linear members only: give so few "
+            f"columns ({X.shape[-1]}) as a dense array, as X.toarray() and OneHotEncoder(sparse_output=False) do",
+            stacklevel=depth_in_thalweg(),
+        )
     return as_sparse_rows(X, name)
+
+
+def depth_in_thalweg() -> int:
+    """How many calls lie between a warning here and the caller's own line, which is what it is about."""
+    frame, depth = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("thalweg."):
+        frame, depth = frame.f_back, depth + 1
+    return depth
 
 
 def width_for_core(rows: Any) -> int:
@@ -105,9 +123,23 @@ def _converted(X: ArrayLike, owner: BaseEstimator, name: str) -> Floats:
     except InvalidInput:
         raise
     except (TypeError, ValueError) as error:
+        if word := _first_word(X):
+            raise InvalidInput(f"{name} must hold numbers, got {word}: {ENCODE_FIRST}") from error
         kind = NotNumbers if isinstance(error, TypeError) else InvalidInput
         raise kind(f"{name} must be a two-dimensional array of numbers: {error}") from error
     return rows
+
+
+def _first_word(X: Any) -> str:
+    """The first text of a table that is no number, and its place; empty where there is none."""
+    for at, row in enumerate(X if isinstance(X, list | tuple | np.ndarray) else ()):
+        for column, cell in enumerate(row if isinstance(row, list | tuple | np.ndarray) else ()):
+            if isinstance(cell, str):
+                try:
+                    float(cell)
+                except ValueError:
+                    return f"{_shortened(cell)} at row {at}, column {column}"
+    return ""
 
 
 def width_of(x: Row) -> int:
@@ -144,8 +176,11 @@ def _some(names: list[Any]) -> str:
 
 
 def _text(x: str) -> InvalidInput:
-    shown = x if len(x) <= _MOST_LETTERS else f"{x[:_MOST_LETTERS]}…"
-    return InvalidInput(f"a row must hold numbers, got the text {shown!r}: put a TextHasher before the model")
+    return InvalidInput(f"a row must hold numbers, got the text {_shortened(x)}: put a TextHasher before the model")
+
+
+def _shortened(text: str) -> str:
+    return repr(str(text) if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…")
 
 
 def _one_row(x: object) -> str:
