@@ -24,6 +24,7 @@ from thalweg.learners.base.regressor import LinearPredictions, LinearRegressor, 
 from thalweg.learners.base.rows import Floats, Row
 from thalweg.learners.base.sample_weight import require_weights_taken
 from thalweg.learners.base.sparse_rows import as_matrix, is_sparse
+from thalweg.learners.prediction_intervals import PredictionIntervals
 from thalweg.pipeline.chain import Chain
 from thalweg.pipeline.cores import ClassifierCore, ForeignRegressor, RegressorCore
 from thalweg.pipeline.over_columns import learner_of
@@ -61,7 +62,7 @@ def named(steps: Any) -> list[tuple[str, Any]]:
 def learner_name(model: Any) -> str:
     """The class of a model as `thalweg run --model` names it: of a pipeline that of its last step.
 
-    Of a learner behind wide categories it is that of the learner.
+    Of a learner behind wide categories, or inside `PredictionIntervals`, it is that of the learner.
 
     Examples
     --------
@@ -70,7 +71,8 @@ def learner_name(model: Any) -> str:
     'Perceptron'
     """
     learner = learner_of(model)
-    return type(named(learner.steps)[-1][1] if hasattr(learner, "steps") else learner).__name__
+    last = named(learner.steps)[-1][1] if hasattr(learner, "steps") else learner
+    return type(last.learner if isinstance(last, PredictionIntervals) else last).__name__
 
 
 #: What a pipeline of any kind is called by those who write it down.
