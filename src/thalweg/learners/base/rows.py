@@ -60,7 +60,8 @@ def rows_for(X: Any, owner: Any, name: str, *, anew: bool = False) -> Any:
     dense = getattr(owner, "dense_features", 0)
     if X.shape[-1] < dense:
         raise InvalidInput(f"{name} must have at least the {dense} columns of dense_features, got {X.shape[-1]}")
-    if core is None and owner._linear_from_sparse and not dense and X.shape[-1] <= _NARROW:
+    asked = dense or owner._has_open_names
+    if core is None and owner._linear_from_sparse and not asked and X.shape[-1] <= _NARROW:
         warnings.warn(
             f"{name} is sparse, and {owner._in_a_sentence()} learns sparse rows by linear members only: give so few "
             f"columns ({X.shape[-1]}) as a dense array, as X.toarray() and OneHotEncoder(sparse_output=False) do",

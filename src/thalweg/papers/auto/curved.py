@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from thalweg.errors import DataUnavailable, MissingExtra
 from thalweg.evaluate import friedman, nemenyi_difference
 from thalweg.learners.auto import AutoClassifier
+from thalweg.learners.baselines import NoChange
 from thalweg.papers.auto.curved_streams import CURVED_STREAMS
 from thalweg.papers.auto.peers import (
     ARF,
@@ -49,6 +50,8 @@ PAPER, ITEM = "auto", "curved"
 Scores: TypeAlias = Mapping[str, Mapping[str, Score]]
 
 LINEAR = "AutoClassifier, linear"
+#: The baseline has a column and no rank.
+NO_CHANGE = "no change"
 #: The models in the order of the columns, and the names over narrow ones.
 _HEADERS = {
     AUTO: "Auto",
@@ -58,6 +61,7 @@ _HEADERS = {
     BAGGING: "lev.\nbag.",
     BOOSTING: "boosted\ntrees",
     FOREST: "random\nforest",
+    NO_CHANGE: "no\nchange",
 }
 
 
@@ -65,7 +69,15 @@ def _committee(X: NDArray[np.float64], codes: Codes, *, curved: bool) -> Codes:
     return np.asarray(AutoClassifier(curved=curved).predict_then_learn(X, codes))
 
 
-OURS: Mapping[str, Predict] = {AUTO: partial(_committee, curved=True), LINEAR: partial(_committee, curved=False)}
+def _no_change(X: NDArray[np.float64], codes: Codes) -> Codes:
+    return np.asarray(NoChange().predict_then_learn(X, codes))
+
+
+OURS: Mapping[str, Predict] = {
+    AUTO: partial(_committee, curved=True),
+    LINEAR: partial(_committee, curved=False),
+    NO_CHANGE: _no_change,
+}
 
 
 def recorded() -> Scores:
@@ -128,7 +140,8 @@ class CurvedStudy(Study):
 def outcome(study: CurvedStudy) -> Outcome:
     """The table, the mean ranks and the critical-difference plot."""
     scores = study.scores()
-    models = [name for name in _HEADERS if all(name in of_stream for of_stream in scores.values())]
+    there = [name for name in _HEADERS if all(name in of_stream for of_stream in scores.values())]
+    models = [name for name in there if name != NO_CHANGE]
     findings = tuple(
         Finding(PAPER, ITEM, stream, name, each.error, more={"microseconds": each.microseconds})
         for stream, of_stream in scores.items()
@@ -178,16 +191,13 @@ def _table(models: Sequence[str], scores: Scores, mean_ranks: Mapping[str, float
     by_error: list[tables.Line] = []
     by_cost: list[tables.Line] = []
     for stream, of_stream in scores.items():
-        least = min(of_stream[name].error for name in models)
-        cells = [
-            Text(f"{each.error:.4f}".lstrip("0"), style="bold" if each.error == least else "")
-            for each in (of_stream[name] for name in models)
-        ]
+        errors = [of_stream[name].error for name in (*models, NO_CHANGE)]
+        cells = [Text(f"{each:.4f}".lstrip("0"), style="bold" if each == min(errors) else "") for each in errors]
         by_error.append([stream, *cells])
-        by_cost.append([stream, *(_microseconds(of_stream[name].microseconds) for name in models)])
-    by_error.append(["mean rank", *(f"{mean_ranks[name]:.2f}" for name in models)])
+        by_cost.append([stream, *(_microseconds(of_stream[name].microseconds) for name in models), ""])
+    by_error.append(["mean rank", *(f"{mean_ranks[name]:.2f}" for name in models), ""])
     groups = {"error": by_error, "microseconds a row": by_cost}
-    return tables.sections(("", *(_HEADERS[name] for name in models)), groups)
+    return tables.sections(("", *(_HEADERS[name] for name in (*models, NO_CHANGE))), groups)
 
 
 def _microseconds(value: float) -> str:
@@ -198,7 +208,7 @@ def _notes(study: CurvedStudy) -> tuple[str, ...]:
     notes = [
         "Error: share of rows predicted wrongly, each before its label was learned; the first row counts as a mistake. "
         "The streams are the same for every seed and number of runs. Least error of a stream in bold. "
-        f"Auto is {AUTO}(), linear is {AUTO}(curved=False).",
+        f"Auto is {AUTO}(), linear is {AUTO}(curved=False). No change repeats the last label; it has no rank.",
         "Cost: processor time of a row, predicted and learned. MOA's models (adaptive random forest, streaming random "
         "patches, leveraging bagging of 10 trees) have their default settings and are called row by row through "
         "CapyMOA. scikit-learn's are refitted on a window: gradient-boosted trees every 500 rows on the last 5,000, "
