@@ -94,7 +94,7 @@ class OnlineLDC(WithClassWeight, WithLogPosteriors, WithRate, StreamClassifier):
         Weight of a new row. A larger rate follows drift faster and is noisier. With soft counts the memory is about 1 /
         rate rows. With hard counts 0.5 is the batch estimate of all rows so far; above it new rows count more, below it
         less. "auto", with soft counts, runs memories of 3 to 3,333 rows side by side and weights them by their recent
-        mistakes. A rate applies to `partial_fit` and `learn_one`; `fit` weights all its rows equally, as the papers begin.
+        mistakes. The rate is that of `partial_fit` and `learn_one`: `fit` weights all its rows equally.
     counts : {"hard", "soft"}, default "hard"
         How old rows fade. "hard" is the printed formulas, whose memory still grows with the rows seen. "soft" fades the
         counts as well, which is exact exponential forgetting. Use it for long streams.
