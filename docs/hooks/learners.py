@@ -1,13 +1,15 @@
 """Tables and lists of learners, from what their classes say of themselves (`GuideRow`, `CatalogueEntry`).
 
-On a page, a line ``<!-- learners: table -->`` becomes the table "which one when", and ``<!-- learners: reference -->``
-the reference of every classifier.
+A line ``<!-- learners: reference -->`` of a page becomes the reference of every classifier. ``python
+docs/hooks/learners.py`` writes the table "which one when" into its page, so that it is there in a checkout, too; a test
+holds that it is current.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thalweg import learners
@@ -15,12 +17,19 @@ from thalweg import learners
 if TYPE_CHECKING:
     from thalweg.learners.base.catalogue_entry import GuideRow
 
-MARK = re.compile(r"^<!-- learners: (?P<what>table|reference) -->$", re.MULTILINE)
+REFERENCE = "<!-- learners: reference -->"
+PAGE = Path(__file__).parents[1] / "algorithms" / "index.md"
+TABLE = re.compile(r"(?<=<!-- learners: table -->\n\n)(?:\|.*\n)+")
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """Marks become what they name."""
-    return MARK.sub(lambda mark: {"table": site_table, "reference": reference}[mark["what"]](), markdown)
+    """The mark becomes what it names."""
+    return markdown.replace(REFERENCE, reference())
+
+
+def with_table(markdown: str) -> str:
+    """The page with the table as it should be."""
+    return TABLE.sub(lambda _: f"{site_table()}\n", markdown)
 
 
 def described() -> Iterator[tuple[Any, tuple[GuideRow, ...]]]:
@@ -51,3 +60,7 @@ def _markdown(lines: list[tuple[str, ...]]) -> str:
     rule = "|" + "---|" * len(lines[0])
     first, *others = (f"| {' | '.join(line)} |" for line in lines)
     return "\n".join([first, rule, *others])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -145,7 +145,9 @@ def test_the_readme_imports_and_recommends_public_names():
 
 
 def test_the_guide_describes_every_classifier(hook):
-    assert "<!-- learners: table -->" in (ROOT / "docs" / "algorithms" / "index.md").read_text(encoding="utf-8")
+    page = hook.PAGE.read_text(encoding="utf-8")
+    assert hook.TABLE.search(page)
+    assert hook.with_table(page) == page, "`python docs/hooks/learners.py` writes the table anew"
     described = {learner.__name__ for learner, _ in hook.described()}
     classifiers = {name for name, model in estimators().items() if is_classifier(model)} & set(thalweg.learners.__all__)
     assert described == classifiers
@@ -154,4 +156,4 @@ def test_the_guide_describes_every_classifier(hook):
             assert row.learner.startswith(f"{learner.__name__}(")
             assert (ROOT / "docs" / "algorithms" / f"{row.page}.md").exists()
             assert row.probabilities in ("as its base", "no") or hasattr(learner, "predict_proba")
-    assert hook.on_page_markdown("<!-- learners: table -->") == hook.site_table()
+    assert hook.on_page_markdown(hook.REFERENCE) == hook.reference()

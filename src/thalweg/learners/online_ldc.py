@@ -188,8 +188,7 @@ class OnlineLDC(WithClassWeight, WithLogPosteriors, WithRate, StreamClassifier):
         GuideRow(
             page="online-ldc",
             learner="OnlineLDC()",
-            when="short streams, or streams without drift: `rate=0.5` is batch discriminant analysis of all "
-            "rows so far",
+            when="short streams, or streams without drift: `rate=0.5`, the default, weights all rows so far equally",
             not_when="a long stream drifts",
             to_choose="λ; above 0.5 eager, below reluctant",
             probabilities="yes",
