@@ -11,7 +11,7 @@ import pytest
 from tests.evaluate.drift_streams import drifting
 from thalweg import AutoClassifier, OnlineLDC
 from thalweg.evaluate.drift import ChangeDetector
-from thalweg.evaluate.error_causes import ErrorCauses
+from thalweg.evaluate.error_causes import EARLY, ErrorCauses
 from thalweg.evaluate.input_drift import InputDrift
 from thalweg.evaluate.short_rises import ShortRises
 
@@ -140,3 +140,15 @@ def test_short_rises_are_not_found_where_there_is_none() -> None:
     for share in (0.01, 0.1, 0.4):
         assert not ShortRises().add(rng.random(100_000) < share)
     assert not ShortRises(whole=False).add(np.abs(rng.standard_t(2, 100_000)))
+
+
+def test_nothing_is_said_of_a_rise_at_the_start() -> None:
+    """The model itself is new there: a rise is not laid to the stream."""
+    rng = np.random.default_rng(0)
+    for first, cause in ((EARLY // 2, "unclear"), (2 * EARLY, "concept")):
+        causes = ErrorCauses([False])
+        errors = np.where(np.arange(2000) < first, 0.0, 1.0)
+        rise = {"row": first, "found": first + 30}
+        causes.add(np.arange(2000), errors, rng.normal(size=(2000, 1)), [rise], [], ["a"])
+        (found,) = causes.results([], ["a"])
+        assert (found["cause"], found.get("early", False)) == (cause, cause == "unclear")

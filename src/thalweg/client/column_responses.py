@@ -215,7 +215,7 @@ class ErrorCause(ResponseBody, frozen=True):
         Where it rose: labels of predicted rows until then, and the number of the row.
     cause : str
         "concept" if the relation between inputs and label changed, "inputs" if the changed inputs account for the rise,
-        "unclear" if too few rows are like those before.
+        "unclear" if too few rows are like those before, or the model was new.
     columns : list of str
         Columns that changed before or with it, the nearest first.
     short : bool

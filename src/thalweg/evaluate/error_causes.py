@@ -27,6 +27,8 @@ NEAR = 1000
 SAME = 64
 #: Rows after a change that are compared at least: soon a model that adapts is as good as before.
 SOON = 64
+#: Rows before a rise without which nothing is said about its cause: the model itself is still new.
+EARLY = 256
 #: Rows of each side that a comparison needs, bins, standard errors of a rise, and quantiles of the range.
 _LEAST, _BINS, _ERRORS, _RANGE = 15, 8, 3.0, (0.02, 0.98)
 #: Categories with a smaller share of the rows before are outside of their range.
@@ -48,8 +50,9 @@ class ErrorCauses:
         For each rise: ``row``, as the detector of the error counts; ``at``, the number of that row; ``cause``, concept,
         inputs or unclear; ``changed``: each column that changed near it, the ``row``, and ``when``: before, with or
         after the rise; ``columns``: those that changed before or with it; where rows were compared and enough are like
-        those before, ``alike``: how many, and their error ``before`` and ``after``. A short rise, which a detector of
-        changes may have missed, has its error ``before`` and ``after``.
+        those before, ``alike``: how many, and their error ``before`` and ``after``; ``early`` where fewer than `EARLY`
+        rows came before it. A short rise, which a detector of changes may have missed, has its error ``before`` and
+        ``after``.
     """
 
     def __init__(self, is_category: Sequence[bool] = ()) -> None:
@@ -57,6 +60,7 @@ class ErrorCauses:
         self.found: list[dict[str, Any]] = []
         #: Rows so far, as the detector counts them.
         self.rows = 0
+        self._has_forgotten = False
         self._keep_nothing()
         self._open: list[dict[str, Any]] = []
 
@@ -72,6 +76,7 @@ class ErrorCauses:
     def forget(self, rows: int) -> None:
         """Count rows whose columns are not known; rows before and after them are not compared."""
         self.rows += rows
+        self._has_forgotten = True
         self._keep_nothing()
         self._open = []
 
@@ -151,6 +156,8 @@ class ErrorCauses:
         columns = _not_after(changed)
         result: dict[str, Any] = {key: value for key, value in rise.items() if key != "found"}
         result |= {"at": at, "found_at": found_at, "columns": columns, "changed": changed}
+        if begin < EARLY and not self._has_forgotten:
+            return result | {"cause": "unclear", "early": True}
         upto = max(found + 1, begin + SOON)
         # A column that changed later still left no trace in the rows that are compared.
         last_row = int(self._numbers[begin:upto].max())
@@ -213,13 +220,15 @@ class ErrorCauses:
     # ------------------------------------------------------------------ checkpoints
 
     def state(self) -> dict[str, Any]:
-        return {"rows": self.rows, "found": self.found, "open": self._open, "is_category": self.is_category}
+        own = {"rows": self.rows, "found": self.found, "open": self._open, "is_category": self.is_category}
+        return own | {"has_forgotten": self._has_forgotten}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {"numbers": self._numbers, "errors": self._errors, "inputs": self._inputs}
 
     def restore(self, state: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         self.rows, self.is_category = int(state["rows"]), list(state["is_category"])
+        self._has_forgotten = bool(state.get("has_forgotten", True))  # earlier versions do not say
         self.found, self._open = [dict(each) for each in state["found"]], [dict(each) for each in state["open"]]
         self._numbers, self._errors, self._inputs = (arrays[name].copy() for name in self.arrays())
 

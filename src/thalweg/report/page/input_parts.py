@@ -150,6 +150,8 @@ def _why(cause: Mapping[str, Any], target: str, written: Any, none: str) -> str:
     later = [each for each in changed if each["when"] == "after"]
     after = "" if not later else f" {_capital(_named_with_rows(later))} changed after the rise."
     alike = cause.get("alike")
+    if cause.get("early"):
+        return f" soon after the first predictions, too soon to say why.{after}"
     if not cause["columns"] and cause["cause"] == "unclear":
         return f" before any input was seen to change.{after} Whether {relation} cannot be said."
     if not cause["columns"]:
