@@ -18,7 +18,7 @@ from tests.regressor_laws import REGRESSORS
 from tests.transformer_laws import TRANSFORMERS
 from tests.waiting import PATIENCE
 from thalweg import Committee, OnlineLDC, cli, conformance
-from thalweg.conformance import RIVER, SCIKIT_LEARN, Finding, Suite, Tally, estimators
+from thalweg.conformance import RIVER, SCIKIT_LEARN, Finding, Suite, Tally, estimators, expected_failures
 from thalweg.river import to_river
 
 PAGE = Path(__file__).parents[1] / "docs" / "conformance.md"
@@ -28,13 +28,12 @@ PAGE = Path(__file__).parents[1] / "docs" / "conformance.md"
 #: One axis cannot tell scikit-learn's three blobs apart, and its rows have two features, too few for three components:
 #: limits of the modes, not of the estimators. In single precision a row alone and the same row among others differ in
 #: the seventh digit, where scikit-learn wants an eighth.
-#: A dozen tilings are too few to fit scikit-learn's rows as closely as it wants. Where mistakes have costs, the label
-#: that is predicted is not always the most probable one. A perceptron with such weights, and means by category of
-#: columns that are numbers, have less accuracy than it wants.
+#: A dozen tilings are too few to fit scikit-learn's rows as closely as it wants. A perceptron with such weights, and
+#: means by category of columns that are numbers, have less accuracy than it wants.
 BEYOND_CONFORMANCE = {"HiraokaLDA-one-axis", "KernelMean-float32", "CCIPCA-all", "tilings", "tilings-one-step"} | {
-    "CostSensitive-kinds", "CostSensitive-labels", "PredictionSets-costs", "StreamPipeline-costs",
-    "Perceptron-class-weights", "TargetEncoded",
-}  # fmt: skip
+    "Perceptron-class-weights",
+    "TargetEncoded",
+}
 MODES = {
     name: model
     for models in (LEARNERS, REGRESSORS, {f"{name}, transformer": model for name, model in TRANSFORMERS.items()})
@@ -120,8 +119,8 @@ def test_from_the_command_line_no_check_of_scikit_learns_is_skipped(tmp_path):
         assert (each["failed"], each["skipped"]) == ([], [])
         assert each["passed"] + len(each["excepted"]) == each["run"] >= 47
         for excepted in each["excepted"]:
-            assert re.fullmatch("check_sample_weight_equivalence_on_(dense|sparse)_data", excepted["check"])
-            assert "one after the other" in excepted["reason"]
+            assert excepted["check"] in expected_failures(estimators()[each["estimator"]])
+            assert len(excepted["reason"].split()) > 10
 
 
 def _suite(failed):

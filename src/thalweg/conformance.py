@@ -242,7 +242,7 @@ _ONE_PASS = (
 )
 _LIKELIEST_LABEL = "check_classifiers_train"
 _OTHER_THRESHOLD = (
-    "the check wants the likeliest label, and a threshold of another probability than one half is the point"
+    "the check wants the likeliest label, and to predict another one by a threshold or by costs is the point"
 )
 
 
@@ -264,7 +264,8 @@ def expected_failures(estimator: Any) -> dict[str, str]:
         found[_SAME_WHATEVER_THE_SPARSE_ORDER] = _ORDER_MATTERS
     if in_order and "class_weight" in estimator.get_params(deep=False):
         found[_EXTREME_WEIGHTS] = _ONE_PASS
-    by_threshold = hasattr(estimator, "objective")
+    inside = [estimator, *estimator.get_params(deep=True).values()]
+    by_threshold = any(hasattr(each, "objective") or getattr(each, "costs", None) is not None for each in inside)
     return found | ({_LIKELIEST_LABEL: _OTHER_THRESHOLD} if by_threshold else {})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 
@@ -13,7 +14,6 @@ from tests.waiting import PATIENCE
 
 #: A body may follow the description and yet not fit the model: it has other columns, or the learner no such parameter.
 LEFT_OUT = "positive_data_acceptance"
-METHODS = {"get", "post", "put", "patch", "delete"}
 
 
 @pytest.mark.slow
@@ -27,7 +27,8 @@ def test_the_service_keeps_its_description(start, tmp_path):
     options += ["--request-timeout", str(PATIENCE), "--suppress-health-check", "too_slow"]
     told = subprocess.run([*command, *options, "--no-color"], capture_output=True, text=True, cwd=tmp_path)
     assert told.returncode == 0, told.stdout[-4000:]
-    described = client.call("GET", "/openapi.json")[1]["paths"]
-    tested = sum(len(set(path) & METHODS) for name, path in described.items() if not name.endswith("/events"))
-    assert f"Tested: {tested}" in told.stdout
+    selected, described, tested = map(
+        int, re.findall(r"(?:Selected: |/|Tested: )(\d+)", told.stdout.split("SUMMARY")[1])[:3]
+    )
+    assert tested == selected == described - 1 > 30  # all but the events
     assert client.get("/healthz")
