@@ -119,6 +119,7 @@ def sparse_stream(seed, rows, dense=0):
     return X, 20 + (X - 50 * (X > 40)) @ rng.normal(size=X.shape[1]) + 0.2 * rng.normal(size=rows)
 
 
+@pytest.mark.filterwarnings("ignore:X is sparse")
 @pytest.mark.parametrize("dense", [0, 2])
 def test_the_members_over_sparse_rows_and_their_mixture_are_their_slow_twins(dense):
     X, y = sparse_stream(5, 250, dense)
@@ -150,6 +151,7 @@ def test_the_members_over_sparse_rows_and_their_mixture_are_their_slow_twins(den
     assert len(model.members_) == len(model.families_) == answers.shape[1]
 
 
+@pytest.mark.filterwarnings("ignore:X is sparse")
 @pytest.mark.parametrize("options", [{"dense_features": 2}, {"robust": True}])
 def test_a_model_of_sparse_rows_is_the_same_by_chunks_from_files_and_with_weights(options):
     X, y = sparse_stream(6, 300, 2)
