@@ -121,6 +121,7 @@ def test_a_finished_run_is_not_lost_to_another(table, capsys: pytest.CaptureFixt
     )
     misspelt = run(capsys, "run", "tabel.csv", *PLAIN[1:], "--quiet")
     assert misspelt == (2, "", "thalweg: there is no file tabel.csv\n")
+    assert "did you mean perceptron?" in run(capsys, "run", *PLAIN, "--quiet", "--model", "perceptorn")[2]
     assert run(capsys, "run", *PLAIN, "--quiet", "--resume", "--model", "pa")[0] == 2
     assert run(capsys, "run", *PLAIN, "--quiet", "--resume", "--fresh")[0] == 2
     assert metrics("thalweg-run")["model"]["name"] == "oldc"

@@ -238,6 +238,7 @@ def run(
 
 def _is_finished(options: RunOptions, folder: Path, resume: bool) -> bool:
     """Whether there is nothing to resume; an error where a run in the folder must not be overwritten."""
+    from thalweg.catalogue import MODELS
     from thalweg.errors import DataUnavailable, InvalidParameter
     from thalweg.run.options import read_options, what_is_in
 
@@ -248,6 +249,8 @@ def _is_finished(options: RunOptions, folder: Path, resume: bool) -> bool:
     if holds == "a finished run" and (other := options.first_other(read_options(folder))):
         if options.source != "-" and not Path(options.source).exists():
             raise DataUnavailable(f"there is no file {options.source}")
+        if not any(options.model in known for known in MODELS.values()):
+            options.make_model()  # which says what models there are
         raise InvalidParameter(f"{folder} holds {holds}, started with {other}: {elsewhere}")
     return resume and holds == "a finished run"
 
