@@ -66,6 +66,4 @@ def draw() -> Figure:
 def points(axes: Axes, X: np.ndarray, y: np.ndarray) -> None:
     """Rows of two classes."""
     for label, marker in enumerate("xo"):
-        axes.plot(
-            *X[y == label].T, marker, color=style.CLASS_COLOURS[label], markersize=3, markerfacecolor="none", alpha=0.7
-        )
+        axes.plot(*X[y == label].T, marker, color=style.PALETTE[label], markersize=3, markerfacecolor="none", alpha=0.7)

@@ -66,9 +66,11 @@ def learner_name(model: Any) -> str:
 
     Examples
     --------
-    >>> from thalweg import Perceptron, StandardScaler, StreamPipeline
+    >>> from thalweg import OnlineLinearRegression, Perceptron, PredictionIntervals, StandardScaler, StreamPipeline
     >>> learner_name(StreamPipeline([StandardScaler(), Perceptron()]))
     'Perceptron'
+    >>> learner_name(PredictionIntervals(OnlineLinearRegression()))
+    'OnlineLinearRegression'
     """
     learner = learner_of(model)
     last = named(learner.steps)[-1][1] if hasattr(learner, "steps") else learner

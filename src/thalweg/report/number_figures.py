@@ -57,7 +57,7 @@ def draw_chart(chart: Chart, title: str, measured: str, changes: list[float]) ->
             )
             lines = lines[2:]
         for at, line in enumerate(lines):
-            colour = style.INK if line.look == "ink" else style.CLASS_COLOURS[at % len(style.CLASS_COLOURS)]
+            colour = style.INK if line.look == "ink" else style.PALETTE[at % len(style.PALETTE)]
             drawn = (
                 {"linestyle": "", "marker": "."} if line.dots else {"linestyle": (0, (4, 2)) if line.dashed else "-"}
             )

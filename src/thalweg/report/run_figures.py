@@ -55,7 +55,7 @@ def draw_positive(
         axes.set_title(title)
         for at, (name, values) in enumerate(scores.items()):
             dashes = (0, (4, 2)) if name == "ROC AUC" else "-"
-            colour = style.CLASS_COLOURS[at % len(style.CLASS_COLOURS)]
+            colour = style.PALETTE[at % len(style.PALETTE)]
             axes.plot(rows, values, color=colour, label=name, linewidth=1.3, linestyle=dashes)
         style.mark_changes(axes, changes)
         axes.set(xlabel="rows seen", ylabel="score", ylim=(0.0, 1.02))
@@ -78,7 +78,7 @@ def draw_class_memory(
         axes = figure.subplots()
         axes.set_title(title)
         for at, (name, values) in enumerate(remembered.items()):
-            colour = style.CLASS_COLOURS[at % len(style.CLASS_COLOURS)]
+            colour = style.PALETTE[at % len(style.PALETTE)]
             axes.plot(rows, values, color=colour, label=style.label(name), linewidth=1.3)
         style.mark_changes(axes, changes)
         axes.set(xlabel="rows seen", ylabel="effective sample size\n(rows)")
@@ -141,7 +141,7 @@ def draw_mean_paths(
         for feature, (name, axes) in enumerate(zip(features, panels, strict=False)):
             axes.set_title(style.label(name, 40), fontsize=10, fontweight="normal")
             for at, (label, paths) in enumerate(means.items()):
-                colour = style.CLASS_COLOURS[at % len(style.CLASS_COLOURS)]
+                colour = style.PALETTE[at % len(style.PALETTE)]
                 axes.plot(rows, paths[feature], color=colour, label=style.label(label), linewidth=1.3)
                 if forecasts is not None and label in forecasts:
                     axes.plot(rows, forecasts[label][feature], color=colour, linewidth=0.9, linestyle=(0, (4, 2)))

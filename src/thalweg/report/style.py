@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#AA5A8C"
 ORANGE, SKY, GREY, INK = "#E69F00", "#56B4E9", "#7A7A7A", "#222222"
 OLIVE = "#8A7A00"
-#: Colours of figures, in the order of those of the page (c0, c1 … in page.css).
+#: Colours of figures and of classes, in the order of those of the page (c0, c1 … in page.css).
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GREY, OLIVE)
 #: The place in the palette of a family of committee members, by how their names begin: the same in all reports.
 FAMILIES = {
@@ -118,9 +118,6 @@ _LOOKS = {
 _OTHER = Look(ORANGE, "-", "v")
 #: What a figure is about, where it is about one model.
 MAIN = Look(BLUE, "-", "o")
-
-#: Colours for classes, which have no look of their own.
-CLASS_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, GREY, "#8A7A00")
 
 
 def look_of(model: str, otherwise: Look = _OTHER) -> Look:

@@ -137,7 +137,7 @@ def verdict(data: DataSet, pairs: Sequence[Pair]) -> str:
     """The best run beside the second best, over the rows that both scored.
 
     Where all runs are about the same rare label, its cost decides, or without costs the area under precision and
-    recall: whoever never predicts such a label makes few mistakes.
+    recall: a model that never predicts such a label makes few mistakes.
     """
     kind = next((each for each in ("cost", "pr_auc") if all(each in (pair.rare or {}) for pair in pairs)), None)
     if kind is None:

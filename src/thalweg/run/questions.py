@@ -49,6 +49,9 @@ def parse_costs(text: str) -> dict[str, float]:
     --------
     >>> parse_costs("fp=1,fn=50")
     {'fp': 1.0, 'fn': 50.0}
+    >>> parse_costs("fp=1")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    thalweg.errors.InvalidParameter: --costs must name both mistakes, such as fp=1,fn=50; ..., got 'fp=1'
     """
     found: dict[str, float] = {}
     for part in text.split(","):
