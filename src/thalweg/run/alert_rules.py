@@ -36,9 +36,9 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
 }
 _FORM = re.compile(
-    r"(?P<metric>[a-z_]+)\s*(?:\((?P<column>.+)\))?\s*"
-    r"(?:(?P<comparison>[<>]=?)\s*(?P<bound>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?))?"
-    r"(?:\s+over\s+(?P<window>\d+)\s+rows?)?(?:\s+for\s+(?P<hold>\d+)\s+rows?)?"
+    r"(?P<metric>[a-z_]++)(?:\s*+\((?P<column>.+)\))?"
+    r"(?:\s*+(?P<comparison>[<>]=?+)\s*+(?P<bound>[-+]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?\d++)?+))?"
+    r"(?:\s++over\s++(?P<window>\d++)\s++rows?)?(?:\s++for\s++(?P<hold>\d++)\s++rows?)?"
 )
 
 

@@ -17,7 +17,7 @@ from thalweg.text.strings import strings_of
 
 #: Words of a label, at the most.
 _MOST_WORDS = 15
-_WEIGHTS = re.compile(r"(?:member\d+_)*?(?:member(\d+)_)?weights")
+_WEIGHTS = re.compile(r"(?:member(\d++)_)*+weights")
 
 
 def decision_words(model: Any, plan: Plan, labels: Sequence[str]) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -19,6 +20,8 @@ Decimal = Literal[".", ","]
 
 #: Numbers beyond this cannot be learned.
 LARGEST = 1e50
+#: A number with a decimal point, if any. It never backtracks.
+NUMBER = re.compile(r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+", re.ASCII)
 
 #: A number with a decimal comma; points may part its thousands.
 _WITH_COMMA = r"^[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d*)?(?:[eE][+-]?\d+)?$"

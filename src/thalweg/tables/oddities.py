@@ -27,7 +27,7 @@ _MOST_ERRORS, _TIMES_BETTER, _LEAST_ERRORS = 0.005, 20, 10
 _LEAST_ROWS, _LEAST_ALIKE = 100, 5
 #: Words among so many values, and so many different numbers beside them, may be slips.
 _FEW_WORDS, _MANY_NUMBERS = 0.05, 20
-_NUMBER = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(?:\d++[.,]?+\d*+|[.,]\d++)(?:[eE][+-]?\d++)?+")
 #: Identifiers grow by no more than this, on average.
 _MEAN_STEP = 10.0
 _NAME_OF_A_TIME = re.compile(r"(?i)time|date|when|epoch|year|month|week|day|hour|minute|second|^ts?$")

@@ -6,13 +6,12 @@ Blocks have two columns: the label as text, and the features as a map from indic
 from __future__ import annotations
 
 import io
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from thalweg.errors import InvalidInput
 from thalweg.kernels import compiled
-from thalweg.tables.cells import brief
+from thalweg.tables.cells import NUMBER, brief
 from thalweg.tables.rows import NAME_THE_ENCODING, BadRow, Block, is_utf8, utf8_pieces
 
 if TYPE_CHECKING:
@@ -22,14 +21,6 @@ SparseFormat = Literal["svmlight", "vowpal-wabbit"]
 LABEL, FEATURES = "label", "features"
 
 _LONGEST_LINE = 1 << 26
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-#: A label, then indices of features with their values. Some lines may have none.
-_SVMLIGHT = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*(?:\s+qid:\d+)?(\s+\d+:{_NUMBER})*\s*(?:#.*)?")
-#: A label, perhaps an importance and a tag, then a bar, a namespace and names with or without values.
-_VOWPAL = re.compile(rf"({_NUMBER}(?:\s+{_NUMBER})*)?\s*(?:'\S*)?\s*\|[^\s|:]*(?::{_NUMBER})?(?:\s+[^\s|]+)+.*")
-_VOWPAL_MARK = re.compile(rf"\|[A-Za-z]\S*\s|[^\s|:]:{_NUMBER}(?:\s|$)")
-
-_LABELLED_WORDS = re.compile(rf"{_NUMBER}\s+\|\s+[^\s|]+(?:\s+[^\s|]+)+")
 
 
 def sparse_format(head: bytes) -> SparseFormat | None:
@@ -51,19 +42,54 @@ def sparse_format(head: bytes) -> SparseFormat | None:
     rows = [line for line in lines if not line.startswith("#")]
     if not rows:
         return None
-    svmlight = [_SVMLIGHT.fullmatch(line) for line in rows]
-    if svmlight[0] and sum(bool(match and match[1]) for match in svmlight) > len(rows) / 2:
+    if _svmlight_entries(rows[0]) is not None and sum(map(bool, map(_svmlight_entries, rows))) > len(rows) / 2:
         return "svmlight"
-    vowpal = [_VOWPAL.fullmatch(line) for line in lines]
-    first = vowpal[0]
-    # A header of CSV begins with no number, so that numbers before one bar and words behind it are labels.
-    words = all(_LABELLED_WORDS.fullmatch(line) for line in lines)
-    marked = words or any(map(_VOWPAL_MARK.search, lines))
-    if first is None or sum(map(bool, vowpal)) <= len(lines) / 2 or not marked:
+    labels = [_vowpal_label(line) for line in lines]
+    marked = all(map(_is_labelled_words, lines)) or any(map(_has_vowpal_mark, lines))
+    if labels[0] is None or sum(label is not None for label in labels) <= len(lines) / 2 or not marked:
         return None
     # An index without a name makes a header that begins with a bar, but then the rows have what looks like labels.
-    has_header = first[1] is None and any(match and match[1] for match in vowpal)
+    has_header = not labels[0] and any(labels)
     return None if has_header else "vowpal-wabbit"
+
+
+def _are_numbers(texts: Iterable[str]) -> bool:
+    return all(map(NUMBER.fullmatch, texts))
+
+
+def _svmlight_entries(line: str) -> int | None:
+    """How many indices with values follow the label of a line of svmlight; None where it is none."""
+    label, *entries = line.partition("#")[0].split() or [""]
+    if entries and entries[0].startswith("qid:") and entries[0][4:].isdecimal():
+        del entries[0]
+    pairs = [entry.partition(":") for entry in entries]
+    fits = all(index.isdecimal() for index, _, _ in pairs) and _are_numbers(value for _, _, value in pairs)
+    return len(pairs) if fits and _are_numbers(label.split(",")) else None
+
+
+def _vowpal_label(line: str) -> str | None:
+    """The label, importance and base of a line of Vowpal Wabbit, empty where it has none; None for another line."""
+    before, bar, behind = line.partition("|")
+    label, _, tag = before.partition("'")
+    namespace, *words = behind.split() if behind[:1].strip() else ["", *behind.split()]
+    name, colon, weight = namespace.partition(":")
+    fits = bar and _are_numbers(label.split()) and len(tag.split()) < 2 and (not colon or _are_numbers([weight]))
+    return label.strip() if fits and "|" not in name and words and not words[0].startswith("|") else None
+
+
+def _has_vowpal_mark(line: str) -> bool:
+    """Whether a line has a namespace with a name, or a name with a value."""
+    words = line.split()
+    if any(bar and name[:1].isalpha() for _, bar, name in (word.partition("|") for word in words[:-1])):
+        return True
+    pairs = (word.rpartition(":") for word in words)
+    return any(name and not name.endswith(("|", ":")) and NUMBER.fullmatch(value) for name, _, value in pairs)
+
+
+def _is_labelled_words(line: str) -> bool:
+    """Whether a line has a number, a bar and words. It is then no header of CSV, which begins with no number."""
+    label, *words = line.split()
+    return words[:1] == ["|"] and len(words) > 2 and "|" not in line[line.index("|") + 1 :] and _are_numbers([label])
 
 
 def read(

@@ -98,7 +98,7 @@ def parsed(body: bytes, kind: type[B], limits: Limits) -> B:
 
 
 #: Where msgspec finds fault: a field that is missing, or the path of a value.
-_FAULT = re.compile(r"missing required field `(\w+)`$| - at `\$\.(\w+)(?:\[(\d+)\])?[^`]*`$")
+_FAULT = re.compile(r"missing required field `(\w++)`$| - at `\$\.(\w++)(?:\[(\d++)\])?+[^`]*+`$")
 
 
 def _misfit(given: Any, kind: type[RequestBody], error: msgspec.ValidationError) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from thalweg.service.learning.comparison import SquaredErrorComparison
 from thalweg.service.learning.regression_progress import RegressionProgress, Residuals
 from thalweg.service.learning.task import Floats, Task
 from thalweg.service.responses import NumberResponse
-from thalweg.tables.cells import brief
+from thalweg.tables.cells import NUMBER, brief
 from thalweg.tables.kinds import HashedColumn
 from thalweg.tables.plan import Plan
 
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 #: The share of rows whose interval is to hold the target, where nothing is said.
 COVERAGE = 0.9
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ class Regression(Task):
         number = math.nan
         if isinstance(value, int | float) and not isinstance(value, bool):
             number = float(value) if abs(value) <= compiled.largest_value else math.inf
-        elif text is not None and _NUMBER.fullmatch(text):
+        elif text is not None and NUMBER.fullmatch(text):
             number = float(text)
         if not abs(number) <= compiled.largest_value:
             shown = repr(brief(value)) if isinstance(value, str) else f"{value!r:.40}"
