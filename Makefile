@@ -5,7 +5,7 @@ CXX := c++
 endif
 VENV := .venv
 BIN := $(VENV)/bin
-KERNELS := $(shell find src/thalweg/kernels -name '*.hpp' -o -name '*.cpp') CMakeLists.txt
+KERNELS := $(shell find src/thalweg -name '*.hpp' -o -name '*.cpp') CMakeLists.txt
 WORKERS ?= 2
 SPARK := $(shell java -version >/dev/null 2>&1 && echo ,spark)
 ALL := $(VENV)/.all$(SPARK)

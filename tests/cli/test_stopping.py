@@ -14,8 +14,9 @@ from typing import IO
 import numpy as np
 import pytest
 
+from tests.cli.signals import SECONDS, endings, write_files
 from tests.waiting import PATIENCE, wait_until
-from thalweg.run.stopping import Stopped, Stopping
+from thalweg.stopping import Stopped, Stopping
 
 pytest.importorskip("pyarrow")
 
@@ -126,15 +127,28 @@ def test_work_in_hand_is_finished_unless_asked_twice() -> None:
         signal.raise_signal(signal.SIGINT)
 
 
-def test_work_that_does_not_end_is_cut_off() -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_work_that_holds_the_interpreter_is_cut_off(number: int) -> None:
     endless = """
-import signal, threading
-from thalweg.run.stopping import Stopping
+import re
+from thalweg.stopping import Stopping
 with Stopping() as stopping, stopping.unbroken():
-    signal.raise_signal(signal.SIGTERM)
-    while True:
-        threading.Event().wait(1)
+    stopping.can_resume()
+    print("begun", flush=True)
+    re.match("(a|a)+b", 100 * "a")
 """
-    ended = subprocess.run([sys.executable, "-c", endless], capture_output=True, text=True, timeout=PATIENCE / 10)
-    assert ended.returncode == 143
-    assert ended.stderr == "thalweg: stopped during a long step; --resume continues from the last checkpoint\n"
+    process = subprocess.Popen(
+        [sys.executable, "-c", endless], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    process.send_signal(number)
+    _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 128 + number
+    assert said == "thalweg: stopped during a long step; --resume continues from the last checkpoint\n"
+
+
+@pytest.mark.slow
+def test_every_command_ends_soon_after_a_signal(tmp_path: Path) -> None:
+    write_files(tmp_path)
+    assert [what for seconds, ended, what in endings(tmp_path, 10, seed=1) if seconds > SECONDS or not ended] == []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import cache
 from typing import Annotated, Any
 
@@ -32,9 +33,10 @@ from thalweg.cli.serve import HELP as SERVE_HELP
 from thalweg.cli.serve import serve
 from thalweg.cli.terminal import Process
 from thalweg.cli.verify import verify
+from thalweg.stopping import Stopped, Stopping
 
 EXIT_ERROR = 2
-EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143  # 128 + the number of the signal, as shells report it
 #: What options of other tools are called here.
 _CALLED_HERE = {"--port": "--listen", "--host": "--listen", "--label": "--target", "--sep": "--delimiter"}
 
@@ -158,15 +160,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command = list(with_shell([argument for argument in given if argument != "--debug"]))
     prepare_completion()
     try:
-        code = parser()(command, prog_name="thalweg", standalone_mode=False)
+        with Stopping() if Process.of_one_command else nullcontext():
+            code = parser()(command, prog_name="thalweg", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         code = EXIT_INTERRUPTED
+    except Stopped as stopped:
+        code = stopped.exit_code
     except Exception as error:
         if debug:
             raise
         typer.echo(f"thalweg: {_one_line(error)}", err=True)
         code = EXIT_ERROR
-    if code == EXIT_INTERRUPTED:
+    if code in (EXIT_INTERRUPTED, EXIT_TERMINATED):
         typer.echo("thalweg: interrupted", err=True)
     sys.exit(code if isinstance(code, int) else 0)
 

@@ -145,7 +145,7 @@ def run(
         from thalweg.run.metrics import metrics_of
         from thalweg.run.options import RunOptions, what_is_in
         from thalweg.run.runner import Run
-        from thalweg.run.stopping import Stopped, Stopping
+        from thalweg.stopping import Stopped
 
     given = {name: _as_in_a_file(value) for name, value in given.items()}
     if engine is not None:
@@ -192,14 +192,14 @@ def run(
     if view is not None:
         begun.say = lambda sentence: typer.echo(sentence, err=True)
         begun.alerts.say = view.say
-    with Stopping() as stopping, _warnings_in_words():
+    with _warnings_in_words():
         try:
             writable_folder(folder)
             writable_file(model_file)
             resumed = resume and begun.resume()
             if view is not None:
                 view.begin(begun.processed)
-            begun.go(view or _say_nothing, checkpoint_seconds, stopping)
+            begun.go(view or _say_nothing, checkpoint_seconds)
         except (Exception, Stopped) as error:
             begun.leave_nothing_half_done(existed)
             if not isinstance(error, Stopped):

@@ -37,9 +37,9 @@ from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
 from thalweg.run.progress import Progress
 from thalweg.run.questions import parse_against
-from thalweg.run.stopping import Stopped, Stopping
 from thalweg.run.task import Scored, Task
 from thalweg.run.tasks import PossibleTasks
+from thalweg.stopping import Stopped, stopping
 from thalweg.store import dumps
 from thalweg.table_model import TableModel
 from thalweg.tables import Chunk, Encoder, Fingerprint, Plan, Source, chunks, open_source, plan_columns
@@ -413,18 +413,17 @@ class Run(RunEngine):
         self,
         tell: Callable[[RunStatus], None] = lambda status: None,
         checkpoint_seconds: float | None = None,
-        stopping: Stopping | None = None,
     ) -> None:
         """Work through the source, from where the last checkpoint was; the next one comes after so many seconds.
 
         Asked to stop, a last checkpoint is written and `Stopped` is raised.
         """
-        stopping = stopping or Stopping()
+        signals = stopping()
         self.folder.mkdir(parents=True, exist_ok=True)
         due = time.monotonic() + (_EVERY_SECONDS if checkpoint_seconds is None else checkpoint_seconds)
         try:
             for chunk in self._further_chunks():
-                with stopping.unbroken():
+                with signals.unbroken():
                     self.take(chunk)
                     self.fingerprint.take(chunk)
                     self.chunks_done += 1
@@ -433,11 +432,11 @@ class Run(RunEngine):
                         took = self._checkpoint()
                         pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * took)
                         due = time.monotonic() + (pause if checkpoint_seconds is None else checkpoint_seconds)
-            stopping.finish()
+            signals.finish()
             if self.watch is not None:
                 self.watch.flush()
         except Stopped:
-            stopping.take_time()
+            signals.take_time()
             if self.predictions is not None:
                 self._checkpoint()
             raise
@@ -480,6 +479,7 @@ class Run(RunEngine):
         """Write one; the seconds it took."""
         began = time.monotonic()
         checkpoint.write(self.folder / options.CHECKPOINT, *checkpoint.state_of(self))
+        stopping().can_resume()
         took = time.monotonic() - began
         self.checkpoint_seconds += took
         return took
@@ -490,6 +490,7 @@ class Run(RunEngine):
         if not path.exists():
             return False
         checkpoint.restore(self, *checkpoint.read(path))
+        stopping().can_resume()
         return True
 
     # ------------------------------------------------------------------ what is left behind

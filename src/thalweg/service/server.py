@@ -39,6 +39,7 @@ from thalweg.service.learning.creation import from_file, new
 from thalweg.service.options import ServeOptions
 from thalweg.service.service import Service
 from thalweg.service.webhook import Webhook, read_secret
+from thalweg.stopping import stopping
 
 #: Seconds after which a thread that computes lets others run: the default of 5 ms is longer than most requests.
 _SWITCH_SECONDS = 0.0005
@@ -198,6 +199,7 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
         server = _Server(config)
         server.service = service
         server.reload = partial(_reload_tokens, authorizer, options)
+        stopping().release()  # from here on a signal lets the requests in work be finished
         with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
             runner.run(
                 _run(server, listener, lambda port: tell(f"thalweg serves at http://{address(options.host, port)}"))

@@ -1,23 +1,25 @@
 """Ctrl-C and a polite kill: the work in hand is finished first, so that nothing is lost that a checkpoint can keep.
 
-Work that takes longer than `PATIENCE` is cut off instead, as by a kill, and the last checkpoint stands.
+Every command ends within two seconds of a signal, whatever it is doing. Work that takes longer than `PATIENCE` is cut
+off, as by a kill, by a compiled thread: it needs no lock of the interpreter, which may be held for long.
 """
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from thalweg._stopping import allow, leave, watch
+
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-#: Seconds from a signal until the process ends, whatever it is doing; writing a checkpoint may take longer.
-PATIENCE = 0.6
+#: Seconds from a signal until the process ends: while it is at work, and while it writes a last checkpoint.
+PATIENCE, LAST_PATIENCE = 0.6, 1.7
+_CUT_OFF = "thalweg: stopped during a long step"
 
 
 class Stopped(BaseException):
@@ -37,47 +39,54 @@ class Stopping:
     """Holds back the first SIGINT or SIGTERM while work is in hand, and raises `Stopped` when it is done.
 
     While nothing is in hand, as when waiting for rows from a pipe, `Stopped` comes at once. A second signal is not held
-    back: it ends the work where it stands, by a `KeyboardInterrupt`. Work that does not end within `PATIENCE` is ended
-    with the process, by a thread that hears of the signal while the main thread is inside a compiled call.
+    back: it ends the work where it stands, by a `KeyboardInterrupt`. Until it is entered it hears nothing.
     """
 
     def __init__(self) -> None:
         self._asked: int | None = None
         self._working = False
         self._before: dict[int, Any] = {}
-        self._may_end = threading.Event()
+        self._patience, self._message = PATIENCE, f"{_CUT_OFF}\n"
 
     def __enter__(self) -> Stopping:
+        global _active
         if threading.current_thread() is threading.main_thread():  # others cannot, and are not sent any
             self._before = {number: signal.signal(number, self._receive) for number in _SIGNALS}
             self._heard, self._wakeup = socket.socketpair()
             self._wakeup.setblocking(False)
             self._wakeup_before = signal.set_wakeup_fd(self._wakeup.fileno(), warn_on_full_buffer=False)
-            self._watcher = threading.Thread(target=self._watch, daemon=True)
-            self._watcher.start()
+            watch(self._heard.fileno(), self._patience, self._message)
+            _active = self
         return self
 
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-        if self._before:
-            signal.set_wakeup_fd(self._wakeup_before)
-            self.take_time()
-            self._wakeup.close()
-            self._watcher.join()
-            self._heard.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None or self._asked is None:
+            self.release()
+        elif self._before:  # the process ends: other threads must not hold it up
+            allow(LAST_PATIENCE, "")
 
-    def _watch(self) -> None:
-        """End the process if it has not stopped in time after the first signal."""
-        number = next((byte for byte in iter(lambda: self._heard.recv(1), b"") if byte[0] in _SIGNALS), None)
-        if number is not None and not self._may_end.wait(PATIENCE):
-            sys.stderr.write("thalweg: stopped during a long step; --resume continues from the last checkpoint\n")
-            sys.stderr.flush()
-            os._exit(128 + number[0])
+    def release(self) -> None:
+        """Leave signals to what handled them before, or to what handles them next."""
+        global _active
+        if self._before:
+            for number, handler in self._before.items():
+                signal.signal(number, handler)
+            signal.set_wakeup_fd(self._wakeup_before)
+            self._wakeup.close()
+            leave()
+            self._heard.close()
+            self._before = {}
+            _active = None
+
+    def can_resume(self) -> None:
+        """From now on the work can be resumed, which is said where it is cut off."""
+        self._message = f"{_CUT_OFF}; --resume continues from the last checkpoint\n"
+        allow(self._patience, self._message)
 
     def take_time(self) -> None:
-        """The process stops by itself now, however long that takes: to write a checkpoint."""
-        self._may_end.set()
+        """A last checkpoint is written: that may take longer than other work."""
+        self._patience = LAST_PATIENCE
+        allow(self._patience, self._message)
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
         if self._asked is not None:
@@ -98,3 +107,11 @@ class Stopping:
     def finish(self) -> None:
         """What is left is finished, whatever comes: after it there is nothing to stop."""
         self._working = True
+
+
+_active: Stopping | None = None
+
+
+def stopping() -> Stopping:
+    """What handles the signals of this process; one that hears nothing where it is not a command's."""
+    return _active or Stopping()
