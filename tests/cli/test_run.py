@@ -81,34 +81,57 @@ def test_labels_with_times_are_those_of_a_delay(table, capsys: pytest.CaptureFix
 FORMS: dict[str, Callable[[np.datetime64], object]] = {
     "seconds since 1970": lambda when: when.astype("datetime64[s]").astype(int),
     "a counter": lambda when: (when - np.datetime64("2024-01-01T00")).astype(int),
-    "days and months": lambda when: f"{when.astype(datetime):%d.%m.%Y %H:%M}",
+    "day.month.year": lambda when: f"{when.astype(datetime):%d.%m.%Y %H:%M}",
+    "month/day/year": lambda when: f"{when.astype(datetime):%m/%d/%y %I:%M %p}",
+    "day month year": lambda when: f'"{when.astype(datetime):%A, %d %B %Y %H:%M}"',
 }
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_times_may_be_written_in_other_forms(form: str, table, capsys: pytest.CaptureFixture[str]) -> None:
-    head, *lines = [line.split(",") for line in Path("table.csv").read_text().splitlines()]
-    common = (
-        "--target",
-        "state",
-        "--model",
-        "oldc",
-        "--quiet",
-        "--chunk",
-        "100",
-        "--time",
-        "when",
-        "--label-time",
-        "told",
-    )
-    for name in ("iso.csv", "other.csv"):
-        rows = [[a, b, str(when), str(told), label] for a, b, when, told, label in lines]
-        if name == "other.csv":
-            rows = [[*row[:2], *(str(FORMS[form](np.datetime64(cell))) for cell in row[2:4]), row[4]] for row in rows]
-        Path(name).write_text("\n".join(",".join(row) for row in [head, *rows]) + "\n")
-        assert run(capsys, "run", name, *common, "--drop", "when", "--out", name[:-4])[0] == 0
-    assert predictions("iso") == predictions("other")
+    """As ISO 8601 they give the same predictions, and shuffled rows those of the rows in order."""
+    head, *lines = Path("table.csv").read_text().splitlines()
+    rows = [line.split(",") for line in lines]
+    written = [
+        ",".join([a, b, str(FORMS[form](np.datetime64(when))), str(FORMS[form](np.datetime64(told))), label])
+        for a, b, when, told, label in rows
+    ]
+    shuffled = [written[at] for at in np.random.default_rng(1).permutation(len(written))]
+    for name, those in (("iso", lines), ("other", written), ("shuffled", shuffled)):
+        Path(f"{name}.csv").write_text("\n".join([head, *those]) + "\n")
+    common = ("--target", "state", "--model", "oldc", "--chunk", "100", "--time", "when", "--label-time", "told")
+    for name, sort in (("iso", ()), ("other", ()), ("shuffled", ("--sort",))):
+        code, _, said = run(capsys, "run", f"{name}.csv", *common, *sort, "--drop", "when", "--out", name)
+        assert code == 0
+        assert ("column 'when' is read as month/day/year: " in said) == (form == "month/day/year" and name != "iso")
+        assert predictions(name) == predictions("iso")
     assert metrics("other")["rows"]["pending"] == 5
+
+
+def test_a_column_that_holds_no_times_is_refused(table, capsys: pytest.CaptureFixture[str]) -> None:
+    text = Path("table.csv").read_text()
+    common = ("run", "words.csv", "--target", "state", "--model", "oldc", "--quiet", "--time", "when")
+    Path("words.csv").write_text(text.replace("2024-", "day of "))
+    told = "thalweg: column 'when' must hold times or numbers, but holds 'day of 01-01T00': times are read that are "
+    for sort in ((), ("--sort",), ("--drop", "when")):
+        code, _, complaint = run(capsys, *common, *sort)
+        assert (code, complaint.startswith(told)) == (2, True)
+        assert not Path("thalweg-run").exists()
+    for name in ("time", "label-time"):
+        code, _, complaint = run(
+            capsys, "run", "table.csv", "--target", "state", "--time", "when", f"--{name}", "state"
+        )
+        assert (code, complaint) == (
+            2,
+            f"thalweg: --{name} must be a column of times beside the target, got 'state'\n",
+        )
+    Path("words.csv").write_text(text.replace("2024-01-02T03,2024", "soon,2024"))
+    told = "words.csv, row 28, column 'when': 'soon' is not a time such as 2008-05-17T12:30:00"
+    for sort in ((), ("--sort",)):
+        code, _, complaint = run(capsys, *common, "--drop", "when", *sort, "--fresh")
+        assert (code, complaint.startswith(f"thalweg: {told}")) == (2, True)
+        assert run(capsys, *common, "--drop", "when", *sort, "--bad-rows", "skip", "--fresh")[0] == 0
+        assert metrics("thalweg-run")["rows"]["bad"] == [told]
 
 
 def test_rows_that_go_back_in_time_are_told(table, capsys: pytest.CaptureFixture[str]) -> None:

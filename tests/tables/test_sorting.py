@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 import numpy as np
 import pytest
 
 pa = pytest.importorskip("pyarrow")
+
+from tests.tables.test_forms import WRITTEN  # noqa: E402
 
 from thalweg.tables.rows import BadRow, Block  # noqa: E402
 from thalweg.tables.sorting import in_time_order  # noqa: E402
@@ -39,3 +43,18 @@ def test_rows_are_sorted_as_python_sorts_them(run_bytes: int, typed: bool) -> No
         [(row[0], 1.0)] for row in rows
     ]
     assert rows == [row[1:] for row in sorted(expected, key=lambda row: 1e9 if row[0] is None else row[0])]
+
+
+@pytest.mark.parametrize("pattern", [each for several in WRITTEN.values() for each in several] + ["%s"])
+def test_shuffled_rows_are_sorted_by_times_in_any_form(pattern: str) -> None:
+    step = timedelta(hours=31) if "%d" in pattern or pattern == "%s" else timedelta(days=31)
+    times = [datetime(2012, 1, 1, 0, 30) + step * at for at in range(60)]
+    cells = np.array([f"{when:{pattern}}" for when in times])
+    order = np.random.default_rng(3).permutation(len(cells))
+    blocks = [
+        Block(pa.table({"when": cells[part], "at": part}), "table.csv", 20 * i + 1)
+        for i, part in enumerate(np.split(order, 3))
+    ]
+    found = pa.concat_tables(block.table for block in in_time_order(blocks, "when"))
+    same = [cells[int(at)] for at in found.column("at").to_pylist()]  # days without hours may be there twice
+    assert same == cells.tolist()

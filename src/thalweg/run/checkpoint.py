@@ -157,7 +157,7 @@ def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
     if run.alerts.rules:
         run.alerts.restore(plain["alerts_fired"], arrays)
     run.late.clock = int(plain["clock"])
-    run.clocks = {name: Clock(form) for name, form in plain["clocks"].items()}
+    run.clocks = {name: Clock(form, run.options.na) for name, form in plain["clocks"].items()}
     if plain.get("file_order", "names") == "names":
         run.natural_order = False
         run.source = replace(run.source, files=tuple(sorted(run.source.files)))

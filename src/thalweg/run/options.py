@@ -112,7 +112,7 @@ class RunOptions:
         metavar="COL",
     )
     time: str | None = _option(
-        None, help="Column with the time of a row: timestamps or integers.", metavar="COL", on_spark=True
+        None, help="Column with the time of a row: times or numbers.", metavar="COL", on_spark=True
     )
     sort: bool = _option(
         False,
@@ -312,6 +312,9 @@ class RunOptions:
                 f"{option('drop', self.target)} names the target column: drop another column, or change "
                 f"{option('target')}"
             )
+        for name in ("time", "label_time"):
+            if getattr(self, name) == self.target:
+                raise InvalidParameter.of_option(name, "be a column of times beside the target", self.target)
         if not all(value.strip() for value in self.na):
             raise InvalidParameter.of_option("na", "name a value: an empty cell is missing anyway", "")
         if self.coverage not in COVERAGES:

@@ -43,11 +43,13 @@ from thalweg.stopping import Stopped, stopping
 from thalweg.store import dumps
 from thalweg.table_model import TableModel
 from thalweg.tables import Chunk, Encoder, Fingerprint, Plan, Source, chunks, open_source, plan_columns
-from thalweg.tables.cells import parsed
+from thalweg.tables.cells import parsed, trimmed
 from thalweg.tables.clock import NEVER, Clock
+from thalweg.tables.kinds import TimeColumn
 from thalweg.tables.oddities import oddities
-from thalweg.tables.rows import HEAD_ROWS
+from thalweg.tables.rows import HEAD_ROWS, as_text
 from thalweg.tables.sorting import in_time_order
+from thalweg.tables.timestamps import form_of
 
 if TYPE_CHECKING:
     from thalweg.run.memory_source import MemorySource
@@ -141,7 +143,7 @@ class RunEngine:
         head = self.head if limit is None else min(self.head, limit)
         blocks = self.progress.watch(self.source.blocks())
         if self.options.sort and self.options.time is not None:
-            blocks = in_time_order(blocks, self.options.time)
+            blocks = in_time_order(blocks, self.options.time, head=head, settle=self._settle_clock)
         # A pipe is not read ahead: nobody knows when it gives more, and a run that is done must not wait for it.
         found = chunks(blocks if self.source.is_pipe else one_ahead(blocks), size, head=head)
         for chunk in found if self.source.is_pipe else self._parsed_ahead(found):
@@ -261,8 +263,11 @@ class RunEngine:
 
     def _plan(self, head: Chunk) -> Encoder:
         reserved = [name for name in (self.options.label_time,) if name is not None]
-        if self.options.time is not None and self.options.time not in head.column_names:
-            raise InvalidInput.of_column(head.pieces[0].block.file, self.options.time, head.column_names)
+        for name in (self.options.time, *reserved):
+            if name is not None and name not in head.column_names:
+                raise InvalidInput.of_column(head.pieces[0].block.file, name, head.column_names)
+            if name is not None and name not in self.clocks:  # sorting has settled that of the rows already
+                self._settle_clock(name, head.column(name))
         plan = self._columns(head, reserved, detect_text=True)
         self.task = self.tasks.settle(head)
         text_left_out: list[str] = []
@@ -273,9 +278,7 @@ class RunEngine:
             plan, text_left_out = self._without_text(plan, self._columns(head, reserved, detect_text=False))
         if self.tasks.found is not None:
             self.say(self.tasks.found)
-        self.clocks = {
-            name: Clock.settle(name, head.column(name)) for name in (self.options.time, *reserved) if name is not None
-        }
+        self._say_forms(head, plan)
         if len({clock.counts for clock in self.clocks.values()}) > 1:
             raise InvalidInput(
                 f"columns {self.options.time!r} and {self.options.label_time!r} cannot be compared: "
@@ -292,6 +295,28 @@ class RunEngine:
             oddities(head, plan, self.task.codes(head), na=given.na, time=given.time, categorical=given.categorical)
         )
         return self.new_encoder(plan)
+
+    def _settle_clock(self, name: str, column: Any) -> Clock:
+        """The clock of a column, by its first rows in the order of the file."""
+        like = None if name == self.options.time else self.clocks.get(str(self.options.time))
+        self.clocks[name] = Clock.settle(name, column, self.options.na, like)
+        return self.clocks[name]
+
+    def _say_forms(self, head: Chunk, plan: Plan) -> None:
+        """Whether days or months come first, where the first rows had to show it."""
+        times = [each for each in plan.columns if isinstance(each, TimeColumn) and each.name not in self.clocks]
+        found = {name: clock.found for name, clock in self.clocks.items()}
+        found |= {
+            each.name: form_of(trimmed(as_text(head.column(each.name)))) for each in times if each.is_exchangeable
+        }
+        for name, form in found.items():
+            if form is None or form.because is None:
+                continue
+            sentence = f"column {name!r} is read as {form.form}: {form.because}"
+            if form.likely:
+                self.notices.odd([f"{sentence}; if that is wrong, write its dates as 2024-01-31"])
+            elif name in self.clocks:
+                self.say(sentence)
 
     def new_encoder(self, plan: Plan) -> Encoder:
         """An encoder that has seen no row."""
@@ -333,6 +358,7 @@ class RunEngine:
             ngrams=parse_ngrams(self.options.ngrams),
             hash_bits=self.options.hash_bits,
             key=self.options.key,
+            forms={name: clock.found for name, clock in self.clocks.items() if clock.found is not None},
         )
 
     def _times(
@@ -345,7 +371,7 @@ class RunEngine:
         now, wrong = parsed(self.clocks[time_column], chunk.column(time_column))
         if label_column is None:
             self.notices.times_of(time_column, now)
-            return now, None, []
+            return now, None, [(at, time_column, what) for at, what in wrong]
         seen = {at for at, _ in wrong}
         places = (int(at) for at in np.flatnonzero(now == NEVER))
         wrong += [(at, "the time of the row is missing") for at in places if at not in seen]

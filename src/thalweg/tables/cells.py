@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from thalweg.tables.durations import seconds_of
 from thalweg.tables.rows import as_text
-from thalweg.tables.timestamps import FORMS, ISO_EXAMPLE, in_iso
+from thalweg.tables.timestamps import FORMS, times_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -285,16 +285,6 @@ def is_number(cell: str, decimal: Decimal = ".") -> bool:
     return "_" not in cell
 
 
-def is_time(cell: str, form: str | None = None) -> bool:
-    import pyarrow as pa
-
-    try:
-        timestamps(pa.chunked_array([[cell]], pa.string()), form)
-    except BadCell:
-        return False
-    return True
-
-
 def timestamps(column: pa.ChunkedArray, form: str | None = None) -> NDArray[np.datetime64]:
     """A column as times, to the microsecond, NaT where one is missing; `BadCell` names the first that is none."""
     import pyarrow as pa
@@ -306,36 +296,21 @@ def timestamps(column: pa.ChunkedArray, form: str | None = None) -> NDArray[np.d
         column = as_text(column)  # a time of day, a number or a truth value: as in a file of text
     if is_text(column):
         column = trimmed(column)
-        iso = column if form is None else in_iso(column, form)
-        try:
-            column = pc.cast(iso, pa.timestamp("us"))
-        except pa.ArrowInvalid:
-            column = _one_by_one(column, iso, ISO_EXAMPLE if form is None else FORMS[form].example)
-    elif column.null_count == len(column):
+        if form is None:
+            try:
+                return np.asarray(pc.cast(column, pa.timestamp("us")).to_numpy(), dtype="datetime64[us]")
+            except pa.ArrowInvalid:
+                pass  # then with zones, or digits left out
+        found, wrong = times_in(column, form)
+        if wrong.any():
+            at = int(wrong.argmax())
+            raise BadCell(at, f"{brief(column[at].as_py())!r} is not a time such as {FORMS[form].example}")
+        return found
+    if column.null_count == len(column):
         return np.full(len(column), np.datetime64("NaT", "us"))
-    elif not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
+    if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
         raise BadCell(0, f"a column of type {column.type} holds no times")
-    found = pc.cast(column, pa.timestamp("us"), safe=False).to_numpy()
-    return np.asarray(found, dtype="datetime64[us]")
-
-
-def _one_by_one(column: pa.ChunkedArray, iso: pa.ChunkedArray, example: str) -> Any:
-    """Slowly: times with zones, which are turned to UTC."""
-    from datetime import UTC, datetime
-
-    import pyarrow as pa
-
-    found: list[datetime | None] = []
-    for at, cell in enumerate(iso.to_pylist()):
-        if cell is None:
-            found.append(None)
-            continue
-        try:
-            when = datetime.fromisoformat(cell)
-        except ValueError as error:
-            raise BadCell(at, f"{brief(column[at].as_py())!r} is not a time such as {example}") from error
-        found.append(when if when.tzinfo is None else when.astimezone(UTC).replace(tzinfo=None))
-    return pa.chunked_array([found], pa.timestamp("us"))
+    return np.asarray(pc.cast(column, pa.timestamp("us"), safe=False).to_numpy(), dtype="datetime64[us]")
 
 
 def spelled_as(word: str, known: Collection[str]) -> str:

@@ -1,81 +1,136 @@
-"""The column that says when a row or its label comes: times in one of the known forms, or whole numbers that grow."""
+"""The column that says when a row or its label comes: times in one of the known forms, or numbers that grow."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
-from thalweg.tables.cells import BadCell, brief, is_text, timestamps, trimmed
+from thalweg.option_names import option
+from thalweg.tables.cells import BadCell, brief, is_number, is_text, numbers, timestamps, trimmed, without
 from thalweg.tables.rows import as_text
-from thalweg.tables.timestamps import form_of
+from thalweg.tables.timestamps import FORMS, FoundForm, examples_in_words, form_of, times_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 #: The time of what never comes.
 NEVER = np.iinfo(np.int64).max
-_COUNTER = "whole numbers"
+_COUNTER, _DECIMALS = "whole numbers", "numbers"
+#: Units since 1970, each with its length in microseconds: a column of whole numbers that lie between 1980 and 2100.
+_EPOCHS = {f"{unit} since 1970": micros for unit, micros in (("seconds", 1e6), ("milliseconds", 1e3))} | {
+    "microseconds since 1970": 1.0,
+    "nanoseconds since 1970": 1e-3,
+}
+_FIRST, _LAST = 315_532_800e6, 4_102_444_800e6
 
 
 class Clock:
     """When something comes, as numbers that can be compared: microseconds, or a counter's own.
 
-    ``form`` is how the times are written, as `thalweg.tables.timestamps` names it; "whole numbers" for a counter such
-    as seconds since 1970; None for ISO 8601 and for columns with a type of their own.
+    ``form`` is how the times are written, as `thalweg.tables.timestamps` names it; "seconds since 1970" and the like;
+    "whole numbers" or "numbers" for a counter; None for ISO 8601 and for columns with a type of their own. ``na`` are
+    texts that stand for a missing time.
     """
 
-    def __init__(self, form: str | None = None) -> None:
+    def __init__(self, form: str | None = None, na: Sequence[str] = (), found: FoundForm | None = None) -> None:
         self.form = form
+        self.na = tuple(na)
+        #: How the form was found, where it is one of `FORMS`.
+        self.found = found
 
     @property
     def counts(self) -> bool:
-        """Whether it holds whole numbers, not times."""
-        return self.form == _COUNTER
+        """Whether it holds numbers, not times."""
+        return self.form in (_COUNTER, _DECIMALS)
 
     @classmethod
-    def settle(cls, name: str, column: pa.ChunkedArray) -> Clock:
-        """The clock of a column, by its first cells."""
+    def settle(cls, name: str, column: pa.ChunkedArray, na: Sequence[str] = (), like: Clock | None = None) -> Clock:
+        """The clock of a column, by its first cells; ``like`` another one, where all of them are missing."""
         import pyarrow as pa
 
-        if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-            return cls(_COUNTER)
-        if pa.types.is_nested(column.type):
-            raise InvalidInput(f"column {name!r} must hold times, got values of type {column.type}")
-        if not is_text(column):
-            return cls()
-        cells = trimmed(column).drop_null().unique().to_pylist()
-        if sum(_is_whole(cell) for cell in cells) > len(cells) / 2:
-            return cls(_COUNTER)
-        form = form_of(cells)
-        if form == "unclear":
+        column = without(column, na)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        kind = column.type
+        if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+            return cls(na=na)
+        if column.null_count == len(column) or (is_text(column) and trimmed(column).null_count == len(column)):
+            if like is not None:
+                return like
+            raise InvalidInput(f"column {name!r} must hold times, but all of its first {len(column):,} are missing")
+        if pa.types.is_boolean(kind) or not (
+            is_text(column) or pa.types.is_primitive(kind) or pa.types.is_decimal(kind)
+        ):
+            raise InvalidInput(f"column {name!r} must hold times, got values of type {brief(str(kind))}")
+        if pa.types.is_duration(kind):
+            return cls(_COUNTER, na)
+        cells = trimmed(as_text(column)).drop_null()
+        if form := _number_form(cells):
+            return cls(form, na)
+        found = form_of(cells)
+        if found is None:
+            example = cells[0].as_py()
             raise InvalidInput(
-                f"the times in column {name!r}, such as {brief(cells[0])!r}, may be day/month or month/day: "
-                "write them as 2024-01-31"
+                f"column {name!r} must hold times or numbers, but holds {brief(example)!r}: times are read that are "
+                f"written as {examples_in_words()}"
             )
-        return cls(form)
+        if found.unclear:
+            raise InvalidInput(
+                f"the times in column {name!r}, such as {brief(cells[0].as_py())!r}, may be day/month or month/day: "
+                f"write them as 2024-01-31, or let more rows decide, as with {option('head', 10 * len(column))}"
+            )
+        return cls(found.form, na, found)
 
     def parse(self, column: pa.ChunkedArray) -> NDArray[np.int64]:
         """The times, `NEVER` where one is missing; `BadCell` names the first that is none."""
-        if self.counts:
-            return _whole_numbers(column)
+        column = without(column, self.na)
+        if self.form not in FORMS:
+            return _numbers(column, str(self.form))
         found = timestamps(column, self.form)
         return np.where(np.isnat(found), NEVER, found.astype(np.int64))
 
 
-def _whole_numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
+def _number_form(cells: pa.ChunkedArray) -> str | None:
+    """What most of the different cells count, where they are numbers."""
+    different = cells.unique()
+    found = [cell for cell in different.to_pylist() if is_number(cell)]
+    if len(found) <= len(different) / 2:
+        return None
+    values = np.array(found, dtype=np.float64)
+    for form, micros in _EPOCHS.items():
+        if ((values * micros >= _FIRST) & (values * micros <= _LAST)).all():
+            return form
+    if not times_in(different, "yearmonthday")[1].any():
+        return "yearmonthday"
+    return _COUNTER if sum(map(_is_whole, found)) > len(found) / 2 else _DECIMALS
+
+
+def _numbers(column: pa.ChunkedArray, form: str) -> NDArray[np.int64]:
+    """Numbers of a clock: of decimals, and of what is counted since 1970, millionths."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_duration(column.type):
+        column = pc.cast(column, pa.int64())
     cells: Any = trimmed(as_text(column))
-    try:
-        found = pc.cast(cells, pa.int64())
-    except pa.ArrowInvalid as error:
-        at, cell = next((at, cell) for at, cell in enumerate(cells.to_pylist()) if cell and not _is_whole(cell))
-        raise BadCell(at, f"{brief(cell)!r} is not a whole number, as the times before it are") from error
-    return np.asarray(pc.fill_null(found, NEVER), dtype=np.int64)
+    if form == _COUNTER:
+        try:
+            found = pc.cast(cells, pa.int64())
+        except pa.ArrowInvalid as error:
+            at, cell = next((at, cell) for at, cell in enumerate(cells.to_pylist()) if cell and not _is_whole(cell))
+            raise BadCell(at, f"{brief(cell)!r} is not a whole number, as the times before it are") from error
+        return np.asarray(pc.fill_null(found, NEVER), dtype=np.int64)
+    values = numbers(cells)
+    scaled = np.round(values * (1e6 if form == _DECIMALS else _EPOCHS[form]))
+    far = np.abs(scaled) >= NEVER
+    if far.any():
+        at = int(far.argmax())
+        raise BadCell(at, f"{brief(cells[at].as_py())!r} is too large for a time")
+    return np.where(np.isnan(scaled), NEVER, np.nan_to_num(scaled).astype(np.int64))
 
 
 def _is_whole(cell: str) -> bool:

@@ -27,6 +27,7 @@ from thalweg.tables.cells import (
     without,
 )
 from thalweg.tables.sentinels import LateSentinels
+from thalweg.tables.timestamps import FORMS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -373,10 +374,17 @@ class TimeColumn(Column):
         self.cycles: tuple[str, ...] = ("hour", "weekday") if hours else ("weekday", "day of year")
         if form == "hour:minute":
             self.cycles = ("hour",)
+        elif FORMS[form].monthly:
+            self.cycles = ("day of year",)
         features = tuple(f"{name} {wave} {cycle}" for cycle in self.cycles for wave in ("sin", "cos"))
         told = f"{' and '.join(self.cycles)} as points on a circle"
         told += "" if form is None else f", read as {form}"
         super().__init__(name, features, f"{told}; its middle for a missing value", na)
+
+    @property
+    def is_exchangeable(self) -> bool:
+        """Whether its days could be read as months."""
+        return FORMS[self.form].exchanged is not None
 
     def parse(self, column: pa.ChunkedArray) -> NDArray[np.datetime64]:
         return timestamps(without(column, self.na), self.form)

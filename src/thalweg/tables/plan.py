@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
 from thalweg.option_names import option, owner_of_parameters
@@ -21,7 +22,6 @@ from thalweg.tables.cells import (
     decimal_of,
     is_number,
     is_text,
-    is_time,
     looks_like,
     names,
     numbers,
@@ -49,7 +49,7 @@ from thalweg.tables.sparse_category import SparseCategoryColumn
 from thalweg.tables.sparse_column import HASH_BITS, MOST_HASH_BITS
 from thalweg.tables.sparse_kinds import MapColumn, map_keys
 from thalweg.tables.text_column import TextColumn, seems_text
-from thalweg.tables.timestamps import FORMS, form_of, seems_a_date
+from thalweg.tables.timestamps import FORMS, FoundForm, form_of, times_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -213,7 +213,7 @@ def column_from_json(kind: str, name: str, default: Any = None, **options: Any) 
     """A column as a file describes it, which may be forged: ValueError before it takes all memory."""
     too_wide = options.get("room", 0) > MOST_CATEGORIES or not 1 <= options.get("rates", 1) <= MOST_RATES
     too_wide |= not 1 <= options.get("hash_bits", HASH_BITS) <= MOST_HASH_BITS
-    if too_wide or options.get("form") not in (None, *FORMS) or options.get("keys", "index") not in ("index", "name"):
+    if too_wide or options.get("form") not in FORMS or options.get("keys", "index") not in ("index", "name"):
         raise ValueError(f"column {name!r} has an invalid description")
     column = _KINDS[kind](name, **options)
     if default is not None:
@@ -236,6 +236,7 @@ def plan_columns(
     ngrams: tuple[int, int] = (1, 1),
     hash_bits: int = HASH_BITS,
     key: str | None = None,
+    forms: Mapping[str, FoundForm] | None = None,
 ) -> Plan:
     """Look at the first rows and settle what each column is.
 
@@ -267,6 +268,8 @@ def plan_columns(
         Binary logarithm of the number of features of each column whose words or names are hashed.
     key : str, optional
         The column that says which key's model a row belongs to.
+    forms : mapping of str to FoundForm, optional
+        By name, how the times of a column are written, where other rows than the first ones have settled it.
     """
     import pyarrow as pa
 
@@ -306,6 +309,7 @@ def plan_columns(
                     decimal=decimal,
                     rates=rates,
                     as_text=as_text if detect_text else None,
+                    form=(forms or {}).get(name),
                 )
             if isinstance(found, str):
                 left_out[name] = found
@@ -346,8 +350,12 @@ def _settle(
     decimal: Decimal | None,
     rates: int,
     as_text: TextColumn | None,
+    form: FoundForm | None = None,
 ) -> Column | str:
-    """What a column is, or why it is left out; ``as_text`` is what it becomes where it holds running text."""
+    """What a column is, or why it is left out; ``as_text`` is what it becomes where it holds running text.
+
+    ``form`` is how its times are written, where that is known.
+    """
     import pyarrow as pa
 
     if keys := map_keys(column.type):
@@ -360,20 +368,18 @@ def _settle(
         return f"left out: all of the first {len(column):,} values are missing: empty or {OR_MISSING}"
     if pa.types.is_duration(column.type):
         return DurationColumn(name, indicator=column.null_count > 0)
+    if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
+        return TimeColumn(name, hours=_has_hours(timestamps(column)))
     try:
         values = numbers(column, decimal or ".")
     except BadCell:
         return (
-            _time(name, column)
-            or _duration(name, column)
-            or _other_time(name, column)
+            _duration(name, column)
+            or _time(name, column, form)
             or (_comma_number(name, column) if decimal is None else None)
             or _dirty_number(name, column, decimal or ".")
-            or _dirty_time(name, column)
             or _category(name, column, declared=False, rates=rates, as_text=as_text)
         )
-    if pa.types.is_temporal(column.type):
-        return _time(name, column) or "left out: its times cannot be read"
     if _UNNAMED.fullmatch(name) and len(values) > 1 and (np.diff(values) == 1).all():
         return "left out: it has no name and counts the rows, as an index of pandas does"
     return NumberColumn(name, indicator=bool(np.isnan(values).any()), decimal=decimal or ".")
@@ -398,13 +404,9 @@ def _with_na(column: Column, cells: pa.ChunkedArray, na: Sequence[str], *, detec
     return column
 
 
-def _time(name: str, column: pa.ChunkedArray) -> Column | None:
-    try:
-        found = timestamps(column)
-    except BadCell:
-        return None
-    known = found[~np.isnat(found)]
-    return TimeColumn(name, hours=bool((known != known.astype("datetime64[D]")).any()))
+def _has_hours(times: NDArray[np.datetime64]) -> bool:
+    known = times[~np.isnat(times)]
+    return bool((known != known.astype("datetime64[D]")).any())
 
 
 def _duration(name: str, column: pa.ChunkedArray) -> Column | None:
@@ -420,21 +422,17 @@ def _different(column: pa.ChunkedArray) -> list[str]:
     return cells
 
 
-def _other_time(name: str, column: pa.ChunkedArray) -> Column | str | None:
-    """Times in a form that is not ISO 8601, for which cells that are none make their rows bad."""
-    import pyarrow as pa
-
-    cells = _different(column)
-    form = form_of(cells)
-    if form is None:
+def _time(name: str, column: pa.ChunkedArray, known: FoundForm | None) -> Column | str | None:
+    """Times in text, for which cells that are none make their rows bad."""
+    cells = trimmed(as_text(column))
+    found = known or form_of(cells)
+    if found is None:
         return None
-    if form == "unclear":
-        return f"left out: its dates, such as {cells[0]}, may be day/month or month/day: write them as 2024-01-31"
-    fitting = [cell for cell in cells if is_time(cell, form)]
-    if len(fitting) <= len(cells) / 2:
-        return None
-    found = timestamps(pa.chunked_array([fitting], pa.string()), form)
-    return TimeColumn(name, hours=bool((found != found.astype("datetime64[D]")).any()), form=form)
+    if found.unclear:
+        example = cells.drop_null()[0].as_py()
+        return f"left out: its dates, such as {example}, may be day/month or month/day: write them as 2024-01-31"
+    times = times_in(cells, found.form)[0]
+    return TimeColumn(name, hours=_has_hours(times), form=found.form)
 
 
 def _comma_number(name: str, column: pa.ChunkedArray) -> Column | str | None:
@@ -450,17 +448,6 @@ def _comma_number(name: str, column: pa.ChunkedArray) -> Column | str | None:
     if owner_of_parameters() is None:  # rows in memory have no decimal separator
         advice = f"give {option('decimal', ',')} or {advice}"
     return f"left out: the comma in {example} may part thousands: {advice}"
-
-
-def _dirty_time(name: str, column: pa.ChunkedArray) -> Column | None:
-    """Times with some cells that are none, for which their rows are bad; categories do not look like times."""
-    import pyarrow as pa
-
-    distinct = _different(column)
-    times = [cell for cell in distinct if is_time(cell)]
-    if len(times) <= len(distinct) / 2:
-        return None
-    return _time(name, pa.chunked_array([times], pa.string()))
 
 
 def _dirty_number(name: str, column: pa.ChunkedArray, decimal: Decimal) -> Column | None:
@@ -503,8 +490,6 @@ def _category(
     if not declared and distinct > _MANY and distinct > len(cells) / 2:
         if seems := looks_like(different):
             return f"left out: it seems to hold {seems}, such as {brief(different[0])}"
-        if seems_a_date(different):
-            return f"left out: it seems to hold dates, such as {brief(different[0])}: write them as 2024-01-31T07:30"
         if as_text is not None and seems_text(different):
             return as_text
         if distinct > _ALMOST_ALL * len(cells):

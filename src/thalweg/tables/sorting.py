@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidInput
 from thalweg.tables.cells import parsed
 from thalweg.tables.clock import Clock
-from thalweg.tables.rows import HEAD_ROWS, BadRow, Block, as_text
+from thalweg.tables.rows import HEAD_ROWS, BadRow, Block, Chunk, Piece, as_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +29,14 @@ _RUN_BYTES, _BATCHES = 1 << 25, 64
 _TIME, _PLACE, _FILE, _NUMBER = range(-4, 0)
 
 
-def in_time_order(blocks: Iterable[Block], time: str, run_bytes: int = _RUN_BYTES) -> Iterator[Block]:
+def in_time_order(
+    blocks: Iterable[Block],
+    time: str,
+    run_bytes: int = _RUN_BYTES,
+    *,
+    head: int = HEAD_ROWS,
+    settle: Callable[[str, pa.ChunkedArray], Clock] = Clock.settle,
+) -> Iterator[Block]:
     """The same rows by the times in a column; rows that could not be read come first, as bad ones.
 
     Parameters
@@ -37,16 +44,20 @@ def in_time_order(blocks: Iterable[Block], time: str, run_bytes: int = _RUN_BYTE
     blocks : iterable of Block
         The rows.
     time : str
-        The column of timestamps or integers.
+        The column of times or numbers.
     run_bytes : int
         Bytes of rows in memory before they are written to the disk.
+    head : int
+        Rows that settle how the times are written.
+    settle : callable
+        Makes the clock of the column of this name out of these rows.
     """
-    marker = _Marker(time)
+    marker = _Marker(time, head, settle)
     with tempfile.TemporaryFile() as disk:
         runs: list[_Run] = []
         held: list[pa.Table] = []
         size = 0
-        for block in blocks:
+        for block in marker.settled(blocks):
             held.append(marker.mark(block))
             size += held[-1].nbytes
             if size >= run_bytes:
@@ -70,9 +81,11 @@ def in_time_order(blocks: Iterable[Block], time: str, run_bytes: int = _RUN_BYTE
 class _Marker:
     """Adds the columns that sorting needs; the first rows settle how times are written."""
 
-    def __init__(self, time: str) -> None:
+    def __init__(self, time: str, head: int, settle: Callable[[str, pa.ChunkedArray], Clock]) -> None:
         self._time = time
-        self._clock: Clock | None = None
+        self._head = head
+        self._settle = settle
+        self._clock = Clock()
         self._rows = 0
         self.files: list[str] = []
         self.bad: list[BadRow] = []
@@ -80,15 +93,27 @@ class _Marker:
         self.nominal: frozenset[str] = frozenset()
         self.ignored: dict[str, tuple[str, int]] = {}
 
+    def settled(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """The same blocks, once the clock is settled by their first rows."""
+        given = iter(blocks)
+        first: list[Block] = []
+        for block in given:
+            if self._time not in block.table.column_names:
+                raise InvalidInput.of_column(block.file, self._time, block.table.column_names)
+            first.append(block)
+            if sum(len(each.table) for each in first) >= self._head:
+                break
+        pieces = [Piece(block, 0, len(block.table)) for block in first if len(block.table)]
+        if pieces:
+            self._clock = self._settle(self._time, Chunk(pieces, []).column(self._time).slice(0, self._head))
+        yield from first
+        yield from given
+
     def mark(self, block: Block) -> pa.Table:
         import pyarrow as pa
 
         names, count = block.table.column_names, len(block.table)
-        if self._time not in names:
-            raise InvalidInput.of_column(block.file, self._time, names)
         column = block.table.column(self._time)
-        if self._clock is None:
-            self._clock = Clock.settle(self._time, column.slice(0, HEAD_ROWS))
         # A time that cannot be read is complained of when its row is encoded.
         times = parsed(self._clock, column)[0] if count else []
         if block.file not in self.files[-1:]:
