@@ -39,6 +39,18 @@ def test_runs_over_the_same_data_stand_side_by_side_the_best_first(
     assert max(map(len, lines)) <= 80
 
 
+def test_a_baseline_that_is_better_than_every_run_is_named_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    score = {"error": 0.15, "recent": 0.1, "kappa": 0.0, "kappa_temporal": None}
+    for model, error in (("oldc", 0.3), ("auto", 0.2)):
+        record(tmp_path / model, model, error, change={"scores": {"majority": score}})
+    _, out, _ = run(capsys, tmp_path / "oldc", tmp_path / "auto")
+    said = " ".join(out.split())
+    assert re.search(r"No run is better than majority, a baseline: error 15\.0 % against (19|20)\.\d %\. Of the ", said)
+    assert "Of the runs, auto has the lowest error: " in said
+
+
 def test_a_small_difference_is_not_called_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record(tmp_path / "a", "oldc", 0.30)
     record(tmp_path / "b", "auto", 0.30, seed=1)

@@ -17,7 +17,7 @@ from thalweg.errors import InvalidParameter
 from thalweg.evaluate import mean_interval
 from thalweg.evaluate.running_auc import log_odds_bins
 from thalweg.report.page import build
-from thalweg.report.page.rare_verdict import question
+from thalweg.report.page.rare_verdict import no_change_area, question
 from thalweg.report.page.verdict import headline, tiles, tone
 from thalweg.run.metrics import metrics_of
 from thalweg.run.options import RunOptions
@@ -185,7 +185,7 @@ def test_a_rare_class_leads_the_report_without_being_asked_for(
     found = metrics()
     assert Path("out/figures/positive.svg").exists()
     assert question(found) == "positive"
-    assert headline(found).startswith("PR AUC 0.")
+    assert headline(found).startswith("Better than chance: PR AUC 0.")
     assert said.splitlines()[0] == headline(found)
     assert [tile.name for tile in tiles(found)][:3] == ["PR AUC", "Recall", "Precision"]
     page = Path("out/report.html").read_text()
@@ -199,6 +199,44 @@ def test_a_rare_class_leads_the_report_without_being_asked_for(
     del found["rare"]
     assert question(found) is None
     assert "Error over time" in build(found)
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_a_file_sorted_by_its_label_is_no_success(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], shuffled: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    truth = np.arange(900) < 60
+    if shuffled:
+        rng.shuffle(truth)
+    values = np.round(rng.normal(size=900) + truth, 3)
+    lines = (f"{a},{'yes' if t else 'no'}\n" for a, t in zip(values, truth, strict=True))
+    Path("table.csv").write_text("a,stroke\n" + "".join(lines))
+    _, said, _ = run(capsys, "run", "table.csv", "--target", "stroke", "--positive", "yes", "--out", "out")
+    found = metrics()
+    no_change = sk.average_precision_score(truth[1:], truth[:-1])
+    assert no_change_area(found["rare"]) == pytest.approx(no_change)
+    first = said.splitlines()[0]
+    if shuffled:
+        assert first.startswith("Better than chance: PR AUC 0.")
+        assert f"where no-change has {no_change:.3f} and chance {truth[1:].mean():.3f}; recall" in first
+    else:
+        assert first.startswith("Not better than no-change, which repeats the last label: ")
+        assert tone(found) == "worse"
+    sorted_by_label = "The label changes only once in 899 rows: is the file sorted by it?"
+    assert (sorted_by_label in " ".join(said.split())) == (not shuffled)
+    assert (sorted_by_label in Path("out/report.html").read_text()) == (not shuffled)
+
+
+def test_one_label_leaves_nothing_to_learn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("table.csv").write_text("a,state\n" + "".join(f"{at * 7 % 11},on\n" for at in range(300)))
+    _, said, _ = run(capsys, "run", "table.csv", "--target", "state", "--out", "out")
+    assert said.startswith("Every scored row has the label on: there is nothing to learn.")
+    assert "interval" not in Path("out/report.html").read_text().split("</section>")[0].split("<main>")[1]
 
 
 def test_costs_and_alerts_lead_where_they_are_asked_for(rare_table: None, capsys: pytest.CaptureFixture[str]) -> None:
@@ -268,7 +306,13 @@ def test_many_classes_have_macro_averages_and_a_table(
     assert model["macro_f1"] == pytest.approx(sk.f1_score(labels, answers, average="macro", zero_division=0))
     assert model["balanced_accuracy"] == pytest.approx(sk.balanced_accuracy_score(labels, answers))
     assert "roc_auc" not in model
-    assert said.startswith(f"Balanced accuracy {100 * model['balanced_accuracy']:.1f}")
+    assert said.startswith("Better than majority, the best baseline: error ")
+    assert f"Balanced accuracy over 20 classes {100 * model['balanced_accuracy']:.1f}" in said.splitlines()[0]
+    classes = found["rare"]["classes"]
+    missed = [label for label, share in zip(classes["labels"], classes["recall"], strict=True) if not share]
+    _, _, sentence = " ".join(said.split()).partition("It found no row of ")
+    assert all(label in sentence[:100] for label in missed[:5])
+    assert bool(sentence) == bool(missed)
     assert "All 20 classes" in Path("out/report.html").read_text()
     code, _, complaint = run(capsys, "run", "table.csv", "--target", "kind", "--costs", "fp=1,fn=2", "--out", "other")
     assert code == 2

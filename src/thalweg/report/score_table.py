@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from thalweg.report.page import number_verdict, verdict
 from thalweg.report.page.content import Known, as_metrics
 from thalweg.report.page.number_content import as_number_metrics, is_regression
-from thalweg.report.page.rare_verdict import cost_baselines, question
-from thalweg.report.page.standing import Standing
+from thalweg.report.page.rare_verdict import cost_baselines, no_change_area, question
+from thalweg.report.page.standing import Standing, recent_rows
 
 #: What the kappas mean, for those who read them in a terminal.
 KAPPAS = "κ: 1 no mistakes, 0 guessing by class frequency (κ temporal: 0 no change)."
@@ -45,12 +45,13 @@ def score_table(metrics: Mapping[str, Any]) -> ScoreTable:
 def _of_labels(metrics: Mapping[str, Any]) -> ScoreTable:
     scores = metrics["scores"]
     names = {metrics["model"]["name"]: "model", "no change": "no_change", "majority": "majority"}
-    recent = verdict.recent_rows(as_metrics(metrics))
+    recent = recent_rows(metrics)
     measures = {"error": "error", recent: "recent", "κ": "kappa", "κ temporal": "kappa_temporal"}
     if asked := question(as_metrics(metrics)):
         scores = {key: metrics["rare"]["scores"][key] | {"error": each["error"]} for key, each in scores.items()}
         measures = {"balanced accuracy": "balanced_accuracy", "macro F1": "macro_f1", "G-mean": "g_mean"}
         if asked != "classes":
+            scores["no_change"] = {"pr_auc": no_change_area(metrics["rare"])} | scores["no_change"]
             measures = {"PR AUC": "pr_auc", "ROC AUC": "roc_auc", "recall": "recall", "precision": "precision"}
         measures |= {"cost": "cost", "error": "error"} if "cost" in scores["model"] else {"error": "error"}
     lines = {name: tuple(scores[key].get(measure) for measure in measures.values()) for name, key in names.items()}
@@ -66,7 +67,7 @@ def _of_numbers(metrics: Mapping[str, Any]) -> ScoreTable:
         "MAE": "absolute_error",
         "RMSE": "rmse",
         "R²": "r2",
-        f"MAE,\n{number_verdict.recent_rows(found)}": "recent_absolute_error",
+        f"MAE,\n{recent_rows(metrics)}": "recent_absolute_error",
     }
     names = {"model": metrics["model"]["name"]} | number_verdict.baseline_names(found)
     lines = {

@@ -70,11 +70,18 @@ def errors(headers: Sequence[str], groups: Sequence[Mapping[str, Sequence[float 
 
 def scores(measures: Sequence[str], values: Mapping[str, Sequence[float | None]]) -> Table:
     """Several measures of several classifiers, a line each, the first in bold; a missing value stays empty."""
+    digits = [_digits(column) for column in zip(*values.values(), strict=True)]
     rows = [
-        [name, *("" if value is None else f"{round(value, 3) + 0.0:.3f}" for value in line)]
-        for name, line in values.items()
+        [name, *("" if value is None else f"{round(value, places) + 0.0:.{places}f}" for value, places in each)]
+        for name, each in ((name, zip(line, digits, strict=True)) for name, line in values.items())
     ]
     return lines(("", *measures), [Styled(rows[0], "bold"), *rows[1:]] if rows else [])
+
+
+def _digits(column: Sequence[float | None]) -> int:
+    """Decimals that distinguish small values: three, or up to five where a value would have one digit."""
+    least = min((abs(value) for value in column if value), default=1.0)
+    return 3 if least >= 0.0095 else 4 if least >= 0.00095 else 5
 
 
 def words(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

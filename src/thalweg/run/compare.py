@@ -33,7 +33,10 @@ from thalweg.evaluate import (
 )
 from thalweg.report.page.content import SCHEMA, Known, Metrics, as_metrics
 from thalweg.report.page.formats import UNKNOWN, listed
-from thalweg.report.page.number_content import is_regression
+from thalweg.report.page.number_content import as_number_metrics, is_regression
+from thalweg.report.page.number_verdict import baseline_names
+from thalweg.report.page.rare_verdict import cost_baselines, no_change_area
+from thalweg.report.page.verdict import BASELINES
 from thalweg.run import compare_numbers, compare_rare
 from thalweg.run.compare_numbers import intervals
 from thalweg.run.earlier_names import present_columns, present_metrics
@@ -74,6 +77,19 @@ class RecordedRun:
         """A score of the model; ``cost`` and ``pr_auc`` are those of its rare label."""
         scores: Any = (self.metrics["rare"] if kind in compare_rare.SCORES else self.metrics)["scores"]["model"]
         return float(scores[kind])
+
+    def baselines(self, kind: str) -> dict[str, float]:
+        """The same score of each baseline, by its name."""
+        if self.of_numbers:
+            numbers = as_number_metrics(self.metrics)
+            found = {name: numbers["scores"][key]["absolute_error"] for key, name in baseline_names(numbers).items()}
+        elif kind == "cost":
+            found = {each.phrase: each.cost for each in cost_baselines(self.metrics["rare"])}
+        elif kind == "pr_auc":
+            found = {"no-change": no_change_area(self.metrics["rare"]), "chance": self.metrics["rare"]["share"]}
+        else:
+            found = {name: self.metrics["scores"][key]["error"] for key, name in BASELINES.items()}  # type: ignore[literal-required]
+        return {name: score for name, score in found.items() if score is not None}
 
     @property
     def errors_over_time(self) -> dict[int, Known]:

@@ -13,7 +13,7 @@ from thalweg.errors import InvalidParameter
 from thalweg.evaluate.significance import Interval
 from thalweg.report.notebook import cell, table_html
 from thalweg.report.page.content import as_metrics
-from thalweg.report.page.formats import counted, per_hundred, plain, short
+from thalweg.report.page.formats import counted, per_hundred, percent, plain, short
 from thalweg.report.page.number_content import is_regression
 from thalweg.run.compare import DataSet, Pair, RecordedRun, columns_left_out, pairs, require_same_rows, rows_used
 from thalweg.run.result import Library, Result, as_frame
@@ -134,7 +134,7 @@ class Comparison:
 
 
 def verdict(data: DataSet, pairs: Sequence[Pair]) -> str:
-    """The best run beside the second best, over the rows that both scored.
+    """The best run beside the second best, over the rows that both scored; before it, a baseline that is better.
 
     Where all runs are about the same rare label, its cost decides, or without costs the area under precision and
     recall: a model that never predicts such a label makes few mistakes.
@@ -142,9 +142,24 @@ def verdict(data: DataSet, pairs: Sequence[Pair]) -> str:
     kind = next((each for each in ("cost", "pr_auc") if all(each in (pair.rare or {}) for pair in pairs)), None)
     if kind is None:
         kind = "absolute_error" if next(iter(data.runs.values())).of_numbers else "error"
-    has = _BEST[kind]
     most = kind == "pr_auc"
     best, second = sorted(data.runs, key=lambda name: data.runs[name].score(kind), reverse=most)[:2]
+    return _better_baseline(data.runs[best], kind) + _beside_second(pairs, kind, best, second)
+
+
+def _better_baseline(best: RecordedRun, kind: str) -> str:
+    """A sentence where a baseline has a better score than the best run; empty else."""
+    has, own = _BEST[kind], best.score(kind)
+    sign = -1.0 if kind == "pr_auc" else 1.0
+    name, score = min(best.baselines(kind).items(), key=lambda each: sign * each[1])
+    if sign * score >= sign * own:
+        return ""
+    said = f"{has.written(score)} against {has.written(own)}"
+    return f"No run is better than {name}, a baseline: {has.score} {said}. Of the runs, "
+
+
+def _beside_second(pairs: Sequence[Pair], kind: str, best: str, second: str) -> str:
+    has, most = _BEST[kind], kind == "pr_auc"
     (pair,) = (each for each in pairs if {each.first, each.second} == {best, second})
     spread = {**(pair.errors or {}), **(pair.rare or {})}.get(kind)
     if spread is None:
@@ -185,14 +200,16 @@ class _Best(NamedTuple):
     what: str
     more: str
     unit: str
+    #: How differences are written, and scores.
     amount: Callable[[float], str]
+    written: Callable[[float], str]
 
 
 _BEST = {
-    "error": _Best("error", "the lowest error", "fewer", " mistakes in 100 rows", per_hundred),
-    "absolute_error": _Best("error", "the lowest error", "less", " absolute error a row", short),
-    "cost": _Best("cost", "the lowest cost", "less", " a row", short),
-    "pr_auc": _Best("PR AUC", "the highest PR AUC", "more", "", plain),
+    "error": _Best("error", "the lowest error", "fewer", " mistakes in 100 rows", per_hundred, percent),
+    "absolute_error": _Best("error", "the lowest error", "less", " absolute error a row", short, short),
+    "cost": _Best("cost", "the lowest cost", "less", " a row", short, short),
+    "pr_auc": _Best("PR AUC", "the highest PR AUC", "more", "", plain, plain),
 }
 
 

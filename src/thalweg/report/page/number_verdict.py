@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from thalweg.report.page.content import Known
-from thalweg.report.page.formats import count, counted, lateness, lowest_coverage, per_hundred, percent, plain, short
+from thalweg.report.page.formats import counted, lowest_coverage, per_hundred, percent, plain, short
 from thalweg.report.page.number_content import NumberMetrics, NumberScore, Skill
-from thalweg.report.page.standing import Bar, Standing, Tile, bars, standing
-
-#: From this share of skipped rows on, the headline says so.
-_MANY_SKIPPED = 0.05
+from thalweg.report.page.standing import (
+    Bar,
+    Standing,
+    Tile,
+    bars,
+    how_intervals_are_made,
+    recent_rows,
+    skipped_rows,
+    standing,
+    with_circumstances,
+)
 
 
 def baseline_names(metrics: NumberMetrics) -> dict[str, str]:
@@ -35,13 +42,7 @@ def tone(metrics: NumberMetrics) -> Standing:
 
 def headline(metrics: NumberMetrics) -> str:
     """The model beside the best baseline, its error, how late targets came, and rows skipped, if many."""
-    rows = metrics["rows"]
-    said = [_compared(metrics)]
-    if rows["scored"] and (late := lateness(metrics["run"]["options"], "target")):
-        said.append(f"{late.capitalize()}.")
-    if rows["skipped"] >= _MANY_SKIPPED * rows["read"] > 0:
-        said.append(_skipped(metrics))
-    return " ".join(said)
+    return with_circumstances(_compared(metrics), metrics, "target")
 
 
 def _compared(metrics: NumberMetrics) -> str:
@@ -50,23 +51,19 @@ def _compared(metrics: NumberMetrics) -> str:
     if against["difference"] is None:
         return "No row had a target that could be compared, so nothing can be said."
     if against["skill"] is None:
-        return f"{name[0].upper()}{name[1:]} is never wrong: the target does not change."
-    best_of, error = ", the best baseline", f"mean absolute error {short(metrics['scores']['model']['absolute_error'])}"
+        return f"{name[0].upper()}{name[1:]} is never wrong: the target does not change, there is nothing to learn."
+    best_of, scores = ", the best baseline", metrics["scores"]
+    error = f"mean absolute error {short(scores['model']['absolute_error'])}"
+    both = f"{error} against {short(scores[best]['absolute_error'])}"
     match standing(against):
         case "better":
             return f"Better than {name}{best_of}: {error}, {_share(against['skill'])} less."
         case "worse":
             return f"Worse than {name}{best_of}: {error}, {_share(against['skill'])} more."
         case "even":
-            return f"No significant difference from {name}{best_of}: {error}."
+            return f"No significant difference from {name}{best_of}: {both}."
         case _:
-            return f"Too few rows to distinguish it from {name}{best_of}: {error}."
-
-
-def _skipped(metrics: NumberMetrics) -> str:
-    rows = metrics["rows"]
-    were = "was" if rows["skipped"] == 1 else "were"
-    return f"{count(rows['skipped'])} of {counted(rows['read'], 'row')} {were} skipped."
+            return f"Too few rows to distinguish it from {name}{best_of}: {both}."
 
 
 def _share(skill: Known) -> str:
@@ -89,10 +86,19 @@ def findings(metrics: NumberMetrics) -> list[str]:
         f"squared error {short(model['rmse'])}. Mean absolute errors of the baselines: {others}."
     )
     if rows["skipped"]:
-        happened += f" {_skipped(metrics)}"
+        happened += f" {skipped_rows(metrics)}"
     against = [_against(metrics["verdict"][key]["absolute"], name) for key, name in names.items()]
     compared = f"{', '.join(against[:-1])}, and {against[-1]}"
-    return [happened, f"Its absolute error is {compared}.", *_by_squares(metrics), *_coverage(metrics)]
+    said = [happened, f"Its absolute error is {compared}.", *_advice(metrics)]
+    return [*said, *_by_squares(metrics), *_coverage(metrics)]
+
+
+def _advice(metrics: NumberMetrics) -> list[str]:
+    """Where a baseline is better."""
+    if tone(metrics) != "worse":
+        return []
+    name = baseline_names(metrics)[best_baseline(metrics)]
+    return [f"Always predicting {name}, without looking at any column, does better on this stream."]
 
 
 def _against(skill: Skill, name: str) -> str:
@@ -148,13 +154,7 @@ def _coverage(metrics: NumberMetrics) -> list[str]:
 
 def fine_print(metrics: NumberMetrics) -> str:
     """How the interval was made; empty where there is none."""
-    against = metrics["verdict"][best_baseline(metrics)]["absolute"]
-    if standing(against) == "unknown":
-        return ""
-    return (
-        f"Errors of neighbouring rows go together, so the intervals come from the means of {count(against['blocks'])} "
-        f"blocks of {counted(against['block_rows'], 'row')}, not from single rows."
-    )
+    return how_intervals_are_made(metrics["verdict"][best_baseline(metrics)]["absolute"], "Errors")
 
 
 def intervals(metrics: NumberMetrics) -> list[Bar]:
@@ -170,12 +170,6 @@ def intervals(metrics: NumberMetrics) -> list[Bar]:
 def unit(metrics: NumberMetrics) -> str:
     """What the bars measure."""
     return "absolute error"
-
-
-def recent_rows(metrics: NumberMetrics) -> str:
-    """What the latest errors look back on: in a short run, all that there is."""
-    window, scored = metrics["curve"]["window"], metrics["rows"]["scored"]
-    return f"last {count(window)} rows" if scored > window else f"all {counted(scored, 'row')}"
 
 
 def tiles(metrics: NumberMetrics) -> list[Tile]:

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from thalweg.report.page.content import Difference, Known, Metrics, Rare, RareScore
-from thalweg.report.page.formats import count, counted, percent, plain, short
-from thalweg.report.page.standing import Bar, Standing, Tile, bars, interval, standing
+from thalweg.report.page.formats import count, counted, listed, percent, plain, short
+from thalweg.report.page.standing import Bar, Standing, Tile, bars, how_intervals_are_made, interval, standing
 
 Question = Literal["costs", "alerts", "positive", "classes"]
 
@@ -19,8 +19,9 @@ Question = Literal["costs", "alerts", "positive", "classes"]
 _RARE, _OF_EQUAL = 0.1, 0.5
 #: Of more than two classes, the rare ones together have at least this share: a few odd labels change no report.
 _LEAST_TOGETHER = 0.01
-#: Windows without which no interval is given for the area under the curve.
-_LEAST_WINDOWS = 3
+#: Windows without which the area under the curve has no interval over time, and rows of either kind without which it
+#: has none at all.
+_LEAST_WINDOWS, _LEAST_OF_EACH = 3, 10
 _MOST_NAMED = 5
 
 
@@ -85,31 +86,66 @@ def _reference(metrics: Metrics) -> CostBaseline:
     return min(cost_baselines(_rare(metrics)), key=lambda each: math.inf if each.cost is None else each.cost)
 
 
+def no_change_area(rare: Rare) -> Known:
+    """PR AUC of no-change, whose ranking has two steps: the rows that it predicts as the label, and all others."""
+    score, share = rare["scores"]["no_change"], rare["share"]
+    recall, precision = score.get("recall"), score.get("precision")
+    if recall is None or share is None:
+        return share
+    return recall * (precision or 0.0) + (1.0 - recall) * share
+
+
+def _no_change_wins(metrics: Metrics) -> str:
+    """By what repeating the last label finds the label of interest as well as the model; empty where it does not.
+
+    It does where it ranks the rows as well, or where both its recall and its precision are as high.
+    """
+    rare = _rare(metrics)
+    model, other, area = rare["scores"]["model"], rare["scores"]["no_change"], no_change_area(rare)
+    own_area = model.get("pr_auc")
+    if own_area is not None and area is not None and own_area <= area:
+        return f"PR AUC {plain(own_area)} against {plain(area)} ({plain(rare['share'])} by chance)"
+    pairs = ((model.get("recall"), other.get("recall")), (model.get("precision"), other.get("precision")))
+    if all(theirs is not None and (own or 0.0) <= theirs for own, theirs in pairs):
+        error, others = metrics["scores"]["model"]["error"], metrics["scores"]["no_change"]["error"]
+        return f"error {percent(error)} against {percent(others)}"
+    return ""
+
+
 def tone(metrics: Metrics, asked: Question) -> Standing:
-    """By the interval of the cost, or by that of the area under the ROC curve beside one half."""
+    """By the interval of the cost; else worse where no-change is as good, and by the area under the ROC curve."""
     if asked == "costs":
         return standing(_reference(metrics).difference)
-    curve = _rare(metrics)["curve"]
-    if curve is None:
+    rare = _rare(metrics)
+    return "worse" if _no_change_wins(metrics) else _beside_chance(rare, metrics["rows"]["scored"])
+
+
+def _beside_chance(rare: Rare, rows: int) -> Standing:
+    """Whether the area under the ROC curve differs from one half, by its windows; of few, as ranks of single rows."""
+    curve, area, share = rare["curve"], rare["scores"]["model"].get("roc_auc"), rare["share"]
+    if curve is None or area is None or share is None:
         return "unknown"
     areas: list[float] = []
     last = 0
-    for row, area in zip(curve["rows"], curve["roc_auc"], strict=True):
-        if row >= last + curve["window"] and area is not None:
-            areas.append(area)
+    for row, windowed in zip(curve["rows"], curve["roc_auc"], strict=True):
+        if row >= last + curve["window"] and windowed is not None:
+            areas.append(windowed)
             last = row
-    if len(areas) < _LEAST_WINDOWS:
-        return "unknown"
-    half = float(stdtrit(len(areas) - 1, 0.975) * np.std(areas, ddof=1)) / math.sqrt(len(areas))
-    mean = float(np.mean(areas))
-    return "better" if mean - half > 0.5 else "worse" if mean + half < 0.5 else "even"
+    if len(areas) >= _LEAST_WINDOWS:
+        half = float(stdtrit(len(areas) - 1, 0.975) * np.std(areas, ddof=1)) / math.sqrt(len(areas))
+        area = float(np.mean(areas))
+    else:
+        positives = share * rows
+        if min(positives, rows - positives) < _LEAST_OF_EACH:
+            return "unknown"
+        half = 1.96 * math.sqrt((rows + 1) / (12.0 * positives * (rows - positives)))  # Mann and Whitney's
+    return "better" if area - half > 0.5 else "worse" if area + half < 0.5 else "even"
 
 
 def headline(metrics: Metrics, asked: Question) -> str:
-    rare, model = _rare(metrics), _model(metrics)
     if asked == "costs":
         _, name, difference, cost = _reference(metrics)
-        found = f"{short(model.get('cost'))} a row instead of {short(cost)}"
+        found = f"{short(_model(metrics).get('cost'))} a row instead of {short(cost)}"
         match standing(difference):
             case "better":
                 return f"Cheaper than {name}: {found}."
@@ -119,20 +155,39 @@ def headline(metrics: Metrics, asked: Question) -> str:
                 return f"No significant difference in cost from {name}: {found}."
             case _:
                 return f"Too few rows to compare its cost with that of {name}."
-    if asked == "alerts":
-        alerts = rare["alerts"]
-        assert alerts is not None
+    rare, model = _rare(metrics), _model(metrics)
+    area, other, share = model.get("pr_auc"), plain(no_change_area(rare)), plain(rare["share"])
+    if scores := _no_change_wins(metrics):
+        said = f"Not better than no-change, which repeats the last label: {scores}"
+    elif area is None:
+        theirs = rare["scores"]["no_change"].get("f1")
+        said = f"F1 {plain(model.get('f1'))}, where no-change has {plain(theirs)}"
+    else:
+        scores = f"PR AUC {plain(area)}, where no-change has {other} and chance {share}"
+        match _beside_chance(rare, metrics["rows"]["scored"]):
+            case "better":
+                said = f"Better than chance: {scores}"
+            case "worse":
+                said = f"Worse than chance by its ROC AUC, {plain(model.get('roc_auc'))}: {scores}"
+            case "even":
+                said = f"No significant difference from chance: {scores}"
+            case _:
+                said = f"Too few rows to compare it with chance: {scores}"
+    alerts = rare["alerts"]
+    if asked == "alerts" and alerts is not None:
         return (
-            f"{percent(alerts['precision'])} of the alerts are right; "
+            f"{said}. {percent(alerts['precision'])} of the alerts are right; "
             f"they hold {percent(alerts['recall'])} of the positives."
         )
-    if asked == "positive":
-        area = model.get("pr_auc")
-        if area is None:
-            return f"Finds {percent(model.get('recall'))} of {rare['positive']}."
-        return f"PR AUC {plain(area)} ({plain(rare['share'])} by chance); recall {percent(model.get('recall'))}."
-    classes = rare["classes"]["labels"]
-    return f"Balanced accuracy {percent(model['balanced_accuracy'])} over {count(len(classes))} classes."
+    return f"{said}; recall {percent(model.get('recall'))}."
+
+
+def balanced_accuracy(metrics: Metrics) -> str:
+    """The mean recall over the classes beside those of the baselines, behind the headline about the error."""
+    rare = _rare(metrics)
+    of = {name: each["balanced_accuracy"] for name, each in rare["scores"].items()}  # type: ignore[index]
+    others = f"no-change {percent(of['no_change'])}, majority {percent(of['majority'])}"
+    return f" Balanced accuracy over {count(len(rare['classes']['labels']))} classes {percent(of['model'])} ({others})."
 
 
 def findings(metrics: Metrics, asked: Question) -> list[str]:
@@ -141,10 +196,11 @@ def findings(metrics: Metrics, asked: Question) -> list[str]:
     happened = f"{title} predicted each row before it learned that row’s label."
     said = _of_classes(metrics, rows) if asked == "classes" else _of_positive(metrics, rows)
     scores = metrics["scores"]
-    error, majority = percent(scores["model"]["error"]), percent(scores["majority"]["error"])
+    error = {name: percent(each["error"]) for name, each in scores.items()}  # type: ignore[index]
     said.append(
-        f"The error, {error}, counts the frequent classes most; always giving the most frequent label so far "
-        f"(majority) would have got {majority} wrong."
+        f"The error, {error['model']}, counts the frequent classes most; repeating the last label known at the time "
+        f"(no-change) would have got {error['no_change']} wrong, always giving the most frequent label so far "
+        f"(majority) {error['majority']}."
     )
     return [f"{happened} {said[0]}", *said[1:]]
 
@@ -167,7 +223,8 @@ def _of_positive(metrics: Metrics, rows: str) -> list[str]:
             )
         said.append(
             f"With the rows ranked by P({positive}), the area under the precision-recall curve (PR AUC) is "
-            f"{plain(model.get('pr_auc'))} ({plain(rare['share'])} by chance), and that under the ROC curve "
+            f"{plain(model.get('pr_auc'))} ({plain(rare['share'])} by chance, {plain(no_change_area(rare))} by "
+            f"repeating the last label), and that under the ROC curve "
             f"{plain(model.get('roc_auc'))} (0.5 by chance).{recent}"
         )
     if rare["alerts"] is not None:
@@ -195,8 +252,10 @@ def _of_classes(metrics: Metrics, rows: str) -> list[str]:
     missed = [label for label, share in zip(classes["labels"], classes["recall"], strict=True) if not share]
     never = ""
     if missed:
-        named = ", ".join(missed[:_MOST_NAMED]) + (" …" if len(missed) > _MOST_NAMED else "")
-        never = f" {count(len(missed))} {'is' if len(missed) == 1 else 'are'} never found: {named}."
+        of = "the class" if len(missed) == 1 else f"{count(len(missed))} classes:"
+        more = len(missed) - _MOST_NAMED
+        named = listed([*missed[:_MOST_NAMED], *([f"{count(more)} more"] if more > 0 else [])])
+        never = f" It found no row of {of} {named}."
     return [
         f"{rows[0].upper()}{rows[1:]} have {count(len(classes['labels']))} labels; the rarest, "
         f"{classes['labels'][rarest]}, has {count(classes['rows'][rarest])}.",
@@ -208,12 +267,7 @@ def _of_classes(metrics: Metrics, rows: str) -> list[str]:
 
 def fine_print(metrics: Metrics, asked: Question) -> str:
     """How the interval was made; empty where there is none."""
-    if asked != "costs" or standing(difference := _reference(metrics).difference) == "unknown":
-        return ""
-    return (
-        f"Mistakes of neighbouring rows go together, so the intervals come from the means of "
-        f"{count(difference['blocks'])} blocks of {counted(difference['block_rows'], 'row')}, not from single rows."
-    )
+    return how_intervals_are_made(_reference(metrics).difference, "Mistakes") if asked == "costs" else ""
 
 
 def intervals(metrics: Metrics, asked: Question) -> list[Bar]:
@@ -270,8 +324,9 @@ def _with_areas(scores: list[Tile], rare: Rare) -> list[Tile]:
         per = f"{count(alerts['count'])} per {alerts['per']}"
         first.append(Tile("Alerts that are right", percent(alerts["precision"]), per, found))
     if model.get("pr_auc") is not None:
+        beside = f"no-change {plain(no_change_area(rare))} · by chance {plain(rare['share'])}"
         pr_auc, roc_auc = plain(model.get("pr_auc")), plain(model.get("roc_auc"))
-        first.append(Tile("PR AUC", pr_auc, f"by chance {plain(rare['share'])}", "area under precision and recall"))
+        first.append(Tile("PR AUC", pr_auc, beside, "area under precision and recall"))
         areas.append(Tile("ROC AUC", roc_auc, "by chance 0.5", "pairs in the right order"))
     if reliability is not None:
         wrong = percent(reliability["expected_error"])

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
 
 from thalweg.report.page.content import Difference
+from thalweg.report.page.formats import count, counted, lateness
 
 Standing = Literal["better", "worse", "even", "unknown"]
+
+#: From this share of skipped rows on, the headline says so.
+_MANY_SKIPPED = 0.05
 
 
 def standing(difference: Difference) -> Standing:
@@ -30,6 +34,8 @@ def interval(difference: Difference, written: Callable[[float], str], less: str)
     low, high = difference["low"], difference["high"]
     if low is None or high is None:
         return "no interval yet"
+    if low == high == 0.0:
+        return "no difference"
     if high <= 0.0:
         return f"{written(-high)} to {written(-low)} {less}"
     if low >= 0.0:
@@ -77,3 +83,35 @@ class Tile(NamedTuple):
     value: str
     beside: str
     meaning: str
+
+
+def with_circumstances(said: str, metrics: Mapping[str, Any], thing: str) -> str:
+    """A headline; then how late labels or targets came, and how many rows were skipped, if many."""
+    rows, parts = metrics["rows"], [said]
+    if rows["scored"] and (late := lateness(metrics["run"]["options"], thing)):
+        parts.append(f"{late.capitalize()}.")
+    if rows["skipped"] >= _MANY_SKIPPED * rows["read"] > 0:
+        parts.append(skipped_rows(metrics))
+    return " ".join(parts)
+
+
+def skipped_rows(metrics: Mapping[str, Any]) -> str:
+    rows = metrics["rows"]
+    were = "was" if rows["skipped"] == 1 else "were"
+    return f"{count(rows['skipped'])} of {counted(rows['read'], 'row')} {were} skipped."
+
+
+def recent_rows(metrics: Mapping[str, Any]) -> str:
+    """What the latest error looks back on: in a short run, all that there is."""
+    window, scored = metrics["curve"]["window"], metrics["rows"]["scored"]
+    return f"last {count(window)} rows" if scored > window else f"all {counted(scored, 'row')}"
+
+
+def how_intervals_are_made(difference: Difference, errors: str) -> str:
+    """Behind intervals of the mean of "mistakes" or "errors"; empty where there is none."""
+    if standing(difference) == "unknown":
+        return ""
+    return (
+        f"{errors} of neighbouring rows go together, so the intervals come from the means of "
+        f"{count(difference['blocks'])} blocks of {counted(difference['block_rows'], 'row')}, not from single rows."
+    )

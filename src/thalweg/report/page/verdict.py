@@ -5,68 +5,87 @@ from __future__ import annotations
 from thalweg.report.page import rare_verdict
 from thalweg.report.page.calibration import calibration_finding
 from thalweg.report.page.content import Difference, Known, Metrics, Score
-from thalweg.report.page.formats import count, counted, lateness, lowest_coverage, per_hundred, percent, plain
+from thalweg.report.page.formats import count, counted, lowest_coverage, per_hundred, percent, plain
 from thalweg.report.page.rare_verdict import question
-from thalweg.report.page.standing import Bar, Standing, Tile, bars, interval, standing
+from thalweg.report.page.standing import (
+    Bar,
+    Standing,
+    Tile,
+    bars,
+    how_intervals_are_made,
+    interval,
+    recent_rows,
+    skipped_rows,
+    standing,
+    with_circumstances,
+)
 
-#: From this share of skipped rows on, the headline says so.
-_MANY_SKIPPED = 0.05
-_BASELINES = {"no_change": "no-change", "majority": "majority"}
+BASELINES = {"no_change": "no-change", "majority": "majority"}
+#: A label that changes at most this often looks sorted, where changes are this many times rarer than rows of all
+#: labels but the most frequent.
+_FEW_CHANGES, _ROWS_A_CHANGE = 20, 10
 
 
 def best_baseline(metrics: Metrics) -> str:
     """The one with the smaller error, which is the harder to beat; no-change where both have the same."""
     scores = metrics["scores"]
-    return min(_BASELINES, key=lambda name: scores[name]["error"] or 0.0)  # type: ignore[literal-required]
+    return min(BASELINES, key=lambda name: scores[name]["error"] or 0.0)  # type: ignore[literal-required]
 
 
 def tone(metrics: Metrics) -> Standing:
     """In which colour the headline stands: that of the comparison it makes."""
-    asked = question(metrics)
-    if asked and asked != "classes":
-        return rare_verdict.tone(metrics, asked)
-    return standing(metrics["verdict"][best_baseline(metrics)])  # type: ignore[literal-required]
+    if _only_label(metrics) is not None:
+        return "unknown"
+    asked = _question_beside_error(metrics)
+    return rare_verdict.tone(metrics, asked) if asked else standing(_beside_best(metrics))
 
 
 def headline(metrics: Metrics) -> str:
     """The model beside the best baseline, its error, how late labels came, and rows skipped, if many."""
-    rows, asked = metrics["rows"], question(metrics)
-    said = [rare_verdict.headline(metrics, asked) if asked else _compared(metrics)]
-    if rows["scored"] and (late := lateness(metrics["run"]["options"], "label")):
-        said.append(f"{late.capitalize()}.")
-    if rows["skipped"] >= _MANY_SKIPPED * rows["read"] > 0:
-        said.append(_skipped(metrics))
-    return " ".join(said)
+    if (label := _only_label(metrics)) is not None:
+        said = f"Every scored row has the label {label}: there is nothing to learn."
+    elif asked := _question_beside_error(metrics):
+        said = rare_verdict.headline(metrics, asked)
+    else:
+        said = _compared(metrics) + (rare_verdict.balanced_accuracy(metrics) if question(metrics) else "")
+    return with_circumstances(said, metrics, "label")
 
 
-def recent_rows(metrics: Metrics) -> str:
-    """What the latest error looks back on: in a short run, all that there is."""
-    window, scored = metrics["curve"]["window"], metrics["rows"]["scored"]
-    return f"last {count(window)} rows" if scored > window else f"all {counted(scored, 'row')}"
+def _question_beside_error(metrics: Metrics) -> rare_verdict.Question | None:
+    """What the headline is about where it is not the error; with rare classes it is the error, and more."""
+    asked = question(metrics)
+    return None if asked == "classes" else asked
 
 
-def _skipped(metrics: Metrics) -> str:
-    rows = metrics["rows"]
-    were = "was" if rows["skipped"] == 1 else "were"
-    return f"{count(rows['skipped'])} of {counted(rows['read'], 'row')} {were} skipped."
+def _only_label(metrics: Metrics) -> str | None:
+    """The label of every scored row, where they all have the same."""
+    classes = metrics["confusion"]["classes"]
+    return classes[0] if len(classes) == 1 else None
+
+
+def _beside_best(metrics: Metrics) -> Difference:
+    found: Difference = metrics["verdict"][best_baseline(metrics)]  # type: ignore[literal-required]
+    return found
 
 
 def _compared(metrics: Metrics) -> str:
     best = best_baseline(metrics)
-    difference: Difference = metrics["verdict"][best]  # type: ignore[literal-required]
-    gap = difference["difference"]
+    gap = _beside_best(metrics)["difference"]
     if gap is None:
         return "No row had a label, so nothing can be said."
-    against, error = f"{_BASELINES[best]}, the best baseline", f"error {percent(metrics['scores']['model']['error'])}"
-    match standing(difference):
+    scores = metrics["scores"]
+    against, error = f"{BASELINES[best]}, the best baseline", f"error {percent(scores['model']['error'])}"
+    other = percent(scores[best]["error"])  # type: ignore[literal-required]
+    both = f"{error} against {other}" if gap else f"{error}, the same"
+    match standing(_beside_best(metrics)):
         case "better":
             return f"Better than {against}: {error}, {per_hundred(gap)} fewer mistakes in 100 rows."
         case "worse":
             return f"Worse than {against}: {error}, {per_hundred(gap)} more mistakes in 100 rows."
         case "even":
-            return f"No significant difference from {against}: {error}."
+            return f"No significant difference from {against}: {both}."
         case _:
-            return f"Too few rows to distinguish it from {against}: {error}."
+            return f"Too few rows to distinguish it from {against}: {both}."
 
 
 def findings(metrics: Metrics) -> list[str]:
@@ -77,24 +96,50 @@ def findings(metrics: Metrics) -> list[str]:
             f"{metrics['model']['title']} predicted {counted(metrics['rows']['predicted'], 'row')} of "
             f"{metrics['run']['source']}; no label came for any of them."
         ]
+    if _only_label(metrics) is not None:
+        return [
+            "With one label every model is always right. "
+            f"Is {metrics['run']['target']} the right column, and does the file hold rows with other labels?"
+        ]
     if asked := question(metrics):
-        said = [*rare_verdict.findings(metrics, asked), *_coverage(metrics), *calibration_finding(metrics)]
-        return [*said, _skipped(metrics)] if metrics["rows"]["skipped"] else said
-    happened = (
-        f"{metrics['model']['title']} predicted each row before it learned that row’s label, and got "
-        f"{percent(scores['model']['error'])} of {counted(metrics['rows']['scored'], 'row')} wrong. "
-        f"Repeating the last label known at the time (no-change) would have got "
-        f"{percent(scores['no_change']['error'])} wrong; always giving the most frequent label so far (majority), "
-        f"{percent(scores['majority']['error'])}."
-    )
+        said = rare_verdict.findings(metrics, asked)
+    else:
+        said = [
+            f"{metrics['model']['title']} predicted each row before it learned that row’s label, and got "
+            f"{percent(scores['model']['error'])} of {counted(metrics['rows']['scored'], 'row')} wrong. "
+            f"Repeating the last label known at the time (no-change) would have got "
+            f"{percent(scores['no_change']['error'])} wrong; always giving the most frequent label so far (majority), "
+            f"{percent(scores['majority']['error'])}."
+        ]
     if metrics["rows"]["skipped"]:
-        happened += f" {_skipped(metrics)}"
-    compared = (
-        f"In 100 rows it made {_gap(verdict['no_change'], ' mistakes', 'no-change')}, "
-        f"and {_gap(verdict['majority'], '', 'majority')}."
-    )
-    advice = _advice(standing(verdict["no_change"]), standing(verdict["majority"]))
-    return [happened, compared, *advice, *_coverage(metrics), *calibration_finding(metrics)]
+        said[0] += f" {skipped_rows(metrics)}"
+    if asked in (None, "classes"):
+        compared = (
+            f"In 100 rows it made {_gap(verdict['no_change'], ' mistakes', 'no-change')}, "
+            f"and {_gap(verdict['majority'], '', 'majority')}."
+        )
+        said += [compared, *_advice(standing(verdict["no_change"]), standing(verdict["majority"]))]
+    return [*_sorted_by_label(metrics), *said, *_coverage(metrics), *calibration_finding(metrics)]
+
+
+def _sorted_by_label(metrics: Metrics) -> list[str]:
+    """A warning where the label hardly ever changes, counted by the mistakes of no-change."""
+    options, scored = metrics["run"]["options"], metrics["rows"]["scored"]
+    by_class = sorted(sum(line) for line in metrics["confusion"]["counts"])
+    mistakes = (metrics["scores"]["no_change"]["error"] or 0.0) * scored
+    changes = round(mistakes / max(int(options.get("delay") or 0), 1))  # each is known so many rows later
+    if options.get("label_time") or changes > max(_FEW_CHANGES, 2 * len(by_class) - 1):
+        return []
+    if not 0 < _ROWS_A_CHANGE * changes <= sum(by_class[:-1]):
+        return []
+    times = {1: "once", 2: "twice"}.get(changes, f"{count(changes)} times")
+    said = f"The label changes only {times} in {counted(scored, 'row')}: "
+    if options.get("time"):
+        return [f"{said}repeating the last one is hard to beat."]
+    return [
+        f"{said}is the file sorted by it? Then these scores say nothing about rows in another order. Shuffle the rows, "
+        "or sort them by their times with --time COLUMN --sort."
+    ]
 
 
 def _coverage(metrics: Metrics) -> list[str]:
@@ -112,21 +157,19 @@ def _coverage(metrics: Metrics) -> list[str]:
 
 def fine_print(metrics: Metrics) -> str:
     """How the interval was made; empty where there is none."""
-    if asked := question(metrics):
-        return rare_verdict.fine_print(metrics, asked)
-    difference = metrics["verdict"]["no_change"]
-    if standing(difference) == "unknown":
+    if _only_label(metrics) is not None:
         return ""
-    return (
-        f"Mistakes of neighbouring rows go together, so the intervals come from the means of "
-        f"{count(difference['blocks'])} blocks of {counted(difference['block_rows'], 'row')}, not from single rows."
-    )
+    if asked := _question_beside_error(metrics):
+        return rare_verdict.fine_print(metrics, asked)
+    return how_intervals_are_made(metrics["verdict"]["no_change"], "Mistakes")
 
 
 def _gap(difference: Difference, of: str, baseline: str) -> str:
     gap = difference["difference"] or 0.0
     if gap == 0.0:
         said = f"as many{of} as {baseline}"
+        if difference["low"] == difference["high"] == 0.0:
+            return said
     else:
         said = f"{per_hundred(gap)} {'fewer' if gap < 0.0 else 'more'}{of} than {baseline}"
     if standing(difference) == "unknown":
@@ -151,15 +194,17 @@ def _advice(no_change: Standing, majority: Standing) -> list[str]:
 
 def intervals(metrics: Metrics) -> list[Bar]:
     """Each interval as a bar beside zero, both on one scale."""
-    if asked := question(metrics):
+    if _only_label(metrics) is not None:
+        return []
+    if asked := _question_beside_error(metrics):
         return rare_verdict.intervals(metrics, asked)
-    pairs = {name: metrics["verdict"][key] for key, name in _BASELINES.items()}  # type: ignore[literal-required]
+    pairs = {name: metrics["verdict"][key] for key, name in BASELINES.items()}  # type: ignore[literal-required]
     return bars({name: (each, interval(each, per_hundred, "fewer")) for name, each in pairs.items()})
 
 
 def unit(metrics: Metrics) -> str:
     """What the bars measure."""
-    return "cost of a row" if question(metrics) else "mistakes in 100 rows"
+    return "cost of a row" if _question_beside_error(metrics) else "mistakes in 100 rows"
 
 
 def tiles(metrics: Metrics) -> list[Tile]:
@@ -173,12 +218,17 @@ def _of_error(metrics: Metrics) -> list[Tile]:
     found = [
         Tile("Error", percent(model["error"]), _beside(metrics, "error"), "share of wrong predictions, all rows"),
         Tile("Recent error", percent(model["recent"]), _beside(metrics, "recent"), f"of the {recent_rows(metrics)}"),
-        Tile("κ", plain(model["kappa"]), _beside(metrics, "kappa"), "above 0 beats guessing by class frequency"),
+        Tile(
+            "Cohen’s κ",
+            plain(model["kappa"]),
+            _beside(metrics, "kappa"),
+            "share of the mistakes avoided that guessing by class frequency makes; 1 is no mistake",
+        ),
         Tile(
             "κ temporal",
             plain(model["kappa_temporal"]),
             _beside(metrics, "kappa_temporal"),
-            "above 0 beats repeating the last label",
+            "the same beside repeating the last label",
         ),
     ]
     for key, name, meaning in (
