@@ -6,6 +6,7 @@ from typing import Any
 
 from thalweg.report.page.change_lines import change_lines
 from thalweg.report.page.input_parts import findings, input_parts
+from thalweg.report.page.row_axis import RowAxis
 
 
 def metrics_with(rises: int) -> dict[str, Any]:
@@ -40,12 +41,13 @@ def test_the_report_shows_the_largest_in_the_order_of_rows_and_folds_the_rest() 
         rows = [int(sentence.split("at row ")[1].split()[0].replace(",", "")) for sentence in parts[part]]
         assert (rows, len(rows)) == (sorted(rows), size)
     assert any("at row 28,000 " in sentence for sentence in parts["input_findings"])
-    lines = change_lines(metrics["changes"][::-1], str)
+    lines = change_lines(metrics["changes"][::-1], str, RowAxis({}))
     assert [len(lines.largest), len(lines.others)] == [8, 21]
-    for part in lines:
+    for part in (lines.largest, lines.others):
         numbers = [int(line[0]) for line in part]
         assert (numbers, [line[1] for line in part]) == (sorted(numbers), [f"{number},000" for number in numbers])
     assert "28,000" in [line[1] for line in lines.largest]
+    assert [mark["name"] for mark in lines.marks] == [line[0] for line in lines.largest]  # a chart marks only these
 
 
 def test_only_columns_that_changed_before_or_with_a_rise_are_named_as_its_cause() -> None:

@@ -291,11 +291,13 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     from thalweg.report.page.importance import top_columns
     from thalweg.report.page.input_parts import MOST_FINDINGS, findings
     from thalweg.report.page.number_content import is_regression
+    from thalweg.report.page.row_axis import RowAxis
     from thalweg.report.score_table import KAPPAS, score_table, verdict_of
     from thalweg.run.alert_log import alert_words
     from thalweg.tables.plan import grouped
 
     console = Console(markup=False, highlight=False)
+    axis = RowAxis(metrics)
     rows = metrics["rows"]
     thing = "target" if is_regression(metrics) else "label"
     if resumed:
@@ -321,7 +323,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     if rows["unpredicted"]:
         early = counted(rows["unpredicted"], "row")
         console.print(f"{early} came before any {thing} was known: not predicted, not scored.", soft_wrap=True)
-    if changes := changes_sentence(metrics["changes"]):
+    if changes := changes_sentence(metrics["changes"], axis):
         console.print(changes, soft_wrap=True)
     if found := findings(metrics):
         others = min(len(found), MOST_FINDINGS) - 1
@@ -338,11 +340,13 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
             console.print("No alert fired.")
     for change in metrics.get("class_changes", ())[:_MOST_COMPLAINTS]:
         features = ", ".join(change["features"][:4]) + (" …" if len(change["features"]) > 4 else "")
-        console.print(f"Class {change['label']} changed at row {change['row']:,}: {features}.", soft_wrap=True)
+        console.print(f"Class {change['label']} changed {axis.at(change['row'])}: {features}.", soft_wrap=True)
+    if (further := len(metrics.get("class_changes", ())) - _MOST_COMPLAINTS) > 0:
+        console.print(f"  and {counted(further, 'more change')} of rare classes, in the report")
     if columns := top_columns(metrics):
         console.print(f"Most important columns over the last rows: {', '.join(columns)}.", soft_wrap=True)
     for cause in metrics.get("importance", {}).get("causes", ())[:_MOST_COMPLAINTS]:
-        console.print(sentence(cause), soft_wrap=True)
+        console.print(sentence(cause, axis.at(cause["row"])), soft_wrap=True)
     if "words" in metrics:
         carrying = [f"{each['label']} “{each['words'][0][0]}”" for each in metrics["words"]["labels"] if each["words"]]
         more = " …" if len(carrying) > _MOST_LABELS else ""

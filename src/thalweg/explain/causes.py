@@ -130,15 +130,15 @@ def _as_told(row: int, column: str, what: str, was: float, now: float, *, error_
     return {"row": row, "column": column, "what": what, **told, "error_changed": error_changed}
 
 
-def sentence(cause: dict[str, Any]) -> str:
-    """One of them in words.
+def sentence(cause: dict[str, Any], at: str) -> str:
+    """One of them in words, given where it is.
 
     Examples
     --------
-    >>> sentence({"row": 20002, "column": "c3", "what": "reversed", "before": 0.3, "after": -0.2})
+    >>> sentence({"row": 20002, "column": "c3", "what": "reversed", "before": 0.3, "after": -0.2}, "at row 20,002")
     'The effect of column c3 reversed at about row 20,002.'
     """
-    at = f"at about row {cause['row']:,}"
+    at = " about ".join(at.split(" ", 1))
     if cause["what"] == "reversed":
         return f"The effect of column {cause['column']} reversed {at}."
     return f"Column {cause['column']} became {'more' if cause['what'] == 'gained' else 'less'} important {at}."

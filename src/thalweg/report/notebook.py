@@ -17,6 +17,7 @@ from thalweg.report.page.content import Known, as_metrics
 from thalweg.report.page.formats import count, counted, percent, plain, short
 from thalweg.report.page.number_charts import number_charts
 from thalweg.report.page.number_content import as_number_metrics, is_regression
+from thalweg.report.page.row_axis import RowAxis
 from thalweg.report.score_table import score_table, verdict_of
 
 #: Of the drawing, and what is left for the labels of its axes.
@@ -58,7 +59,7 @@ def run_html(metrics: Mapping[str, Any]) -> str:
     about = f"{metrics['model']['title']} on {run['source']}, {thing} {run['target']}, "
     about += f"{counted(metrics['rows']['scored'], 'row')} scored"
     written = short if is_regression(metrics) else _plain
-    changes = changes_sentence(metrics["changes"])
+    changes = changes_sentence(metrics["changes"], RowAxis(metrics))
     parts = [
         f'<p class="about">{escape(about)}</p>',
         f'<p class="headline {verdict.tone}">{escape(verdict.headline)}</p>',

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from thalweg.report import curves, style
 from thalweg.report.page.against import with_references
+from thalweg.report.page.change_lines import largest_changes
 from thalweg.report.page.charts import Chart
 from thalweg.report.page.content import Series
 from thalweg.report.page.number_charts import number_charts
@@ -32,7 +33,7 @@ _DRAWN = {
 def number_figures(metrics: NumberMetrics) -> Iterator[tuple[str, Figure]]:
     """By name, the charts of the page that the run has."""
     what = style.label(f"{metrics['model']['title']} on {metrics['run']['source']}", 60)
-    changes = [float(change["row"]) for change in metrics["changes"]]
+    changes = [float(change["row"]) for change in largest_changes(metrics["changes"])]
     for chart in with_references(metrics, number_charts(metrics)):
         title = f"{what}: {chart.title[0].lower()}{chart.title[1:]}"
         if chart.key in _DRAWN:

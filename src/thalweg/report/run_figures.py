@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 from thalweg.report import curves, style
 from thalweg.report.number_figures import draw_chart, number_figures
 from thalweg.report.page.against import against_chart
+from thalweg.report.page.change_lines import largest_changes
 from thalweg.report.page.charts import members, positive, remembered
 from thalweg.report.page.content import Metrics, Series, as_metrics
 from thalweg.report.page.number_content import as_number_metrics, is_regression
 from thalweg.report.page.page import merged_confusion
+from thalweg.report.page.row_axis import RowAxis
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -116,6 +119,10 @@ def draw_confusion_matrix(classes: Sequence[str], counts: ArrayLike, *, title: s
     return figure
 
 
+#: Figures whose axis counts no rows.
+_WITHOUT_ROWS = ("confusion", "calibration")
+_MOST_TICKS = 8
+
 Paths = Mapping[str, NDArray[np.float64]]
 
 
@@ -156,7 +163,32 @@ def draw_mean_paths(
 
 def drawn(metrics: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
     """Each figure that the run has, by its name; one is drawn when it is asked for."""
-    return number_figures(as_number_metrics(metrics)) if is_regression(metrics) else _drawn(as_metrics(metrics))
+    axis = RowAxis(metrics)
+    found = number_figures(as_number_metrics(metrics)) if is_regression(metrics) else _drawn(as_metrics(metrics))
+    for name, figure in found:
+        if axis and name not in _WITHOUT_ROWS:
+            _show_times(figure, axis)
+        yield name, figure
+
+
+def _show_times(figure: Figure, axis: RowAxis) -> None:
+    """Write times at the ticks of axes that count rows."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num, num2date
+
+    if figure.get_supxlabel():
+        figure.supxlabel(axis.name, fontsize=10)
+    for axes in figure.axes:
+        if axes.get_xlabel():
+            axes.set_xlabel(axis.name)
+        if not axis.is_dated:
+            axes.xaxis.set_major_formatter(lambda row, _: axis.when(int(row)))
+            continue
+        first, last = (datetime.fromtimestamp(time, UTC) for time in axis.times_of(axes.get_xlim()))
+        locator = AutoDateLocator()
+        ticks = [tick for tick in locator.tick_values(first, last) if date2num(first) <= tick <= date2num(last)]
+        ticks = ticks[:: -(-len(ticks) // _MOST_TICKS) or 1]
+        rows = axis.labels_at([num2date(tick).timestamp() for tick in ticks])
+        axes.set_xticks(rows, ConciseDateFormatter(locator).format_ticks(ticks))
 
 
 def figures(metrics: Mapping[str, Any], folder: Path) -> list[Path]:
@@ -178,7 +210,7 @@ def figures(metrics: Mapping[str, Any], folder: Path) -> list[Path]:
 def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
     curve, course = metrics["curve"], metrics["course"]
     what = style.label(f"{metrics['model']['title']} on {metrics['run']['source']}", 60)
-    changes = [float(change["row"]) for change in metrics["changes"]]
+    changes = [float(change["row"]) for change in largest_changes(metrics["changes"])]
     rows = np.array(curve["rows"], dtype=np.int64)
     if len(rows):
         errors = {

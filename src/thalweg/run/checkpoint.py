@@ -112,6 +112,7 @@ def state_of(run: Run) -> Parts:
         **({} if run.importance is None else {"importance": sampled}),
         **({} if run.watch is None else {"inputs": run.watch.state()}),
         **({"alerts_fired": run.alerts.state()} if run.alerts.rules else {}),
+        **({} if run.row_times is None else {"row_times": run.row_times.state()}),
         "clock": run.late.clock,
         "clocks": {name: clock.form for name, clock in run.clocks.items()},
         "file_order": "natural" if run.natural_order else "names",
@@ -156,6 +157,10 @@ def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
         run.watch.restore(plain["inputs"], arrays)
     if run.alerts.rules:
         run.alerts.restore(plain["alerts_fired"], arrays)
+    if "row_times" not in plain:
+        run.row_times = None
+    elif run.row_times is not None:
+        run.row_times.restore(plain["row_times"])
     run.late.clock = int(plain["clock"])
     run.clocks = {name: Clock(form, run.options.na) for name, form in plain["clocks"].items()}
     if plain.get("file_order", "names") == "names":

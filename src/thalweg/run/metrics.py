@@ -37,6 +37,9 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
     found = task.metrics(course, names)
     words = _words(run, found)
     importance = None if run.importance is None else run.importance.metrics(found["changes"], loss_name(model))
+    times, column = None, options.time
+    if run.row_times is not None and column is not None:
+        times = run.row_times.metrics(column, counts=run.clocks[column].counts)
     seen = model._features_seen() if run.learned and hasattr(model, "_features_seen") else None
     return {
         "schema": SCHEMA,
@@ -61,6 +64,7 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
             "bad": run.notices.complaints,
         },
         **found,
+        **({} if times is None else {"times": times}),
         **({} if run.against is None else {"against": run.against.metrics()}),
         **({} if words is None else {"words": words}),
         **({} if importance is None else {"importance": importance}),

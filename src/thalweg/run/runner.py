@@ -37,6 +37,7 @@ from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
 from thalweg.run.progress import Progress
 from thalweg.run.questions import parse_against
+from thalweg.run.row_times import RowTimes
 from thalweg.run.task import Scored, Task
 from thalweg.run.tasks import PossibleTasks
 from thalweg.stopping import Stopped, stopping
@@ -123,6 +124,8 @@ class RunEngine:
         #: Of the rows in those chunks.
         self.fingerprint = Fingerprint()
         self.clocks: dict[str, Clock] = {}
+        #: None without times, and in a run that was begun by an earlier version.
+        self.row_times = None if options.time is None else RowTimes()
         self.read = self.processed = self.learned = self.unlabelled = self.skipped = self.unpredicted = 0
         self.predictions: PredictionsFile | None = None
         #: What one would run otherwise, where it is asked for.
@@ -192,6 +195,8 @@ class RunEngine:
         self.processed += len(targets)
         self.unlabelled += int((~known).sum())
         batch = self.late.plan(encoded.X, targets, known, number, now, label_time)
+        if self.row_times is not None and now is not None:
+            self.row_times.add(batch, now)
         self._go_on_sampling(batch)
         before = None if self.late.waiting is None else self.late.waiting.predicted.pop(INPUTS, None)
         began = time.thread_time()

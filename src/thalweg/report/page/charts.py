@@ -12,6 +12,7 @@ from thalweg.report import style
 from thalweg.report.page.content import Errors, History, Known, Means, Metrics, Series
 from thalweg.report.page.formats import count, percent, rounded, short
 from thalweg.report.page.rare_verdict import question
+from thalweg.report.page.row_axis import RowAxis
 
 Unit = Literal["share", "rows", "number"]
 
@@ -93,17 +94,22 @@ class Chart:
             ],
         }
 
-    def table(self) -> tuple[list[str], list[list[str]]]:
+    def table(self, axis: RowAxis) -> tuple[list[str], list[list[str]]]:
         """Headers and lines of the table below the chart: some points of all curves, the last among them."""
         written = percent if self.unit == "share" else short
         views = self.views[-1:] if self.stacked else self.views
         headers = [
+            *([axis.name] if axis else []),
             "row",
             *(f"{line.name}, {view.name}" if len(views) > 1 else line.name for view in views for line in view.lines),
         ]
         step = -(-len(self.rows) // _TABLE_LINES)
         lines = [
-            [count(self.rows[at]), *(written(line.values[at]) for view in views for line in view.lines)]
+            [
+                *([axis.when(self.rows[at])] if axis else []),
+                count(self.rows[at]),
+                *(written(line.values[at]) for view in views for line in view.lines),
+            ]
             for at in range(len(self.rows) - 1, -1, -step)
         ]
         return headers, lines[::-1]

@@ -377,6 +377,16 @@ class AlertsFired(TypedDict):
     left_out: int
 
 
+class Times(TypedDict):
+    """When rows and labels came, of a run with ``--time`` over rows in time order: one value of each at every point."""
+
+    column: str
+    kind: str  # "time", or "counter" of whole numbers that seem not to count since 1970
+    labels: list[int]  # that had come, the axis of the curves; rising
+    rows: list[int]  # that had been read; rising
+    times: list[float]  # of the latest row: seconds since 1970, UTC, or the counter's own; never falling
+
+
 class Metrics(TypedDict):
     schema: int
     run: Run
@@ -384,6 +394,7 @@ class Metrics(TypedDict):
     verdict: Verdict
     scores: Scores
     curve: Curve
+    times: NotRequired[Times]
     course: History
     confusion: Confusion
     calibration: Calibration | None  # null without probabilities

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from thalweg.explain.causes import sentence
 from thalweg.report.page.content import ImportanceOfColumn, Known, Series
 from thalweg.report.page.formats import count, plain
+from thalweg.report.page.row_axis import RowAxis
 
 #: Cells of the heat map over time, and neighbours on either side that a cell is averaged with.
 _CELLS, _NEIGHBOURS = 48, 2
@@ -42,6 +43,7 @@ def importance_part(metrics: Mapping[str, Any]) -> dict[str, Any] | None:
     found = metrics.get("importance")
     if not found or not found["columns"] or not found["rows"]:
         return None
+    axis = RowAxis(metrics)
     last = max(metrics["rows"]["learned"], found["rows"][-1], 1)
     strips = [_strip(found["rows"], column, last) for column in found["columns"]]
     largest = max((value for strip in strips for value, _ in strip), default=0.0) or 1.0
@@ -49,14 +51,14 @@ def importance_part(metrics: Mapping[str, Any]) -> dict[str, Any] | None:
     before = sorted(order, key=lambda at: -_first_half(strips[at]))
     about = f"P({found['label']})" if found["label"] is not None else "the prediction"
     return {
-        "sentences": [sentence(cause) for cause in found["causes"][:_MOST_CAUSES]],
+        "sentences": [sentence(cause, axis.at(cause["row"])) for cause in found["causes"][:_MOST_CAUSES]],
         "loss": _LOSSES[found["loss"]],
         "about": about,
         "every": count(found["every"]),
         "sample_rows": count(found["sample_rows"]),
-        "last": count(last),
+        "last": axis.when(last) if axis else f"row {count(last)}",
         "left_out": found["columns_left_out"],
-        "lines": [_line(found["columns"][at], strips[at], largest, last, before.index(at) + 1) for at in order],
+        "lines": [_line(found["columns"][at], strips[at], largest, last, before.index(at) + 1, axis) for at in order],
     }
 
 
@@ -101,7 +103,12 @@ def _first_half(strip: list[tuple[float, Known]]) -> float:
 
 
 def _line(
-    column: ImportanceOfColumn, strip: list[tuple[float, Known]], largest: float, last: int, rank_before: int
+    column: ImportanceOfColumn,
+    strip: list[tuple[float, Known]],
+    largest: float,
+    last: int,
+    rank_before: int,
+    axis: RowAxis,
 ) -> Line:
     recent = column["recent"]
     increase, error, effect = recent["increase"], recent["increase_error"], recent["effect"]
@@ -112,7 +119,7 @@ def _line(
         Cell(
             round(100.0 * value / largest, 1),
             "neither" if sign is None else "raises" if sign >= 0.0 else "lowers",
-            f"{column['name']}, about row {count((2 * at + 1) * last // (2 * _CELLS))}: importance {plain(value)}"
+            f"{column['name']}, about {_middle(at, last, axis)}: importance {plain(value)}"
             + ("" if sign is None else f", effect {plain(sign)}"),
         )
         for at, (value, sign) in enumerate(strip)
@@ -120,3 +127,8 @@ def _line(
     return Line(
         column["name"], cells, plain(increase), ends, "–" if effect is None else plain(effect), str(rank_before)
     )
+
+
+def _middle(cell: int, last: int, axis: RowAxis) -> str:
+    row = (2 * cell + 1) * last // (2 * _CELLS)
+    return axis.when(row) if axis else f"row {count(row)}"

@@ -9,6 +9,7 @@ from thalweg.evaluate.error_causes import is_near
 from thalweg.report.page.change_lines import extra_errors
 from thalweg.report.page.formats import count, counted, percent, short
 from thalweg.report.page.number_content import is_regression
+from thalweg.report.page.row_axis import RowAxis
 
 #: Columns that are listed, changes of a column that are, findings, and those of them that need no unfolding.
 _MOST_COLUMNS, _MOST_CHANGES, MOST_FINDINGS, _SHOWN = 40, 4, 60, 6
@@ -49,9 +50,10 @@ class ColumnLine(NamedTuple):
 
 def input_parts(metrics: Mapping[str, Any]) -> dict[str, Any]:
     """What the template needs; nothing of a run of an earlier version."""
+    axis = RowAxis(metrics)
     inputs, alerts = metrics.get("inputs"), metrics.get("alerts_fired", {"fired": [], "left_out": 0})
     found = {
-        "alert_lines": [_alert(alert) for alert in alerts["fired"][:_MOST_ALERTS]],
+        "alert_lines": [_alert(alert, axis) for alert in alerts["fired"][:_MOST_ALERTS]],
         "alert_rest": alerts["left_out"] + max(0, len(alerts["fired"]) - _MOST_ALERTS),
     }
     if inputs is None:
@@ -63,7 +65,7 @@ def input_parts(metrics: Mapping[str, Any]) -> dict[str, Any]:
     return found | {
         "input_findings": _by_row(said[:_SHOWN]),
         "input_folded": _by_row(said[_SHOWN:MOST_FINDINGS], len(said) - MOST_FINDINGS),
-        "input_lines": [_line(line) for line in lines[:_MOST_COLUMNS]],
+        "input_lines": [_line(line, axis) for line in lines[:_MOST_COLUMNS]],
         "input_rest": max(0, len(lines) - _MOST_COLUMNS),
     }
 
@@ -82,17 +84,17 @@ def findings(metrics: Mapping[str, Any]) -> list[Finding]:
     inputs = metrics.get("inputs")
     if inputs is None:
         return []
-    extra = extra_errors(metrics["changes"])
+    axis, extra = RowAxis(metrics), extra_errors(metrics["changes"])
     causes = sorted(inputs["causes"], key=lambda cause: -_size(cause, extra))
     alone = [cause for cause in causes if not _changed(cause)]
     together = alone[_MOST_ALONE:] if len(alone) > _MOST_ALONE + 1 else []
-    found = [Finding(cause["at"], _rise(cause, metrics)) for cause in causes if cause not in together]
+    found = [Finding(cause["at"], _rise(cause, metrics, axis)) for cause in causes if cause not in together]
     if together:
-        rows = ", ".join(count(row) for row in sorted(cause["row"] for cause in together)[:_MOST_ROWS])
-        more = " …" if len(together) > _MOST_ROWS else "."
+        rows = axis.at(sorted(cause["row"] for cause in together)[:_MOST_ROWS])
+        more = ", and later." if len(together) > _MOST_ROWS else "."
         said = (
             f"The error rose {count(len(together))} more times, by less or for a shorter time, while "
-            f"{_none_of(inputs)} was seen to change: at rows {rows}{more}"
+            f"{_none_of(inputs)} was seen to change: {rows}{more}"
         )
         found.append(Finding(None, said))
     measures = {line["name"]: _with_measure(line) for line in inputs.get("columns", ())}
@@ -102,7 +104,8 @@ def findings(metrics: Mapping[str, Any]) -> list[Finding]:
             name = measures.get(change["column"], change["column"])
             moved.setdefault(change["row"], []).append({**change, "column": name})
     return found + [
-        Finding(row, f"{_moved(changes)}; no rise of the error was found.") for row, changes in sorted(moved.items())
+        Finding(row, f"{_moved(changes, axis)}; no rise of the error was found.")
+        for row, changes in sorted(moved.items())
     ]
 
 
@@ -113,14 +116,14 @@ def _by_row(found: Sequence[Finding], more: int = 0) -> list[str]:
     return [*(each.sentence for each in ordered), *([rest] if more > 0 else [])]
 
 
-def _rise(cause: Mapping[str, Any], metrics: Mapping[str, Any]) -> str:
+def _rise(cause: Mapping[str, Any], metrics: Mapping[str, Any], axis: RowAxis) -> str:
     """One rise and its cause."""
     of_numbers = is_regression(metrics)
     written, target = (short, "target") if of_numbers else (percent, "label")
     rises = {change["row"]: change for change in metrics["changes"]}
     size = _size_in_words(cause, rises.get(cause["row"]), written)
-    when = f"at row {count(cause['row'])}{' for a short time' if 'short' in cause else ''}"
-    return f"The error rose {when}{size}{_why(cause, target, written, _none_of(metrics['inputs']))}"
+    when = f"{axis.at(cause['row'])}{' for a short time' if 'short' in cause else ''}"
+    return f"The error rose {when}{size}{_why(cause, target, written, _none_of(metrics['inputs']), axis)}"
 
 
 def _none_of(inputs: Mapping[str, Any]) -> str:
@@ -136,19 +139,20 @@ def _size(cause: Mapping[str, Any], extra: Mapping[int, float]) -> float:
 def _size_in_words(cause: Mapping[str, Any], rise: Mapping[str, Any] | None, written: Any) -> str:
     """The error before a rise, in the rows that gave it away, and in all up to the next change."""
     if "short" in cause:
-        return f" from {written(cause['before'])} to {written(cause['after'])}"
+        rows = counted(cause["found_at"] - cause["at"] + 1, "row")
+        return f" from {written(cause['before'])} to {written(cause['after'])} over {rows}"
     if rise is None or rise["seen"] <= rise["before"]:  # before may have begun higher: it is a mean
         return ""
     before, seen, after = (written(rise[level]) for level in ("before", "seen", "after"))
     return f" from {before} to {seen} at first ({after} until the next change)"
 
 
-def _why(cause: Mapping[str, Any], target: str, written: Any, none: str) -> str:
+def _why(cause: Mapping[str, Any], target: str, written: Any, none: str, axis: RowAxis) -> str:
     """The rest of the sentence about a rise, and one about the columns that changed after it."""
     relation = f"the relation between inputs and {target} changed"
     changed = _changed(cause)
     later = [each for each in changed if each["when"] == "after"]
-    after = "" if not later else f" {_capital(_named_with_rows(later))} changed after the rise."
+    after = "" if not later else f" {_capital(_named_with_rows(later, axis))} changed after the rise."
     alike = cause.get("alike")
     if cause.get("early"):
         return f" soon after the first predictions, too soon to say why.{after}"
@@ -157,7 +161,7 @@ def _why(cause: Mapping[str, Any], target: str, written: Any, none: str) -> str:
     if not cause["columns"]:
         before = f" before any input was seen to change: probably {relation}.{after}"
         return before if later else f" while {none} was seen to change: probably {relation}."
-    when = _when(changed)
+    when = _when(changed, axis)
     if alike is None:
         return f" {when}. Too few rows are like those before to say whether {relation}, too.{after}"
     like = f"{count(alike['rows'])} rows like those before"
@@ -172,16 +176,17 @@ def _changed(cause: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return list(cause.get("changed", [{"column": name, "when": "with"} for name in cause["columns"]]))
 
 
-def _when(changed: Sequence[Mapping[str, Any]]) -> str:
+def _when(changed: Sequence[Mapping[str, Any]], axis: RowAxis) -> str:
     """Which columns changed with a rise, and which before it."""
     together = [each["column"] for each in changed if each["when"] == "with"]
     before = [each for each in changed if each["when"] == "before"]
     parts = [f"when {_named(together)} changed"] if together else []
-    return ", ".join([*parts, f"after {_named_with_rows(before)} had changed"] if before else parts)
+    return ", ".join([*parts, f"after {_named_with_rows(before, axis)} had changed"] if before else parts)
 
 
-def _named_with_rows(changed: Sequence[Mapping[str, Any]]) -> str:
-    return _named([f"{each['column']} (row {count(each['row'])})" for each in changed])
+def _named_with_rows(changed: Sequence[Mapping[str, Any]], axis: RowAxis) -> str:
+    row = "" if axis else "row "
+    return _named([f"{each['column']} ({row}{axis.when(each['row'], read=True)})" for each in changed])
 
 
 def _capital(words: str) -> str:
@@ -193,12 +198,13 @@ def _named(columns: Sequence[str]) -> str:
     return f"column{'' if len(columns) == 1 else 's'} {', '.join(columns[:_MOST_NAMES])}{more}"
 
 
-def _moved(changes: Sequence[Mapping[str, Any]]) -> str:
+def _moved(changes: Sequence[Mapping[str, Any]], axis: RowAxis) -> str:
     """What happened to the columns that changed at one row."""
-    row = count(changes[0]["row"])
+    when = axis.at(changes[0]["row"], read=True)
     if len(changes) > 1:
-        return f"{_capital(_named([change['column'] for change in changes]))} changed at row {row}"
-    when = f"at row {row}" if changes[0]["what"] in ("mean", "spread") else f"from row {row} on"
+        return f"{_capital(_named([change['column'] for change in changes]))} changed {when}"
+    if changes[0]["what"] not in ("mean", "spread"):
+        when = f"from {when.partition(' ')[2]} on"
     return f"Column {changes[0]['column']} {change_words(changes[0])} {when}"
 
 
@@ -222,23 +228,25 @@ def change_words(change: Mapping[str, Any]) -> str:
             return f"had {what} in {percent(after)} of its rows instead of {percent(before)}"
 
 
-def _alert(alert: Mapping[str, Any]) -> tuple[str, str, str, str]:
+def _alert(alert: Mapping[str, Any], axis: RowAxis) -> tuple[str, str, str, str]:
     """A rule that fired, the row, its value or what happened, and the row at which it ceased to hold."""
     said = ", ".join(str(alert[key]) for key in ("column", "what") if key in alert)
     if "value" not in alert:  # something that happened, and has no end
-        return alert["rule"], count(alert["row"]), said, ""
-    ended = alert.get("ended")
-    return alert["rule"], count(alert["row"]), short(alert["value"]), "the end" if ended is None else count(ended)
+        return alert["rule"], axis.when(alert["row"], read=True), said, ""
+    ended = "the end" if alert.get("ended") is None else axis.when(alert["ended"], read=True)
+    return alert["rule"], axis.when(alert["row"], read=True), short(alert["value"]), ended
 
 
-def _line(column: Mapping[str, Any]) -> ColumnLine:
+def _line(column: Mapping[str, Any], axis: RowAxis) -> ColumnLine:
     then, now = column["then"], column["now"]
     is_number = column["kind"] == "number"
-    changes = [f"{count(change['row'])}: {change['what']}" for change in column["changes"][-_MOST_CHANGES:]]
+    changes = [
+        f"{axis.when(change['row'], read=True)}: {change['what']}" for change in column["changes"][-_MOST_CHANGES:]
+    ]
     if "new" in column:
         first = column["new"]["listed"][0]
         more = f" and {column['new']['count'] - 1} more" if column["new"]["count"] > 1 else ""
-        changes.append(f"{count(first['row'])}: new category {first['name']}{more}")
+        changes.append(f"{axis.when(first['row'], read=True)}: new category {first['name']}{more}")
     return ColumnLine(
         _with_measure(column),
         _pair(then, now, "mean", short) if is_number else "",

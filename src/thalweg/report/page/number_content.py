@@ -19,6 +19,7 @@ from thalweg.report.page.content import (
     Rows,
     Run,
     Series,
+    Times,
 )
 
 
@@ -114,6 +115,7 @@ class NumberMetrics(TypedDict):
     scores: dict[str, NumberScore]  # of "model" and the baselines
     intervals: Intervals
     curve: NumberCurve
+    times: NotRequired[Times]
     predictions: Predictions
     by_size: BySize  # of the target, in groups of about as many rows
     course: History

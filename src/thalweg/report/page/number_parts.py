@@ -6,7 +6,6 @@ from typing import Any
 
 from thalweg.report.page import number_verdict
 from thalweg.report.page.against import against_findings, with_references
-from thalweg.report.page.change_lines import by_row, change_lines, errors_of
 from thalweg.report.page.formats import count, percent, short
 from thalweg.report.page.number_charts import number_charts
 from thalweg.report.page.number_content import NumberMetrics
@@ -27,11 +26,9 @@ def number_parts(metrics: NumberMetrics) -> dict[str, Any]:
         "tiles": number_verdict.tiles(metrics),
         "charts": charts,
         "mean_charts": [],
-        "left_out": metrics.get("changes_left_out", 0),
         "class_changes": [],
         "changing": "size of the residuals",
         "changes_note": "Residuals count up to ten times the mean of the first 1,000.",
-        "change_lines": change_lines(metrics["changes"], short),
         "size_headers": (
             "target",
             "rows",
@@ -42,14 +39,7 @@ def number_parts(metrics: NumberMetrics) -> dict[str, Any]:
         "size_lines": _size_lines(metrics),
         "merged_confusion": None,
         "class_lines": [],
-        "data": {
-            "changes": [
-                {"row": change["row"], "text": f"mean absolute residual {' → '.join(errors_of(change, short))}"}
-                for change in by_row(metrics["changes"])
-            ],
-            "charts": [chart.data() for chart in charts],
-            "bins": {},
-        },
+        "data": {"charts": [chart.data() for chart in charts], "bins": {}},
     }
 
 

@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from thalweg.errors import MissingExtra
 from thalweg.report.page.against import against_findings, with_references
-from thalweg.report.page.change_lines import by_row, change_lines, errors_of
+from thalweg.report.page.change_lines import change_lines
 from thalweg.report.page.charts import Chart, charts, mean_charts
 from thalweg.report.page.content import Known, Metrics, as_metrics
-from thalweg.report.page.formats import UNKNOWN, count, counted, in_words, lateness, percent, rounded
+from thalweg.report.page.formats import UNKNOWN, count, counted, in_words, lateness, percent, rounded, short
 from thalweg.report.page.importance import importance_part
 from thalweg.report.page.input_parts import input_parts
 from thalweg.report.page.number_content import as_number_metrics, is_regression
 from thalweg.report.page.number_parts import number_parts
 from thalweg.report.page.parameters import parameter_lines
 from thalweg.report.page.rare_verdict import question
+from thalweg.report.page.row_axis import RowAxis
 from thalweg.report.page.verdict import findings, fine_print, headline, intervals, tiles, tone, unit
 
 if TYPE_CHECKING:
@@ -56,10 +57,21 @@ def build(metrics: Mapping[str, Any]) -> str:
 
     scripts = _asset("uplot/uPlot.iife.min.js"), _asset("pictures.js"), _asset("charts.js")
     parts = number_parts(as_number_metrics(metrics)) if is_regression(metrics) else _parts(as_metrics(metrics))
-    data = parts.pop("data")
+    axis = RowAxis(metrics)
+    changes = change_lines(metrics["changes"], short if is_regression(metrics) else percent, axis)
+    of_classes = [
+        {"row": change["row"], "name": "", "text": f"class {change['label']}: {', '.join(change['features'][:3])}"}
+        for change in metrics.get("class_changes", ())
+    ]
+    marks = changes.marks if len(of_classes) > _FIRST_LINES else [*changes.marks, *of_classes]
+    data = parts.pop("data") | {"changes": marks, "times": axis.points()}
     return template.render(
         metrics,
         **parts,
+        axis=axis,
+        change_lines=changes,
+        left_out=metrics.get("changes_left_out", 0),
+        short_rises=sum("short" in cause for cause in metrics.get("inputs", {}).get("causes", ())),
         why=importance_part(metrics),
         **input_parts(metrics),
         licence=_asset("uplot/LICENSE"),
@@ -84,9 +96,7 @@ def _parts(content: Metrics) -> dict[str, Any]:
         "tiles": tiles(content),
         "charts": drawn,
         "mean_charts": mean_charts(content),
-        "left_out": content.get("changes_left_out", 0),
         "class_changes": content.get("class_changes", []),
-        "change_lines": change_lines(content["changes"], percent),
         "merged_confusion": merged_confusion(content),
         "calibration_lines": _calibration_lines(content),
         "reliability_lines": _reliability_lines(content),
@@ -232,14 +242,6 @@ def _chart_data(metrics: Metrics, drawn: list[Chart]) -> dict[str, Any]:
             if rows
         ]
     return {
-        "changes": [
-            {"row": change["row"], "text": f"error {' → '.join(errors_of(change, percent))}"}
-            for change in by_row(metrics["changes"])
-        ]
-        + [
-            {"row": change["row"], "text": f"class {change['label']}: {', '.join(change['features'][:3])}"}
-            for change in metrics.get("class_changes", ())
-        ],
         "charts": [chart.data() for chart in (*drawn, *mean_charts(metrics))],
         "bins": {
             "calibration": {"title": "Calibration", "came": "is right", "points": bins},

@@ -13,6 +13,64 @@
     rows: known((value) => (value < 100 ? tenths : whole).format(value)),
     number: known((value) => four.format(value)),
   };
+  // ---- times of rows, where the run has them: interpolated between the points that are given
+  const times = data.times;
+  const dated = Boolean(times && times.isTime);
+  const between = (from, to, value) => {
+    let low = 0;
+    let high = from.length - 1;
+    if (high < 1 || value <= from[0]) return to[0];
+    if (value >= from[high]) return to[high];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (from[middle] <= value) low = middle;
+      else high = middle;
+    }
+    const span = from[high] - from[low];
+    return span ? to[low] + ((value - from[low]) / span) * (to[high] - to[low]) : to[low];
+  };
+  const timeAt = (row) => between(times.rows, times.times, row);
+  const iso = (time, from, to) => new Date(1000 * time).toISOString().slice(from, to).replace("T", " ");
+  const placed = (row) => {
+    const number = `row ${whole.format(row)}`;
+    if (!times) return number;
+    return `${dated ? iso(timeAt(row), 0, times.digits) : `${times.name} ${whole.format(timeAt(row))}`}, ${number}`;
+  };
+  // Ticks at round times, as rows and what is written there.
+  const STEPS = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 172800, 604800];
+  const MONTHS = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 12000];
+  const dateTicks = (plot, first, last) => {
+    const [from, to] = [timeAt(first), timeAt(last)];
+    const least = (to - from) / Math.max(2, plot.width / 80);
+    const step = STEPS.find((each) => each >= least);
+    const found = [];
+    if (step) {
+      const monday = step === 604800 ? 345600 : 0;
+      for (let time = Math.ceil((from - monday) / step) * step + monday; time <= to; time += step) {
+        const day = time % 86400 === 0;
+        found.push([time, day ? iso(time, 0, 10) : iso(time, 11, step < 60 ? 19 : 16)]);
+      }
+    } else {
+      const months = MONTHS.find((each) => each * 2629746 >= least) || 12000;
+      const start = new Date(1000 * from);
+      const after = start.getUTCDate() > 1 || start % 86400000 ? 1 : 0;
+      let month = Math.ceil((12 * start.getUTCFullYear() + start.getUTCMonth() + after) / months) * months;
+      for (; ; month += months) {
+        const day = new Date(0);
+        day.setUTCFullYear(Math.floor(month / 12), month % 12, 1);
+        if (day / 1000 > to) break;
+        found.push([day / 1000, iso(day / 1000, 0, months % 12 ? 7 : 4)]);
+      }
+    }
+    const rows = found.map(([time, name]) => [between(times.times, times.rows, time), name]);
+    return rows.filter(([row], at) => !at || row > rows[at - 1][0]);
+  };
+  const rowTicks = (plot, ticks) => {
+    const format = plot.width < 560 ? compact : whole;
+    if (!dated) return ticks.map((tick) => format.format(times ? timeAt(tick) : tick));
+    const names = new Map(dateTicks(plot, plot.scales.x.min, plot.scales.x.max));
+    return ticks.map((tick) => names.get(tick) || "");
+  };
   const drawn = []; // { figure, spec, plot, overTime, shared }
   let zoom = null; // [first row, last row] of all charts over time, or null
 
@@ -51,7 +109,6 @@
   };
 
   // ---- moments of change: a line each, numbered while there is room, with a tip near the cursor
-  const numbered = data.changes.length <= 20;
   const drawChanges = (plot, stacked) => {
     const { ctx, bbox } = plot;
     const ratio = devicePixelRatio;
@@ -61,17 +118,20 @@
     ctx.lineWidth = ratio;
     ctx.font = font(11 * ratio);
     ctx.textAlign = "center";
-    data.changes.forEach((change, at) => {
+    let named = -Infinity; // where the last name is: the next one needs room
+    data.changes.forEach((change) => {
       const x = plot.valToPos(change.row, "x", true);
       if (x < bbox.left || x > bbox.left + bbox.width) return;
-      ctx.globalAlpha = numbered ? 0.75 : 0.4;
+      ctx.globalAlpha = change.name ? 0.75 : 0.4;
       ctx.setLineDash([2 * ratio, 3 * ratio]);
       ctx.beginPath();
       ctx.moveTo(x, bbox.top);
       ctx.lineTo(x, bbox.top + bbox.height);
       ctx.stroke();
       ctx.globalAlpha = 1;
-      if (numbered) ctx.fillText(String(at + 1), x, bbox.top - 4 * ratio);
+      if (x - named < 14 * ratio) return;
+      if (change.name) named = x;
+      ctx.fillText(change.name, x, bbox.top - 4 * ratio);
     });
     ctx.restore();
   };
@@ -86,14 +146,14 @@
     const left = plot.cursor.left;
     let near = null;
     if (left >= 0) {
-      for (const [at, change] of data.changes.entries()) {
+      for (const change of data.changes) {
         const away = Math.abs(plot.valToPos(change.row, "x") - left);
-        if (away <= 7 && (!near || away < near.away)) near = { at, change, away };
+        if (away <= 7 && (!near || away < near.away)) near = { change, away };
       }
     }
     tip.hidden = !near;
     if (!near) return;
-    tip.textContent = `${near.at + 1}: row ${whole.format(near.change.row)}, ${near.change.text}`;
+    tip.textContent = `${near.change.name && `${near.change.name}: `}${placed(near.change.row)}, ${near.change.text}`;
     const room = plot.over.clientWidth - tip.offsetWidth;
     tip.style.left = Math.max(0, Math.min(room, left + 10)) + "px";
   };
@@ -163,10 +223,15 @@
         legend: { markers: { width: 3, dash: (_, at) => (at > 0 && lines[at - 1].dashed ? "dotted" : "solid") } },
         bands: spec.stacked ? lines.slice(1).map((_, at) => ({ series: [at + 2, at + 1] })) : spec.band ? [{ series: [1, 2], fill: mixed("model", 0.78) }] : [],
         axes: [
-          axis({ values: (_, ticks) => ticks.map((tick) => (width < 560 ? compact : whole).format(tick)), space: width < 560 ? 50 : 80, size: 34 }),
+          axis({
+            ...(dated && { splits: (made, _, first, last) => dateTicks(made, first, last).map(([row]) => row) }),
+            values: rowTicks,
+            space: width < 560 ? 50 : 80,
+            size: 34,
+          }),
           axis({ values: (_, ticks) => ticks.map((tick) => tell(tick)), size: 62, gap: 8 }),
         ],
-        series: [{ label: "row", value: (_, row) => (row == null ? "–" : whole.format(row)) }, ...series],
+        series: [{ label: times ? "at" : "row", value: (_, row) => (row == null ? "–" : times ? placed(row) : whole.format(row)) }, ...series],
         hooks: {
           ready: [(made) => (tip = tipFor(made))],
           setScale: spec.ownAxis ? [] : [scaled],
@@ -280,7 +345,7 @@
       const box = plot.over.getBoundingClientRect();
       plot.setCursor({ left: event.clientX - box.left, top: event.clientY - box.top });
     });
-    const look = { colour, font, changes: data.changes };
+    const look = { colour, font, changes: data.changes, dateTicks: dated ? dateTicks : null };
     figure.querySelector("[data-png]").onclick = () => pictures.png(entry, look);
     figure.querySelector("[data-svg]").onclick = () => pictures.svg(entry, look);
     const reset = figure.querySelector("[data-reset]");
@@ -305,6 +370,12 @@
     cancelAnimationFrame(waiting);
     waiting = requestAnimationFrame(fit);
   });
+
+  // ---- tables that are wider than the page say so
+  const cut = new ResizeObserver((entries) => {
+    for (const { target } of entries) target.toggleAttribute("data-cut", target.scrollWidth > target.clientWidth + 1);
+  });
+  for (const table of document.querySelectorAll(".scroll")) cut.observe(table);
 
   // ---- light and dark
   const system = matchMedia("(prefers-color-scheme: dark)");

@@ -82,7 +82,7 @@ const pictures = (() => {
     return steps.join("");
   };
 
-  const svg = ({ spec, plot, overTime }, { colour, font, changes }) => {
+  const svg = ({ spec, plot, overTime }, { colour, font, changes, dateTicks }) => {
     const left = plot.bbox.left / devicePixelRatio;
     const top = plot.bbox.top / devicePixelRatio;
     const width = plot.bbox.width / devicePixelRatio;
@@ -92,7 +92,9 @@ const pictures = (() => {
     const frame = made("g", { transform: `translate(${tenths(left)} ${tenths(HEAD + top)})`, "font-size": 12 });
     const inside = (at) => at >= -0.5 && at <= width + 0.5;
 
-    for (const value of ticks(plot.scales.x, width / 90)) {
+    const { min, max } = plot.scales.x;
+    const across = overTime && dateTicks ? dateTicks(plot, min, max).map(([row]) => row) : ticks(plot.scales.x, width / 90);
+    for (const value of across) {
       const at = tenths(x(value));
       frame.append(made("line", { x1: at, x2: at, y1: 0, y2: tenths(height), stroke: colour("grid") }));
       frame.append(made("text", { x: at, y: tenths(height + 20), "text-anchor": "middle", fill: colour("soft") }, plot.axes[0].values(plot, [value])[0]));
@@ -130,11 +132,11 @@ const pictures = (() => {
         if (!overTime) for (const point of points) area.append(made("circle", { cx: tenths(point[0]), cy: tenths(point[1]), r: 3.5, fill: stroke }));
       }
     });
-    for (const [at, change] of overTime ? changes.entries() : []) {
+    for (const change of overTime ? changes : []) {
       const where = tenths(x(change.row));
       if (!inside(where)) continue;
       frame.append(made("line", { x1: where, x2: where, y1: 0, y2: tenths(height), stroke: colour("change"), "stroke-dasharray": "2 3", opacity: 0.75 }));
-      if (changes.length <= 20) frame.append(made("text", { x: where, y: -4, "text-anchor": "middle", "font-size": 11, fill: colour("change") }, String(at + 1)));
+      if (change.name) frame.append(made("text", { x: where, y: -4, "text-anchor": "middle", "font-size": 11, fill: colour("change") }, change.name));
     }
 
     const legend = placed(plot, font);

@@ -1,0 +1,93 @@
+"""When rows and labels came: the times of a run with ``--time`` at some hundred points, for the dates of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.evaluate.averages import HistoryPoints
+from thalweg.evaluate.late_labels import Batch
+from thalweg.tables.clock import NEVER
+
+MOST_POINTS = 1000
+#: Share of rows behind the latest time before them, up to which rows count as being in time order.
+_MOST_BEHIND = 0.02
+_BEFORE_ALL = int(np.iinfo(np.int64).min)
+#: Units of counters that count from 1970, a second of them, and the seconds that they may count: 1985 to 2100.
+_EPOCH_UNITS, _EPOCH_SECONDS = (1, 10**3, 10**6, 10**9), (473_385_600, 4_102_444_800)
+_MICROSECONDS = 10**6
+
+
+class RowTimes:
+    """The time of the latest row at which so many labels had come and so many rows had been read."""
+
+    def __init__(self) -> None:
+        #: Labels, rows, and the time.
+        self._history = HistoryPoints[list[int]](MOST_POINTS)
+        self._labels = self._rows = self._behind = 0
+        self._first: int | None = None
+        self._clock = _BEFORE_ALL
+
+    def add(self, batch: Batch, now: NDArray[np.int64]) -> None:
+        """Take in the times of the fresh rows of a batch."""
+        known = np.where(now == NEVER, _BEFORE_ALL, now)
+        clock = np.maximum.accumulate(np.concatenate([[self._clock], known]))
+        self._behind += int(((known < clock[:-1]) & (now != NEVER)).sum())
+        if self._first is None and (now != NEVER).any():
+            self._first = int(now[now != NEVER][0])
+        at = self._history.due_among(self._labels, len(batch.learned))
+        rows = np.flatnonzero(batch.order < 0)[at] - at  # of the fresh rows, those that were predicted before
+        for point in np.stack([self._labels + at + 1, self._rows + rows, clock[rows]], axis=1).tolist():
+            self._history.add(point)
+        self._labels += len(batch.learned)
+        self._rows += len(now)
+        self._clock = int(clock[-1])
+
+    def metrics(self, column: str, *, counts: bool) -> dict[str, Any] | None:
+        """For ``metrics.json``; None of rows that are not in time order. ``counts`` says that times are a counter's."""
+        if self._first is None or self._behind > _MOST_BEHIND * self._rows:
+            return None
+        points = [[1, 1, self._first], *self._history.points, [self._labels, self._rows, self._clock]]
+        labels, rows, times = zip(*(point for point in points if point[2] != _BEFORE_ALL), strict=True)
+        unit = _MICROSECONDS if not counts else _epoch_unit(self._first, self._clock)
+        return {
+            "column": column,
+            "kind": "counter" if unit is None else "time",
+            "labels": list(labels),
+            "rows": list(rows),
+            "times": [time if unit is None else _in_seconds(time, unit) for time in times],
+        }
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "every": self._history.every,
+            "points": self._history.points,
+            "counts": [self._labels, self._rows, self._behind],
+            "ends": [self._first, self._clock],
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self._history.restore(state["every"], [list(point) for point in state["points"]])
+        self._labels, self._rows, self._behind = state["counts"]
+        self._first, self._clock = state["ends"]
+
+
+def _epoch_unit(first: int, last: int) -> int | None:
+    """How many of a counter's units a second has, where it seems to count since 1970.
+
+    Examples
+    --------
+    >>> _epoch_unit(1_700_000_000, 1_700_086_400), _epoch_unit(1_700_000_000_000, 1_700_086_400_000)
+    (1, 1000)
+    >>> _epoch_unit(1, 20_000) is None
+    True
+    """
+    low, high = _EPOCH_SECONDS
+    return next((unit for unit in _EPOCH_UNITS if low <= first // unit <= last // unit <= high), None)
+
+
+def _in_seconds(time: int, unit: int) -> float:
+    return time // unit if time % unit == 0 else time / unit
