@@ -112,6 +112,7 @@ class Intervals {
 
  private:
   static constexpr double kGain = 0.02, kFarthest = 1000, kCalm = 50;
+  static constexpr double kWild = 30, kFew = 10;  // mean absolute residuals that one counts at most, after so many rows
 
   int64_t count() const { return int64_t(coverages_.size()); }
   void move(int64_t output, int64_t coverage, bool missed, double by) {
@@ -125,6 +126,7 @@ class Intervals {
     return room;
   }
   void follow(int64_t output, double residual, double local, double weight) {
+    residual = std::min(residual, rows < kFew || !(sizes[output] > 0) ? residual : kWild * local * sizes[output]);
     sizes[output] += std::max(weight / (rows + weight), repeated(kGain, weight)) * (residual / local - sizes[output]);
     if (noise) noise->learn(output, residual, weight);
   }

@@ -63,7 +63,6 @@ class MixedTarget {
   double learn(const double *z, double target, double times, const double *before = nullptr, double delay = 0) {
     const bool first = !level.awake();
     if (first) level.origin = target;
-    const double y = target - level.origin;
     Scratch room(members());
     double *answers = room.data(), *next = answers;
     const Lanes lines = bank ? bank->answers(z) : Lanes(0.0);
@@ -71,7 +70,8 @@ class MixedTarget {
     for (std::size_t i = 0; i < sets.size(); i++)
       take_set(sets[i].answers(z), base_of(i, base), sets[i].members(), next);
     if (options.baselines) *next++ = level.last, *next++ = level.mean;
-    const double given = mixing.mix(answers), limit = level.limit();
+    const double given = mixing.mix(answers), limit = level.limit(), far = target - level.origin;
+    const double y = level.tamed(far, given);
     if (!first) {
       const JudgedAnswers judged(answers, before, members(), level.origin, times, delay);
       if (!options.residual.empty()) judge_smooth(judged.answers, y, judged.times, limit);
@@ -80,8 +80,12 @@ class MixedTarget {
     if (bank) bank->learn(z, Lanes(y) - lines, times, limit);
     if (surface) surface->learn(y - curve, times, limit);
     for (std::size_t i = 0; i < sets.size(); i++) sets[i].learn(y - base_of(i, base), times, limit);
-    level.follow(y, given, limit, times);
-    return first ? 0 : level.origin + given;
+    const double answered = first ? 0 : level.origin + given;
+    if (level.follow(far, given, limit, times)) {
+      begin();
+      learn(z, target, times);
+    }
+    return answered;
   }
 
   void begin() {

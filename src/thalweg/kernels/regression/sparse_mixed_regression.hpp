@@ -60,9 +60,16 @@ class SparseMixedTarget {
  public:
   // `dense`: how many members the dense columns have.
   SparseMixedTarget(const SparseMixedOptions &options, int64_t dense, int64_t slots)
-      : dense(dense), level(options.robust), mixing(members_of(options, dense), {0.98, 0.995, 0.999}, 0.25) {
+      : options(options), dense(dense), slots(slots), level(options.robust),
+        mixing(members_of(options, dense), {0.98, 0.995, 0.999}, 0.25) {
+    begin();
+  }
+  void begin() {
+    linear.clear();
     for (std::size_t i = 0; i < options.rates.size(); i++)
       linear.emplace_back(options.rates[i], options.forgetting[i], slots);
+    mixing.begin();
+    level.begin();
   }
 
   static int64_t members_of(const SparseMixedOptions &o, int64_t dense) {
@@ -71,6 +78,7 @@ class SparseMixedTarget {
   int64_t members() const { return mixing.members(); }
   const Buffer &weights() const { return mixing.weights(); }
   void appear(int64_t count) {
+    slots += count;
     for (SparseLinear &each : linear) each.appear(count);
   }
 
@@ -89,17 +97,21 @@ class SparseMixedTarget {
                double delay) {
     const bool first = !level.awake();
     if (first) level.origin = target;
-    const double y = target - level.origin, rest = first ? y : base_of(base);
+    const double far = target - level.origin, rest = first ? far : base_of(base);
     Scratch room(members());
     opinions(z, rest, theirs, room.data());
-    const double given = mixing.mix(room.data()), limit = level.limit();
+    const double given = mixing.mix(room.data()), limit = level.limit(), y = level.tamed(far, given);
     if (!first) {
       const JudgedAnswers judged(room.data(), before, members(), level.origin, times, delay);
       mixing.judge(judged.answers, y, judged.times, limit);
     }
     for (SparseLinear &each : linear) each.learn(z, std::clamp(y - rest - each.answer(z), -limit, limit), times);
-    level.follow(y, given, limit, times);
-    return first ? 0 : level.origin + given;
+    const double answered = first ? 0 : level.origin + given;
+    if (level.follow(far, given, limit, times)) {
+      begin();
+      learn(z, base, theirs, target, times, nullptr, 0);
+    }
+    return answered;
   }
 
   void visit(State &state) {
@@ -120,7 +132,8 @@ class SparseMixedTarget {
     if (!dense) *next++ = level.last, *next++ = level.mean;
   }
 
-  int64_t dense;
+  SparseMixedOptions options;
+  int64_t dense, slots;
   std::vector<SparseLinear> linear;
   TargetLevel level;
   ErrorMixing mixing;

@@ -5,6 +5,11 @@
 //
 // `robust`: residuals beyond a limit count by their size and not by its square (Huber 1964). The limit is twice the mean
 // absolute residual of the last hundred rows, of which each counts at most three times as much as those before it.
+//
+// A single wild target, thirty mean absolute residuals and the whole range of targets so far away from the answer, would stay
+// in long memories: it is learned as if it were at that distance. Each makes the next one's distance larger, so that a new
+// level is followed within some rows. Among the first twenty targets, where no residual says much, one that is thirty
+// standard deviations of the others away makes all members begin anew.
 #pragma once
 
 #include <algorithm>
@@ -25,21 +30,31 @@ class TargetLevel {
     const double more = kBeyond * (highest - lowest);
     return std::clamp(answer, lowest - more, highest + more);
   }
-  // A target y that was answered so, where residuals beyond the limit count for less.
-  void follow(double y, double given, double limit, double times) {
-    const double near = awake() ? given + std::clamp(y - given, -limit, limit) : y, residual = std::fabs(y - given);
+  // A target y that was answered so, as it is learned.
+  double tamed(double y, double given) const {
+    const double most = farthest();
+    return std::fabs(y - given) <= most ? y : given + std::clamp(y - given, -most, most);
+  }
+  // A target y that was answered so, where residuals beyond the limit count for less. Whether one of the first was wild.
+  bool follow(double y, double given, double limit, double times) {
+    const double residual = std::fabs(y - given), most = farthest();
+    const double reach = std::min(limit, most), near = awake() ? given + std::clamp(y - given, -reach, reach) : y;
     if (awake()) {
-      const double cut = rows >= kTrusted && size > 0 ? std::min(residual, kCut * size) : residual;
+      const bool trusted = rows >= kTrusted && size > 0;
+      const double cut = residual > most && size > 0 ? most : trusted ? std::min(residual, kCut * size) : residual;
       size += std::max(times / rows, repeated(kSizeGain, times)) * (cut - size);
     }
+    last = awake() ? tamed(y, given) : y;
+    const bool early = rows < kTrusted;
+    if (early) squares += times * near * near;
     rows += times;
     mean += times / rows * (near - mean);
     lowest = std::min(lowest, near);
     highest = std::max(highest, near);
-    last = y;
+    return early && rows >= kTrusted && began_wild(times);
   }
 
-  void begin() { rows = origin = lowest = highest = mean = last = size = 0; }
+  void begin() { rows = origin = lowest = highest = mean = last = size = squares = 0; }
   void visit(State &state) {
     state.real("rows", rows);
     state.real("origin", origin);
@@ -48,6 +63,8 @@ class TargetLevel {
     state.real("mean", mean);
     state.real("last", last);
     state.real("residual_size", size);
+    if (rows < kTrusted && awake()) state.real("squares", squares);
+    if (!(squares >= 0)) throw BadState("squares");
     if (!(rows >= 0)) throw BadState("rows");
     if (!(size >= 0)) throw BadState("residual_size");
     for (double value : {origin, lowest, highest, mean, last})
@@ -62,11 +79,26 @@ class TargetLevel {
   static constexpr double kBeyond = 0.1;         // of the range of the targets, by which an answer may leave it
   static constexpr double kHuber = 2, kCut = 3;  // mean absolute residuals: the limit, and the most that one may be
   static constexpr double kSizeGain = 0.01, kTrusted = 20;
+  static constexpr double kWild = 30, kTamed = 10;  // mean absolute residuals or deviations; rows before any is tamed
+
+  // From an answer, as far as a target is learned.
+  double farthest() const { return rows < kTamed ? kNone : std::max(kWild * size, highest - lowest); }
+  // Whether the target that is farthest from the mean, of a row that counted `times` times, is far from all others.
+  bool began_wild(double times) const {
+    const double far = highest - mean > mean - lowest ? highest : lowest, others = rows - times;
+    if (!(others > 0)) return false;
+    const double center = (rows * mean - times * far) / others;
+    const double variance = (squares - times * far * far) / others - center * center;
+    return variance >= -kRounding * squares && far != center &&
+           kWild * kWild * std::max(0.0, variance) <= (far - center) * (far - center);
+  }
+  static constexpr double kRounding = 1e-12;
 
   bool robust;
   double rows = 0;                 // weight of all rows
   double lowest = 0, highest = 0;  // relative to the origin
   double size = 0;                 // mean absolute residual
+  double squares = 0;              // of the first targets
 };
 
 // The answers by which members are judged: those given when the row was predicted, where they are known (`before`), and else those
