@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from thalweg import StandardScaler
 from thalweg.catalogue import MODELS, make_model
+from thalweg.store import dumps, loads
 
 ROWS = 3000
 #: Models that take what is near by plain distances or means, and ones that answer without features.
@@ -33,8 +35,6 @@ def test_a_model_errs_as_without_the_wild_value(name, stream):
 
 @pytest.mark.parametrize("with_mean", [True, False])
 def test_only_a_robust_scaler_keeps_its_scale(with_mean, stream):
-    from scipy.sparse import csr_array
-
     X = np.abs(stream[0]) + 1
     wild = X.copy()
     wild[100, 0] = 1e9
@@ -47,3 +47,42 @@ def test_only_a_robust_scaler_keeps_its_scale(with_mean, stream):
     assert scale(X, True) == scale(X, False)
     assert scale(wild, True) < 1.2 * scale(X, True)
     assert scale(wild, False) > 1e6 * scale(X, True)
+
+
+@pytest.mark.parametrize("name", ["auto", "auto-linear", "robust"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_regressor_recovers_from_a_wild_target_within_tens_of_rows(name, sparse, stream):
+    X, _ = stream
+    X = np.abs(X) if sparse else X
+    y = 1 + X @ np.array([0.5, -0.3, 0.2, 0.0]) + 0.1 * np.random.default_rng(1).normal(size=ROWS)
+    X = csr_array(np.pad(X, ((0, 0), (0, 300)))) if sparse else X
+
+    def walk(targets):
+        given, lower, upper = make_model(name, task="regression").predict_interval_then_learn(X, targets, coverage=0.9)
+        return np.abs(given - targets), upper - lower
+
+    usual, _ = walk(y)
+    for place in (0, 5, 30, 500):
+        wild = y.copy()
+        wild[place] = 67781.0
+        errors, widths = walk(wild)
+        assert np.median(errors[place + 40 : place + 100]) < 1.0  # it was 165 to 500
+        assert np.median(errors[place + 500 :]) < 1.1 * np.median(usual[place + 500 :])
+        if place >= 30:
+            assert np.median(widths[place + 200 :]) < 2.0
+
+
+@pytest.mark.parametrize("name", ["auto", "robust"])
+def test_a_new_level_is_followed_and_a_wild_start_is_forgotten_however_rows_are_cut(name, stream):
+    X, _ = stream
+    y = 1 + X[:, 0] + 0.1 * np.random.default_rng(1).normal(size=ROWS)
+    y[7] = 1e9
+    y[300:] += 1000.0
+    whole = make_model(name, task="regression")
+    given = whole.predict_then_learn(X[:400], y[:400])
+    assert np.abs(given - y[:400])[340:].max() < 50.0
+    parts = make_model(name, task="regression")
+    for begin, end in ((0, 5), (5, 12), (12, 20), (20, 305), (305, 400)):
+        parts.partial_fit(X[begin:end], y[begin:end])
+        parts = loads(dumps(parts))
+    assert dumps(parts) == dumps(whole)

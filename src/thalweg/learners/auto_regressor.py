@@ -22,7 +22,11 @@ and mean of its own (memory of 100 rows, 0.5 in place of 0.25). Nothing is tuned
 members were settled on two FriedmanDrift streams, Planes2D, Mv, ELEC2's next price and demand and a random walk, and
 are always the same.
 
-``robust=True`` is for targets with outliers: residuals beyond twice their mean size over the last 100 rows count by
+A target that is farther from its prediction than 30 mean absolute residuals and the range of all targets so far is
+learned as if it were at that distance, and one of the first 20 that is 30 standard deviations of the others away makes
+all members begin anew (``kernels/regression/target_level.hpp``).
+
+``robust=True`` is for targets with outliers that keep coming: residuals beyond twice their mean size over the last 100 rows count by
 that size only, in every member and in the weights (Huber's loss: P. J. Huber, "Robust estimation of a location
 parameter", 1964). Rows of least squares count for less instead.
 

@@ -19,6 +19,7 @@ from thalweg.option_names import option
 from thalweg.pipeline.over_columns import learner_of, over_columns
 from thalweg.run.alert_log import Terms
 from thalweg.run.alert_rules import OF_COLUMNS, OF_LABELS
+from thalweg.run.label_counts import LabelCounts
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import LabelNumbers, LabelPredictions, confidences, joined_labels, probabilities_of
@@ -64,6 +65,8 @@ class Classification(Task):
         self.baselines_by_number = False
         self.target = Target(options.target, declared=options.target in options.categorical)
         self.names = LabelNumbers()
+        #: None in a run that was begun by an earlier version.
+        self.label_counts: LabelCounts | None = LabelCounts()
         self.board = Scoreboard()
         #: None in a run that was begun by an earlier version.
         self.rare: RareScoreboard | None = RareScoreboard(options)
@@ -117,6 +120,16 @@ class Classification(Task):
     def targets(self, chunk: Chunk) -> Targets:
         labels = self.names.numbers(*self.target.labels(chunk))
         return Targets(labels, labels > 0, [])
+
+    def late_quantity(self, chunk: Chunk, targets: Targets) -> str | None:
+        if self.label_counts is None:
+            return None
+        found = self.label_counts.add(self.names.known, targets.values)
+        newest = int(np.argmax(targets.values == len(self.names)))
+        if found is None and self.label_counts.are_many_now:
+            many = f"{len(self.names):,} different labels so far, and the time of a row grows with their number"
+            self.notices.odd([str(chunk.complaint(newest, self.target.name, many))])
+        return None if found is None else f"{chunk.complaint(newest, self.target.name, found)} so far"
 
     def predict(
         self,
@@ -296,6 +309,7 @@ class Classification(Task):
         rare = {} if self.rare is None else {f"rare {name}": each for name, each in self.rare.arrays().items()}
         return {
             "names": self.names.known,
+            **({} if self.label_counts is None else {"label_counts": self.label_counts.state()}),
             "board": self.board.state(),
             **({} if self.rare is None else {"rare": self.rare.state()}),
             **({} if self.sets is None else {"sets": self.sets.state()}),
@@ -306,6 +320,10 @@ class Classification(Task):
 
     def restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, Any]) -> None:
         self.names = LabelNumbers(plain["names"])
+        if "label_counts" in plain and self.label_counts is not None:
+            self.label_counts.restore(plain["label_counts"])
+        else:
+            self.label_counts = None
         self.board.restore(plain["board"])
         if "rare" in plain and self.rare is not None:
             windows = {name[5:]: values for name, values in arrays.items() if name.startswith("rare ")}

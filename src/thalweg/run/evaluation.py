@@ -21,7 +21,7 @@ from thalweg.run.memory_source import MemorySource
 from thalweg.run.metrics import metrics_of
 from thalweg.run.options import RunOptions
 from thalweg.run.result import Result
-from thalweg.run.runner import RunEngine
+from thalweg.run.runner import LateQuantity, RunEngine
 from thalweg.table_model import TableClassifier
 
 #: Options of `thalweg run` that are about files, or have a parameter of their own here.
@@ -163,12 +163,21 @@ def _walk(
         whole_number("run", "rows", rows, least=1)
     began = clock.monotonic()
     engines = [_engine(model, source, rows, asked) for model in models]
-    for chunk in engines[0].chunks():
+    try:
+        _take_all(engines)
+    except LateQuantity as found:
         for engine in engines:
-            engine.take(chunk)
+            engine.start_over(found)
+        _take_all(engines)
     for engine in engines:
         engine.require_rows()
     return engines, clock.monotonic() - began
+
+
+def _take_all(engines: Sequence[RunEngine]) -> None:
+    for chunk in engines[0].chunks():
+        for engine in engines:
+            engine.take(chunk)
 
 
 def _call(name: str, models: str, source: MemorySource, rows: int | None, asked: dict[str, Any]) -> str:

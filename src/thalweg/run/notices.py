@@ -31,10 +31,14 @@ class Notices:
     def __init__(self, options: RunOptions, head: int) -> None:
         self._options = options
         self._head = head
-        #: About rows that were skipped.
-        self.complaints: list[str] = []
         #: Sentences that were reported as soon as they arose.
         self.said: set[str] = set()
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget all about the rows, which are read from the first on."""
+        #: About rows that were skipped.
+        self.complaints: list[str] = []
         self._oddities: list[str] = []
         #: By key of JSON that is no column, and by label without a column of probabilities.
         self._ignored: dict[str, str] = {}
@@ -44,9 +48,10 @@ class Notices:
         self._times: dict[str, list[int]] = {}
 
     def tell(self, sentence: str) -> None:
-        """Warn at once."""
-        self.said.add(sentence)
-        warnings.warn(sentence, stacklevel=3)
+        """Warn at once, and once."""
+        if sentence not in self.said:
+            self.said.add(sentence)
+            warnings.warn(sentence, stacklevel=3)
 
     def complain(self, bad: Sequence[Any]) -> None:
         """Of rows that were skipped."""

@@ -17,9 +17,11 @@ from thalweg.evaluate.late_targets import follow_numbers, members_of
 from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.residual_changes import ResidualChanges
 from thalweg.learners.base.rows import width_for_core
-from thalweg.pipeline.over_columns import over_columns
+from thalweg.option_names import option
+from thalweg.pipeline.over_columns import learner_of, over_columns
 from thalweg.run.alert_log import Terms
 from thalweg.run.alert_rules import OF_COLUMNS, OF_NUMBERS
+from thalweg.run.far_targets import FarTargets
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import NumberPredictions
@@ -53,6 +55,8 @@ class Regression(Task):
         self.baselines = NumberBaselines(options.season)
         self.board = RegressionScoreboard(self.baselines.names, options.coverage)
         self.detector = ResidualChanges()
+        #: None in a run that was begun by an earlier version.
+        self.far_targets: FarTargets | None = FarTargets()
         self._is_late = bool(options.delay) or options.label_time is not None
         #: Of a mixture whose members are judged by what they predicted when a row was predicted.
         self._members: int | None = None
@@ -87,6 +91,8 @@ class Regression(Task):
 
     def begin(self, targets: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[Any]:
         self.board.by_size.settle(targets[known])
+        if self.far_targets is not None:
+            self.far_targets.settle(targets[known])
         return np.full(len(targets), "")
 
     # ------------------------------------------------------------------ every row
@@ -174,6 +180,8 @@ class Regression(Task):
         rows = batch.learned
         before = self.board.unpredicted
         predictions = {name: predicted[name][rows] for name in self.board.names}
+        if self.far_targets is not None:
+            self.far_targets.add(batch.labels[rows], batch.number[rows])
         errors = self.board.add(batch.labels[rows], predictions, predicted["lower"][rows], predicted["upper"][rows])
         self.detector.skip(self.board.unpredicted - before)
         changes = self.detector.add(errors)
@@ -224,6 +232,7 @@ class Regression(Task):
             "baselines": self.baselines.state(),
             "board": self.board.state(),
             "detector": self.detector.state(),
+            **({} if self.far_targets is None else {"far_targets": self.far_targets.state()}),
             "progress": [self._learned, self._judged, self._now],
         }, {f"task {name}": values for name, values in (self.baselines.arrays() | self.board.arrays()).items()}
 
@@ -233,6 +242,10 @@ class Regression(Task):
         self.baselines.restore(plain["baselines"], own)
         self.board.restore(plain["board"], own)
         self.detector.restore(plain["detector"])
+        if "far_targets" in plain and self.far_targets is not None:
+            self.far_targets.restore(plain["far_targets"])
+        else:
+            self.far_targets = None
         self._learned, self._judged, self._now = plain["progress"]
         self.model = models["model"]
 
@@ -249,6 +262,13 @@ class Regression(Task):
             "changes": self.detector.changes(),
             "changes_left_out": self.detector.left_out,
         }
+
+    def warnings(self) -> list[str]:
+        found = None if self.far_targets is None else self.far_targets.sentence(self.target.name)
+        if found is None:
+            return []
+        is_robust = getattr(learner_of(self.model), "robust", False)
+        return [found if is_robust else f"{found}; {option('model', 'robust')} lets such targets count for less"]
 
     def progress(self) -> str:
         if not self.board.rows:

@@ -40,7 +40,7 @@ from thalweg.run.questions import parse_against
 from thalweg.run.row_times import RowTimes
 from thalweg.run.task import Scored, Task
 from thalweg.run.tasks import PossibleTasks
-from thalweg.stopping import Stopped, stopping
+from thalweg.stopping import Stopped, Stopping, stopping
 from thalweg.store import dumps
 from thalweg.table_model import TableModel
 from thalweg.tables import Chunk, Encoder, Fingerprint, Plan, Source, chunks, open_source, plan_columns
@@ -95,6 +95,10 @@ class RunStatus:
     share: float | None
 
 
+class LateQuantity(Exception):
+    """Rows behind the first show that the target is a quantity: they can be read again, for regression."""
+
+
 class RunEngine:
     """What a run does with its rows, wherever they come from and whatever is kept: `Run` adds a folder of files.
 
@@ -107,19 +111,25 @@ class RunEngine:
         self.source = source
         self.notices = Notices(options, self.head)
         self.tasks = PossibleTasks(options, self.notices, model)
-        #: Settled by the first rows, or by a checkpoint.
-        self.task = self.tasks.likely
         #: Told what the first rows settle.
         self.say: Callable[[str], None] = lambda sentence: None
+        self.progress = Progress(lambda: self.source.share, options.limit)
+        #: Processor time of the model, since this process began: predicting and learning.
+        self.model_seconds = 0.0
+        self._before_first_row()
+
+    def _before_first_row(self) -> None:
+        options = self.options
+        #: Settled by the first rows, or by a checkpoint.
+        self.task = self.tasks.likely
         self.late = LateLabels(delay=options.delay, timed=options.label_time is not None)
         self.history = ModelHistory()
+        self.alerts = AlertLog([AlertRule.parse(rule) for rule in options.alert])
         #: None before the columns are known, and in a run that was begun by an earlier version.
         self.importance: ImportanceSampler | None = None
-        self.alerts = AlertLog([AlertRule.parse(rule) for rule in options.alert])
         #: None in a run that was begun by an earlier version.
         self.watch: InputWatch | None = InputWatch(self.alerts)
         self.encoder: Encoder | None = None
-        self.progress = Progress(lambda: self.source.share, options.limit)
         self.chunks_done = self.taken = 0
         #: Of the rows in those chunks.
         self.fingerprint = Fingerprint()
@@ -130,8 +140,17 @@ class RunEngine:
         self.predictions: PredictionsFile | None = None
         #: What one would run otherwise, where it is asked for.
         self.against: Against | None = None
-        #: Processor time of the model, since this process began: predicting and learning.
-        self.model_seconds = 0.0
+
+    def start_over(self, found: LateQuantity) -> None:
+        """Begin anew with regression, which takes nothing back: no result was given out."""
+        if self.predictions is not None:
+            self.predictions.close()
+        say = self.alerts.say
+        self.notices.begin()
+        self.tasks.turn_to_numbers()
+        self._before_first_row()
+        self.alerts.say = say
+        self.notices.odd([str(found)])
 
     # ------------------------------------------------------------------ the loop
 
@@ -177,6 +196,8 @@ class RunEngine:
         plan = self.encoder.plan
         now, label_time, untimed = self._times(chunk)
         found = self.task.targets(chunk)
+        if (held := self.task.late_quantity(chunk, found)) is not None:
+            self._reconsider(held, len(np.unique(found.values)))
         encoded = self.encoder.encode(chunk, unusable=[*untimed, *found.wrong])
         self.notices.late_sentinels(chunk, encoded)
         targets, known = found.values[encoded.kept], found.known[encoded.kept]
@@ -216,6 +237,18 @@ class RunEngine:
             self.predictions = self._begin()
         self.unpredicted += self.task.write(self.predictions, batch, known, predicted)
         self.late.keep(batch, predicted)
+
+    def _reconsider(self, held: str, different: int) -> None:
+        """Labels are a quantity, which the first rows did not show; these ones have so many different values."""
+        if not self.tasks.are_open:
+            self.tasks.warn_of_classes(held, different)
+            return
+        classes = f"{option('task', 'classification')} keeps its values as classes"
+        if self.source.is_pipe or self.alerts.fired:
+            why = "an alert fired" if self.alerts.fired else "a pipe cannot be read again"
+            numbers = option("task", "regression")
+            raise InvalidInput(f"{held}, which is a quantity, and {why}: start over with {numbers}; {classes}")
+        raise LateQuantity(f"{held}, which is a quantity: the run starts over as regression; {classes}")
 
     def _watch_scored(self, watch: InputWatch, scored: Scored, batch: Batch, rows: NDArray[np.float64]) -> None:
         rises = [change for change in scored.changes if change["after"] > change["before"]]
@@ -392,7 +425,8 @@ class RunEngine:
 
     def warnings(self) -> list[str]:
         """What the user should know of the table."""
-        return self.notices.sentences({} if self.encoder is None else self.encoder.plan.left_out)
+        left_out = {} if self.encoder is None else self.encoder.plan.left_out
+        return self.notices.sentences(left_out) + self.task.warnings()
 
     @property
     def pending(self) -> int:
@@ -451,18 +485,13 @@ class Run(RunEngine):
         """
         signals = stopping()
         self.folder.mkdir(parents=True, exist_ok=True)
-        due = time.monotonic() + (_EVERY_SECONDS if checkpoint_seconds is None else checkpoint_seconds)
         try:
-            for chunk in self._further_chunks():
-                with signals.unbroken():
-                    self.take(chunk)
-                    self.fingerprint.take(chunk)
-                    self.chunks_done += 1
-                    tell(RunStatus(self.processed, self.task, self.progress.share(self.taken)))
-                    if time.monotonic() >= due and self.predictions is not None:
-                        took = self._checkpoint()
-                        pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * took)
-                        due = time.monotonic() + (pause if checkpoint_seconds is None else checkpoint_seconds)
+            try:
+                self._take_all(tell, checkpoint_seconds, signals)
+            except LateQuantity as found:
+                self.start_over(found)
+                (self.folder / options.CHECKPOINT).unlink(missing_ok=True)
+                self._take_all(tell, checkpoint_seconds, signals)
             signals.finish()
             if self.watch is not None:
                 self.watch.flush()
@@ -479,6 +508,21 @@ class Run(RunEngine):
         except InvalidParameter:  # more rows would not help, so that there is nothing to resume
             options.clear(self.folder)
             raise
+
+    def _take_all(
+        self, tell: Callable[[RunStatus], None], checkpoint_seconds: float | None, signals: Stopping
+    ) -> None:
+        due = time.monotonic() + (_EVERY_SECONDS if checkpoint_seconds is None else checkpoint_seconds)
+        for chunk in self._further_chunks():
+            with signals.unbroken():
+                self.take(chunk)
+                self.fingerprint.take(chunk)
+                self.chunks_done += 1
+                tell(RunStatus(self.processed, self.task, self.progress.share(self.taken)))
+                if time.monotonic() >= due and self.predictions is not None:
+                    took = self._checkpoint()
+                    pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * took)
+                    due = time.monotonic() + (pause if checkpoint_seconds is None else checkpoint_seconds)
 
     def _further_chunks(self) -> Iterator[Chunk]:
         """Those after the last checkpoint; the rows before it must be those that were learned."""

@@ -88,6 +88,10 @@ class Task(ABC):
     def targets(self, chunk: Chunk) -> Targets:
         """The targets as cells hold them."""
 
+    def late_quantity(self, chunk: Chunk, targets: Targets) -> str | None:
+        """Where these targets show first that labels are a quantity: in which row, and what they are."""
+        return None
+
     @abstractmethod
     def predict(
         self,
@@ -143,6 +147,10 @@ class Task(ABC):
     @abstractmethod
     def metrics(self, course: dict[str, Any], features: tuple[str, ...]) -> dict[str, Any]:
         """What was found out, by the keys of ``metrics.json``, the course of the model among it."""
+
+    def warnings(self) -> list[str]:
+        """What the user should know of the targets, once all are known."""
+        return []
 
     @abstractmethod
     def progress(self) -> str:

@@ -16,6 +16,8 @@ from thalweg.tables import Chunk, Target
 
 #: Whole numbers that are classes beyond doubt, such as 0 and 1.
 _FEW = 2
+#: Classes that may be asked for without a warning, whatever their numbers are.
+_USUAL = 10
 _TASKS: tuple[type[Task], ...] = (Classification, Regression)
 
 
@@ -26,7 +28,7 @@ class PossibleTasks:
         self._options = options
         self._target = Target(options.target, declared=options.target in options.categorical)
         self._asked = options.task or ("classification" if self._target.declared else None)
-        self._notices, self._is_given = notices, model is not None
+        self._notices, self._is_given, self._has_warned = notices, model is not None, False
         self._made: dict[str, Task] = {}
         self._refused: dict[str, InvalidParameter] = {}
         #: What the first rows say of the target, where they settle the task.
@@ -50,11 +52,23 @@ class PossibleTasks:
         """The task that a checkpoint names, whose options are the same."""
         return self._made[name]
 
+    @property
+    def are_open(self) -> bool:
+        """Whether the rows decide."""
+        return self._asked is None and len(self._made) > 1
+
+    def turn_to_numbers(self) -> None:
+        """Later rows showed that the target is a quantity: regression from here on."""
+        self._asked = "regression"
+
     def settle(self, head: Chunk) -> Task:
         """The task by the first rows: numbers of which there are many, or with decimals, mean regression."""
         task = self.settle_by(None if self._asked else self._target.quantity(head, self._options.decimal))
-        if self._is_given and task.name == "classification" and not self._target.declared:
-            self._warn_of_classes(self._target.quantity(head, self._options.decimal))
+        if self._asked == "classification":
+            quantity = Target(self._target.name).quantity(head, self._options.decimal)
+            if quantity is not None:
+                different = self._target.different_numbers(head) or 0
+                self.warn_of_classes(f"{self._target.name} holds {quantity}", different)
         if self._asked is None and self.found is None and self._target.name not in head.nominal:
             different = self._target.different_numbers(head) or 0
             if different > _FEW:
@@ -62,12 +76,13 @@ class PossibleTasks:
                 self.found = f"classification: {held}; {option('task', 'regression')} predicts them as numbers"
         return task
 
-    def _warn_of_classes(self, quantity: str | None) -> None:
-        """A classifier was given for a target that is a quantity."""
-        if quantity is not None:
-            self._notices.tell(
-                f"{self._target.name} holds {quantity}, and a classifier takes each for a class of its own: "
-                "a regressor, such as AutoRegressor, predicts numbers"
+    def warn_of_classes(self, held: str, different: int) -> None:
+        """The target holds a quantity, of so many different numbers, and classes are asked for."""
+        if different > _USUAL and not self._has_warned:
+            self._has_warned = True
+            numbers = "a regressor, such as AutoRegressor," if self._is_given else option("task", "regression")
+            self._notices.odd(
+                [f"{held}, and a classifier takes each for a class of its own: {numbers} predicts numbers"]
             )
 
     def settle_by(self, quantity: str | None) -> Task:

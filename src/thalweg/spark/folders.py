@@ -66,7 +66,9 @@ class FolderRun:
         if type_of(self._first, self._target, self._source) not in (WHOLE, REAL):
             return None
         chosen = self._first.select(column(self._first, self._target).cast("double").alias("target"))
-        return quantity_among(chosen.limit(_HEAD).toPandas()["target"].to_numpy(dtype=np.float64))
+        values = chosen.limit(_HEAD).toPandas()["target"].to_numpy(dtype=np.float64)
+        found = quantity_among(values)
+        return None if found is None else f"{found} in the first {len(values):,} rows"
 
     def go(self, model: Any, out: Path, coverage: float | None = None) -> dict[str, Any]:
         """Learn all files that were not learned before; what was found, over all of them.

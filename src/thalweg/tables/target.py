@@ -33,8 +33,10 @@ if TYPE_CHECKING:
 
 #: What labels in memory were before they became text.
 LabelType: TypeAlias = Literal["integer", "number", "boolean"]
-#: Beyond this many different whole numbers among the first rows a target is taken for a quantity.
+#: Beyond this many different whole numbers a target is taken for a quantity.
 _MOST_WHOLE = 50
+#: Fewer are one, too, where at least half of them, and at least so many, occur once, and they span so much: amounts.
+_LEAST_SINGLE, _LEAST_SPAN, _SPAN_EACH = 2, 100.0, 10
 #: Texts need more than this many, and more than one for every two rows, to be taken for names or times.
 _MOST_TEXTS = 100
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
@@ -62,7 +64,8 @@ class Target:
             if found is None:
                 return None
             values, _ = parsed(found, column)
-        return quantity_among(values)
+        found = quantity_among(values)
+        return None if found is None else f"{found} in the first {len(values):,} rows"
 
     def require_classes(self, head: Chunk) -> None:
         """Refuse texts most of which occur once, such as dates, names or keys: each would become a class."""
@@ -131,18 +134,28 @@ class Target:
         return different, places
 
 
-def quantity_among(values: NDArray[np.float64]) -> str | None:
-    """What the first numbers of a target are, where they are a quantity and not classes; NaN is none.
+def quantity_among(values: NDArray[np.float64], times: NDArray[np.int64] | None = None) -> str | None:
+    """What the numbers of a target are, where they are a quantity and not classes; NaN is none.
+
+    Numbers with decimals are, more than 50 different whole numbers, and whole numbers that are far apart and mostly
+    occur once, such as amounts among zeros. ``times`` says how often each value occurs; by default once.
 
     Examples
     --------
     >>> quantity_among(np.array([0.5, 1.0, np.nan])), quantity_among(np.array([0.0, 1.0]))
-    ('2 different numbers in the first 3 rows', None)
+    ('2 different numbers', None)
+    >>> quantity_among(np.array([0.0, 0.0, 0.0, 5178.0, 7688.0])), quantity_among(np.array([1.0, 2.0, 3.0, 10.0]))
+    ('3 different whole numbers from 0 to 7688, 2 of them only once', None)
     """
-    known = np.unique(values[~np.isnan(values)])
-    if len(known) <= _MOST_WHOLE and (known == np.floor(known)).all():
+    present = ~np.isnan(values)
+    known, places = np.unique(values[present], return_inverse=True)
+    if len(known) > _MOST_WHOLE or not (known == np.floor(known)).all():
+        return f"{len(known):,} different number{'s' * (len(known) > 1)}"
+    counts = np.bincount(places, None if times is None else times[present], len(known))
+    once = int((counts == 1).sum())
+    if once < max(_LEAST_SINGLE, len(known) / 2) or known[-1] - known[0] < max(_LEAST_SPAN, _SPAN_EACH * len(known)):
         return None
-    return f"{len(known):,} different number{'s' * (len(known) > 1)} in the first {len(values):,} rows"
+    return f"{len(known)} different whole numbers from {known[0]:.15g} to {known[-1]:.15g}, {once} of them only once"
 
 
 def plain_label(label: str) -> str:
