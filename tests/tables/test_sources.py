@@ -107,6 +107,15 @@ def test_typed_formats(tmp_path: Path, kind: str) -> None:
     assert rows_of(file, size=9) == typed().to_pylist()
 
 
+def test_a_large_batch_of_an_arrow_stream_is_read_as_a_whole(tmp_path: Path) -> None:
+    large = pa.table(
+        {"level": [float(row) for row in range(50_000)]}
+    )  # more than the first bytes, by which formats are known
+    with pa.ipc.new_stream(str(tmp_path / "rows"), large.schema) as writer:
+        writer.write_table(large)
+    assert rows_of(tmp_path / "rows") == large.to_pylist()
+
+
 def test_ndjson_with_types_that_change_gaps_and_blank_lines(tmp_path: Path) -> None:
     objects = [{"a": 1, "b": "x"}, {"a": 2.5}, {"b": "y", "a": None, "c": True}, {"a": 10**30, "b": 3, "c": False}]
     file = tmp_path / "rows"

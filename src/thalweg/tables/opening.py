@@ -165,7 +165,8 @@ def _batches(path: Path | None, stream: IO[bytes] | io.RawIOBase, kind: Format) 
             for i in range(reader.num_record_batches):
                 yield reader.get_batch(i)
     else:
-        with pa.ipc.open_stream(pa.PythonFile(stream, mode="r")) as reader:
+        whole = io.BufferedReader(stream)  # type: ignore[type-var]  # Arrow asks once, and takes less for the end
+        with pa.ipc.open_stream(pa.PythonFile(whole, mode="r")) as reader:
             yield from reader
 
 
