@@ -26,9 +26,9 @@ A target that is farther from its prediction than 30 mean absolute residuals and
 learned as if it were at that distance, and one of the first 20 that is 30 standard deviations of the others away makes
 all members begin anew (``kernels/regression/target_level.hpp``).
 
-``robust=True`` is for targets with outliers that keep coming: residuals beyond twice their mean size over the last 100 rows count by
-that size only, in every member and in the weights (Huber's loss: P. J. Huber, "Robust estimation of a location
-parameter", 1964). Rows of least squares count for less instead.
+``robust=True`` is for targets with outliers that keep coming: residuals beyond twice their mean size over the last 100
+rows count by that size only, in every member and in the weights (Huber's loss: P. J. Huber, "Robust estimation of a
+location parameter", 1964). Rows of least squares count for less instead.
 
 Over sparse rows the members are others: linear regressions with a step size for each feature, at rates of 0.03, 0.1 and
 1, the last two also with a memory of 300 rows for the step sizes; the last value; and the running mean. They learn what

@@ -16,8 +16,6 @@ MOST_POINTS = 1000
 #: Share of rows behind the latest time before them, up to which rows count as being in time order.
 _MOST_BEHIND = 0.02
 _BEFORE_ALL = int(np.iinfo(np.int64).min)
-#: Units of counters that count from 1970, a second of them, and the seconds that they may count: 1985 to 2100.
-_EPOCH_UNITS, _EPOCH_SECONDS = (1, 10**3, 10**6, 10**9), (473_385_600, 4_102_444_800)
 _MICROSECONDS = 10**6
 
 
@@ -52,13 +50,12 @@ class RowTimes:
             return None
         points = [[1, 1, self._first], *self._history.points, [self._labels, self._rows, self._clock]]
         labels, rows, times = zip(*(point for point in points if point[2] != _BEFORE_ALL), strict=True)
-        unit = _MICROSECONDS if not counts else _epoch_unit(self._first, self._clock)
         return {
             "column": column,
-            "kind": "counter" if unit is None else "time",
+            "kind": "counter" if counts else "time",
             "labels": list(labels),
             "rows": list(rows),
-            "times": [time if unit is None else _in_seconds(time, unit) for time in times],
+            "times": list(times) if counts else [_in_seconds(time) for time in times],
         }
 
     def state(self) -> dict[str, Any]:
@@ -75,19 +72,5 @@ class RowTimes:
         self._first, self._clock = state["ends"]
 
 
-def _epoch_unit(first: int, last: int) -> int | None:
-    """How many of a counter's units a second has, where it seems to count since 1970.
-
-    Examples
-    --------
-    >>> _epoch_unit(1_700_000_000, 1_700_086_400), _epoch_unit(1_700_000_000_000, 1_700_086_400_000)
-    (1, 1000)
-    >>> _epoch_unit(1, 20_000) is None
-    True
-    """
-    low, high = _EPOCH_SECONDS
-    return next((unit for unit in _EPOCH_UNITS if low <= first // unit <= last // unit <= high), None)
-
-
-def _in_seconds(time: int, unit: int) -> float:
-    return time // unit if time % unit == 0 else time / unit
+def _in_seconds(time: int) -> float:
+    return time // _MICROSECONDS if time % _MICROSECONDS == 0 else time / _MICROSECONDS

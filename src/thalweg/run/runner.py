@@ -509,9 +509,7 @@ class Run(RunEngine):
             options.clear(self.folder)
             raise
 
-    def _take_all(
-        self, tell: Callable[[RunStatus], None], checkpoint_seconds: float | None, signals: Stopping
-    ) -> None:
+    def _take_all(self, tell: Callable[[RunStatus], None], checkpoint_seconds: float | None, signals: Stopping) -> None:
         due = time.monotonic() + (_EVERY_SECONDS if checkpoint_seconds is None else checkpoint_seconds)
         for chunk in self._further_chunks():
             with signals.unbroken():
