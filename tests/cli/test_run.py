@@ -197,6 +197,24 @@ def test_keys_that_come_late_are_told_or_learned(
     assert metrics_after(capsys, "run", "rows", *common)["warnings"] == [told]
 
 
+def test_columns_that_begin_late_are_told_or_learned(table, capsys: pytest.CaptureFixture[str]) -> None:
+    head, *lines = Path("table.csv").read_text().splitlines()
+    cells = ["NA" if at < 1100 or at % 4 else "7" for at in range(len(lines))]
+    Path("late.csv").write_text("\n".join([f"{head},late", *map(",".join, zip(lines, cells, strict=True))]) + "\n")
+    common = ("run", "late.csv", "--target", "state", "--model", "oldc", "--quiet", "--fresh")
+    first = "late.csv, row 1,101, column 'late': its first value: it has none in the first 1,000 rows, and is left out"
+    told = [
+        "column 'late', which is left out, has a value in 25 % of the rows from its first one on",
+        f"{first}; --head 2100 takes it in",
+    ]
+    for chunk in ("30", "5000"):
+        code, _, said = run(capsys, *common, "--chunk", chunk)
+        assert (code, said) == (0, f"thalweg: {told[1]}\nthalweg: {told[0]}\n")
+        assert metrics("thalweg-run")["warnings"] == told
+    assert "warnings" not in metrics_after(capsys, *common, "--head", "2100")
+    assert "warnings" not in metrics_after(capsys, *common, "--limit", "1100")
+
+
 def metrics_after(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     assert run(capsys, *arguments, "--out", "after", "--fresh")[0] == 0
     return metrics("after")

@@ -335,3 +335,12 @@ def test_costs_decide_between_models_of_a_rare_label() -> None:
     assert found.plot().axes[0].get_legend_handles_labels()[1] == ["plain", "careful"]
     ranked = evaluate.compare({"plain": plain, "blind": thalweg.MajorityClass()}, X, y, positive="fraud")
     assert ranked.verdict.startswith("plain has the highest PR AUC: 0.")
+
+
+def test_what_is_wrong_with_a_table_is_said_once() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"row": np.arange(300), "x": rng.normal(size=300)})
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        evaluate.compare(["oldc", "logistic", "majority"], X, rng.integers(0, 2, 300))
+    assert [str(each.message).split(" (")[0] for each in said] == ["column 'row' looks like a row number"]

@@ -58,11 +58,7 @@ class ArrowFrame(Frame):
         return self.native.column(name)
 
     def arrow_column(self, name: Any) -> Any:
-        """The column itself; text in one of the two layouts that all of Arrow's functions know."""
-        import pyarrow as pa
-
-        column = self.native.column(name)
-        return column.cast(pa.large_string()) if column.type == pa.string_view() else column
+        return self.native.column(name)
 
     def select(self, names: list[Any]) -> Any:
         return self.native.select(names)
@@ -87,7 +83,12 @@ def array_of(values: Sequence[Any]) -> Any:
 
     with suppress(pa.ArrowException, OverflowError, TypeError, ValueError):
         return pa.array(values, from_pandas=True)
-    return pa.array([value if isinstance(value, str) else _text_of(value) for value in values], pa.string())
+    texts = [value if isinstance(value, str) else _text_of(value) for value in values]
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeEncodeError as error:
+        at = next(at for at, text in enumerate(texts) if text is not None and ascii(error.object) == ascii(text))
+        raise InvalidInput(f"row {at}: {texts[at]!r} holds half of a character, a lone surrogate") from error
 
 
 def _text_of(value: Any) -> str | None:

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from thalweg.frames.arrow_frame import array_of
 from thalweg.frames.frame import Floats, Frame, InParts
 
+#: Types of whole numbers that neither Arrow nor NumPy has.
+_NOT_IN_ARROW = ("Int128", "UInt128")
+
 
 class PolarsFrame(Frame):
     def as_one_array(self) -> NDArray[Any] | None:
@@ -25,8 +28,7 @@ class PolarsFrame(Frame):
         polars = _types()
         for column in self.native.iter_columns():
             kind = column.dtype
-            unknown_to_numpy = kind.is_integer() and str(kind) in ("Int128", "UInt128")
-            to_cast = kind.is_decimal() or kind in (polars.Boolean, polars.Null) or unknown_to_numpy
+            to_cast = kind.is_decimal() or kind in (polars.Boolean, polars.Null) or str(kind) in _NOT_IN_ARROW
             if not (to_cast or kind.is_numeric()):
                 raise TypeError(f"it holds {kind}")
             if to_cast or column.null_count() or column.n_chunks() > 1:
@@ -45,6 +47,8 @@ class PolarsFrame(Frame):
 
     def arrow_column(self, name: Any) -> Any:
         column = self.native.get_column(name)
+        if str(column.dtype) in _NOT_IN_ARROW:
+            column = column.cast(_types().Float64)
         return array_of(column.to_list()) if column.dtype == _types().Object else column.to_arrow()
 
     def select(self, names: list[Any]) -> Any:

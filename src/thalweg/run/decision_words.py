@@ -76,6 +76,7 @@ def _heaviest_member(model: Any) -> tuple[float, NDArray[np.int64], NDArray[np.f
         model = model.learner
     if getattr(model, "dense_features", 0):  # its members over dense columns come first
         shares = shares[-len(SPARSE_MEMBERS) :]
+        state = {name: values for name, values in state.items() if not name.startswith("member0_")}
     features, classes, best = state["feature_ids"], core.n_classes, None
     if not len(features):  # no row that was learned had any
         return None

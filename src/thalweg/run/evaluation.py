@@ -163,6 +163,8 @@ def _walk(
         whole_number("run", "rows", rows, least=1)
     began = clock.monotonic()
     engines = [_engine(model, source, rows, asked) for model in models]
+    for engine in engines[1:]:  # what is wrong with the table is said once
+        engine.notices.said = engines[0].notices.said
     try:
         _take_all(engines)
     except LateQuantity as found:

@@ -1,7 +1,7 @@
 """What a run reports about its table: at once where it can, and in the report.
 
 Kept word by word: rows that cannot be read, what the first rows show, keys and labels that come too late for a column,
-codes of missing values that come after the first rows, and times that go back.
+columns that begin and codes of missing values that come after the first rows, and times that go back.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from thalweg.option_names import option, options
 from thalweg.run.options import RunOptions
 from thalweg.tables import Chunk
+from thalweg.tables.cells import is_text, trimmed, without
 from thalweg.tables.clock import NEVER
 from thalweg.tables.encoder import Encoded
 
@@ -44,6 +45,8 @@ class Notices:
         self._ignored: dict[str, str] = {}
         self._late_labels: dict[str, str] = {}
         self._late_sentinels: list[str] = []
+        #: By column that was empty in the first rows: what was said of its first value, rows from there on, and values.
+        self._late_columns: dict[str, tuple[str, int, int]] = {}
         #: For the column of times, or for every one that was found: the last time, and how often one was before it.
         self._times: dict[str, list[int]] = {}
 
@@ -109,6 +112,23 @@ class Notices:
             self._late_sentinels.append(str(chunk.complaint(at, column.name, said)))
             self._tell_if_few(self._late_sentinels[-1], len(self._late_sentinels))
 
+    def late_columns(self, chunk: Chunk, names: Sequence[str], before: int) -> None:
+        """Count the values of columns that have none in the first rows, in a chunk after ``before`` others."""
+        for name in names:
+            cells = chunk.column(name)
+            known = np.asarray(without(trimmed(cells) if is_text(cells) else cells, self._options.na).is_valid())
+            found = np.flatnonzero(known)
+            if name in self._late_columns:
+                said, rows, values = self._late_columns[name]
+                self._late_columns[name] = said, rows + len(known), values + len(found)
+            elif len(found):
+                at = int(found[0])
+                begins = f"its first value: it has none in the first {self._head:,} rows, and is left out"
+                advice = f"{option('head', before + at + self._head)} takes it in"
+                said = str(chunk.complaint(at, name, f"{begins}; {advice}"))
+                self._late_columns[name] = said, len(known) - at, len(found)
+                self._tell_if_few(said, len(self._late_columns))
+
     def _tell_if_few(self, sentence: str, so_far: int) -> None:
         if so_far <= _MOST_TOLD:
             self.tell(sentence)
@@ -122,7 +142,12 @@ class Notices:
     def sentences(self, left_out: Mapping[str, str]) -> list[str]:
         """What the user should know of the table, columns that are left out and why among it."""
         said = list(self._oddities)
+        for name, (_, rows, values) in list(self._late_columns.items())[:_MOST_TOLD]:
+            share = f"{100 * values / rows:.3g} % of the rows from its first one on"
+            said.append(f"column {name!r}, which is left out, has a value in {share}")
+        begun = [first for first, _, _ in self._late_columns.values()]
         for found, of_the_rest in (
+            (begun, "columns begin too late to be learned from"),
             (list(self._ignored.values()), "keys come too late to be columns and are ignored"),
             (self._late_sentinels, "values count as missing from some row on"),
             (list(self._late_labels.values()), "labels come too late to have a column of probabilities"),
@@ -145,6 +170,7 @@ class Notices:
             "complaints": self.complaints,
             **({"oddities": self._oddities} if self._oddities else {}),
             **({"late_sentinels": self._late_sentinels} if self._late_sentinels else {}),
+            **({"late_columns": self._late_columns} if self._late_columns else {}),
             "late_labels": self._late_labels,
             "times": self._times,
         }
@@ -153,6 +179,7 @@ class Notices:
         self.complaints = list(state["complaints"])
         self._oddities = list(state.get("oddities", ()))
         self._late_sentinels = list(state.get("late_sentinels", ()))
+        self._late_columns = {name: tuple(found) for name, found in state.get("late_columns", {}).items()}
         self._late_labels = dict(state.get("late_labels", {}))
         times, column = state["times"], self._options.time  # of earlier versions: of --time alone
         self._times = times if isinstance(times, dict) else {column: times} if column else {}

@@ -200,6 +200,8 @@ class RunEngine:
             self._reconsider(held, len(np.unique(found.values)))
         encoded = self.encoder.encode(chunk, unusable=[*untimed, *found.wrong])
         self.notices.late_sentinels(chunk, encoded)
+        if plan.empty:
+            self.notices.late_columns(chunk, plan.empty, self.read - len(chunk) - len(chunk.bad))
         targets, known = found.values[encoded.kept], found.known[encoded.kept]
         now = None if now is None else now[encoded.kept]
         if now is not None and label_time is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.tables.arrow_types import is_learnable
 from thalweg.tables.durations import seconds_of
 from thalweg.tables.rows import as_text
 from thalweg.tables.timestamps import FORMS, times_in
@@ -144,7 +145,7 @@ def without(column: pa.ChunkedArray, na: Sequence[str]) -> pa.ChunkedArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not na or pa.types.is_nested(column.type) or pa.types.is_duration(column.type) or "binary" in str(column.type):
+    if not na or pa.types.is_duration(column.type) or not is_learnable(column.type):
         return column
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)

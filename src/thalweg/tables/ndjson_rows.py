@@ -90,7 +90,10 @@ def _block(lines: Iterable[str], columns: list[str], maps: Collection[str], name
         except ValueError as error:
             bad.append(BadRow(name, number, None, f"it is not JSON: {error}"))
             continue
-        if isinstance(value, dict):
+        half = _half_character(value) if "\\u" in line and isinstance(value, dict) else None
+        if half is not None:
+            bad.append(BadRow(name, number, half, "the text holds half of a character, a lone surrogate"))
+        elif isinstance(value, dict):
             objects[number] = value
             if columns and not known.issuperset(value):
                 ignored |= {key: (name, number) for key in value if key not in known and key not in ignored}
@@ -111,6 +114,16 @@ def _block(lines: Iterable[str], columns: list[str], maps: Collection[str], name
     return Block(pa.table(table), name, first, bad, ignored=ignored)
 
 
+def _half_character(row: dict[str, Any]) -> str | None:
+    """The key whose name or value holds a lone surrogate, which no file of text can hold."""
+    for key, value in row.items():
+        try:
+            json.dumps([key, value], ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            return key
+    return None
+
+
 def _are_maps(values: Sequence[Any]) -> bool:
     """Whether most values are objects of numbers."""
     present = [value for value in values if value is not None]
@@ -121,11 +134,9 @@ def _are_maps(values: Sequence[Any]) -> bool:
 
 def _wrong_entries(value: Any) -> str | None:
     try:
-        "".join(key for key, _ in entries_of(value)).encode()
+        entries_of(value)
     except BadCell as error:
         return error.what
-    except UnicodeEncodeError:
-        return "a key is half of a character"
     return None
 
 

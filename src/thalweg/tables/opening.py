@@ -9,6 +9,7 @@ import codecs
 import io
 import re
 import sys
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ from typing import IO, Any, Literal
 
 from thalweg.errors import DataUnavailable, InvalidInput, MissingExtra
 from thalweg.tables import arff_rows, csv_rows, ndjson_rows, sparse_rows
+from thalweg.tables.arrow_types import categories_in
 from thalweg.tables.rows import HEAD_ROWS, Block
 from thalweg.tables.unread_formats import unread_format
 
@@ -144,12 +146,22 @@ def read(path: Path | None, stream: io.RawIOBase, name: str, kind: Format) -> It
         raise InvalidInput(f"{name} is a {kind} file, which cannot come through a pipe: name the file itself")
     try:
         first = 1
+        nominal = _written_categories(path) if kind == "parquet" else frozenset[str]()
         for batch in _batches(path, stream, kind):
             batch.validate(full=True)  # damaged text would end in an error of Arrow's much later
-            yield Block(pa.Table.from_batches([batch]), name, first, typed=True)
+            yield Block(pa.Table.from_batches([batch]), name, first, typed=True, nominal=nominal)
             first += len(batch)
-    except (pa.ArrowException, OSError, UnicodeError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise InvalidInput(f"{name} cannot be read as {kind}: {error}") from error
+
+
+def _written_categories(path: Path | None) -> frozenset[str]:
+    """Columns of a Parquet file that were categories when it was written: those of numbers are read as numbers."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    written = (parquet.read_metadata(path).metadata or {}).get(b"ARROW:schema")
+    return frozenset() if written is None else categories_in(pa.ipc.read_schema(pa.py_buffer(b64decode(written))))
 
 
 def _batches(path: Path | None, stream: IO[bytes] | io.RawIOBase, kind: Format) -> Iterator[Any]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
 from thalweg.option_names import option, owner_of_parameters
+from thalweg.tables.arrow_types import is_learnable
 from thalweg.tables.cells import (
     OR_MISSING,
     BadCell,
@@ -64,6 +65,8 @@ _MANY, _ALMOST_ALL = 50, 0.98
 MOST_CATEGORIES = 64
 #: Rates by category where the number of labels is not known.
 USUAL_RATES = 3
+#: Why a column is left out that begins later than the first rows end.
+_EMPTY = "left out: all of the first"
 _KINDS: dict[str, type[Column]] = {
     each.kind: each
     for each in (
@@ -99,6 +102,11 @@ class Plan:
     def width(self) -> int:
         """The number of features, with those of sparse columns."""
         return sum(column.width for column in self.columns) + len(self.marks)
+
+    @property
+    def empty(self) -> tuple[str, ...]:
+        """The columns that are left out because they have no value in the first rows."""
+        return tuple(name for name, why in self.left_out.items() if why.startswith(_EMPTY))
 
     @property
     def sparse_columns(self) -> tuple[Column, ...]:
@@ -271,15 +279,15 @@ def plan_columns(
     forms : mapping of str to FoundForm, optional
         By name, how the times of a column are written, where other rows than the first ones have settled it.
     """
-    import pyarrow as pa
-
     present = head.column_names
     for name in (target, key, *drop, *categorical, *text, *reserved):
         if name is not None and name not in present:
             raise InvalidInput.of_column(head.pieces[0].block.file, name, present)
-    if target is not None and pa.types.is_nested(kind := head.column(target).type):
+    if target is not None and not is_learnable(kind := head.column(target).type):
         file = head.pieces[0].block.file
-        raise InvalidInput(f"{file}: the target {target!r} must hold labels or numbers, got values of type {kind}")
+        raise InvalidInput(
+            f"{file}: the target {target!r} must hold labels or numbers, got values of type {brief(str(kind))}"
+        )
     columns: list[Column] = []
     left_out: dict[str, str] = {}
     labels = None if target is None else len(names(head.column(target)).drop_null().unique())
@@ -360,12 +368,12 @@ def _settle(
 
     if keys := map_keys(column.type):
         return MapColumn(name, keys=keys)
-    if categorical or pa.types.is_boolean(column.type):
+    if is_learnable(column.type) and (categorical or pa.types.is_boolean(column.type)):
         return _category(name, column, declared=categorical, rates=rates, as_text=None)
-    if pa.types.is_nested(column.type) or "binary" in str(column.type):
+    if not is_learnable(column.type):
         return f"left out: values of type {brief(str(column.type))} cannot be learned"
     if column.null_count == len(column) or (is_text(column) and trimmed(column).null_count == len(column)):
-        return f"left out: all of the first {len(column):,} values are missing: empty or {OR_MISSING}"
+        return f"{_EMPTY} {len(column):,} values are missing: empty or {OR_MISSING}"
     if pa.types.is_duration(column.type):
         return DurationColumn(name, indicator=column.null_count > 0)
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from thalweg.errors import InvalidInput
+from thalweg.tables.arrow_types import categories_in, plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,6 +79,11 @@ class Block:
         return self.first_row + at + bisect_right(self._before_bad, at)
 
     @cached_property
+    def categories(self) -> frozenset[str]:
+        """Columns that hold categories, declared so or by their type."""
+        return self.nominal | categories_in(self.table.schema)
+
+    @cached_property
     def _before_bad(self) -> list[int]:
         """How many rows of the table stand before each bad one."""
         return [row - self.first_row - place for place, row in enumerate(sorted(bad.row for bad in self.bad))]
@@ -130,7 +136,9 @@ class Piece:
     length: int
 
     def column(self, name: str) -> pa.ChunkedArray:
-        return self.block.table.column(name).slice(self.start, self.length)
+        """The cells of a column, by their plain values."""
+        table = self.block.table
+        return plain(table.column(name).slice(self.start, self.length), table.schema.field(name))
 
 
 @dataclass(frozen=True)
@@ -154,7 +162,7 @@ class Chunk:
     @property
     def nominal(self) -> frozenset[str]:
         """Columns that the table declares to hold categories."""
-        return self.pieces[0].block.nominal
+        return self.pieces[0].block.categories
 
     def ignored(self) -> Iterator[tuple[str, str, int]]:
         """Keys that are no columns: each with the file and the row in which it stands first."""

@@ -113,14 +113,15 @@ class _Marker:
         import pyarrow as pa
 
         names, count = block.table.column_names, len(block.table)
-        column = block.table.column(self._time)
+        whole = Piece(block, 0, count)
+        column = whole.column(self._time)
         # A time that cannot be read is complained of when its row is encoded.
         times = parsed(self._clock, column)[0] if count else []
         if block.file not in self.files[-1:]:
             self.files.append(block.file)
         self.bad += block.bad
         self.ignored = block.ignored | self.ignored
-        self.typed, self.nominal = block.typed, block.nominal
+        self.typed, self.nominal = block.typed, block.categories
         marks: list[Any] = [
             times,
             np.arange(self._rows, self._rows + count),
@@ -128,7 +129,7 @@ class _Marker:
             [block.number_of(at) for at in range(count)],
         ]
         self._rows += count
-        columns = [_of_one_type(each, block.typed) for each in block.table.columns]
+        columns = [_of_one_type(whole.column(name), block.typed) for name in names]
         marked = [pa.array(mark, pa.int64()) for mark in marks]
         return pa.table([*columns, *marked], [*names, *(f"{self._time} {at}" for at in range(len(marks)))])
 
@@ -137,11 +138,7 @@ def _of_one_type(column: pa.ChunkedArray, typed: bool) -> Any:
     """A column of the same type in all blocks: JSON may have numbers in one and text in the next."""
     import pyarrow as pa
 
-    if pa.types.is_nested(column.type):
-        return column
-    if not typed:
-        return as_text(column)
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    return column if typed or pa.types.is_nested(column.type) else as_text(column)
 
 
 def _unmarked(rows: pa.Table) -> pa.Table:
