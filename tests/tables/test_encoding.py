@@ -215,7 +215,7 @@ def settled(values: Any, **options: Any) -> tuple[str, str]:
         (pa.array(["01/31/2024", "02/01/2024", "later"]), "time"),
         (pa.array(["01/02/2024", "02/01/2024"]), "–"),
         (pa.array(["1,5", "-2", "1.234,5"]), "number"),
-        (pa.array(["1,250", "2,375"]), "–"),
+        (pa.array(["1,250", "2,375"]), "number"),
         (pa.array(["a,b", "1,5"]), "category"),
         (pa.array(['{"b": 1}', '{"b": 2}']), "–"),
     ],

@@ -98,7 +98,7 @@ def test_the_last_attribute_is_suggested_as_the_target(
     rows = "".join(f"{i % 7}.5,{i % 2}\n" for i in range(60))
     Path("rows.arff").write_text(f"@relation r\n@attribute level real\n@attribute 'is wet' {{0,1}}\n@data\n{rows}")
     code, _, told = run(capsys, "run", "rows.arff")
-    suggested = "name the column of labels, such as the last attribute: --target 'is wet'"
+    suggested = "name the column of labels, such as the last one: --target 'is wet'"
     assert (code, told) == (2, f"thalweg: --target COL is missing: {suggested}\n")
     assert run(capsys, "run", "rows.arff", "--target", "is wet", "--quiet", "--out", "out")[0] == 0
     assert metrics()["rows"]["learned"] == 60
@@ -131,10 +131,9 @@ FOREIGN = {
     "a pickle of Python (.pkl)": pickle.dumps({"a": [1, 2]}),
     "a workbook of Excel (.xlsx)": _zip("[Content_Types].xml"),
     "a workbook of Excel (.xls)": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504),
-    "a ZIP archive that begins with rows.csv": _zip("rows.csv"),
-    "one array of JSON": b'[\n {"a": 1}, {"a": 2}\n]\n',
+    "an array of arrays of JSON": b"[\n [1, 2], [3, 4]\n]\n",
+    "an object of columns of JSON": b'{"a":{"0":1,"1":2}}',
     "a page of HTML or XML": b"<!DOCTYPE html><html></html>",
-    "compressed by xz": b"\xfd7zXZ\x00rest",
 }
 
 

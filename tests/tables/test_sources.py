@@ -226,7 +226,7 @@ def test_blocks_and_chunks_do_not_matter(tmp_path, monkeypatch, rows, block, siz
     good = [(number, *row[:2]) for number, row in enumerate(rows, 1) if not row[2]]
     ragged = [number for number, row in enumerate(rows, 1) if row[2]]
     found, bad = [], []
-    for chunk in chunks(open_source(file, delimiter=",").blocks(), size):
+    for chunk in chunks(open_source(file, delimiter=",", header=True).blocks(), size):
         bad += [each.row for each in chunk.bad]
         assert len(chunk) == min(size, len(good) - len(found))
         if len(chunk):

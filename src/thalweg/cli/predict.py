@@ -46,6 +46,10 @@ def predict(
     delimiter: Annotated[
         str | None, typer.Option(metavar="SIGN", help="Delimiter of CSV (default: as in the run, or detected).")
     ] = None,
+    header: Annotated[
+        bool | None,
+        typer.Option(help="Whether the first row of CSV has the column names (default: as in the run, or detected)."),
+    ] = None,
     encoding: Annotated[
         str | None, typer.Option(metavar="NAME", help="Encoding of text files (default: as in the run).")
     ] = None,
@@ -109,6 +113,7 @@ def predict(
         bad_rows=how,
         delimiter=delimiter,
         encoding=encoding,
+        header=header,
         coverage=coverage,
         explain=explain,
         tell=_warn,

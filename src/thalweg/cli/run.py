@@ -42,7 +42,7 @@ HELP = HelpLayout(
         "Results": ("out", "resume", "fresh", "json", "quiet", "help", "help_all"),
     },
     further={
-        "Reading files": ("sort", "delimiter", "encoding", "decimal", "bad_rows", "head", "limit", "chunk"),
+        "Reading files": ("sort", "header", "delimiter", "encoding", "decimal", "bad_rows", "head", "limit", "chunk"),
         "Missing values": ("missing", "na", "keep_sentinels"),
         "Text": ("text", "ngrams", "hash_bits"),
         "Model details": ("adaptive", "window", "seed"),
@@ -75,15 +75,16 @@ def _parameter(name: str, info: OptionInfo, declared: Any) -> inspect.Parameter:
         kind = list[str]
     else:
         kind = next((each for each in (bool, int, float) if each in kinds), str)
-    flag = (f"--{name.replace('_', '-')}",) if kind is bool else ()  # without it there would be a --no-… as well
+    optional = kind is bool and type(None) in kinds  # then there is a --no-… as well
+    flag = (f"--{name.replace('_', '-')}",) if kind is bool and not optional else ()
     read: Any = typer.Option(*flag, help=info.help, metavar=info.metavar, min=info.least)
     if name == "source":
         read = typer.Argument(help=info.help)
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
-        default=False if kind is bool else None,
-        annotation=Annotated[kind if kind is bool else kind | None, read],
+        default=None if kind is not bool or optional else False,
+        annotation=Annotated[kind if kind is bool and not optional else kind | None, read],
     )
 
 
@@ -147,7 +148,7 @@ def run(
         from thalweg.run.runner import Run
         from thalweg.stopping import Stopped
 
-    given = {name: _as_in_a_file(value) for name, value in given.items()}
+    given = {name: value if name == "header" else _as_in_a_file(value) for name, value in given.items()}
     if engine is not None:
         if engine != "spark":
             raise InvalidParameter.of_option("engine", "be spark", engine)

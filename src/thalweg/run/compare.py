@@ -118,7 +118,9 @@ class RecordedRun:
 
     def _chunks(self) -> Iterator[Chunk]:
         if self.kept is None:
-            return chunks(map(present_columns, open_source(self.predictions, delimiter=",").blocks()), _ROWS)
+            return chunks(
+                map(present_columns, open_source(self.predictions, delimiter=",", header=True).blocks()), _ROWS
+            )
         return chunks([Block(_without_nulls(self.kept), str(self.path), 1, typed=True)], _ROWS)
 
 

@@ -27,7 +27,7 @@ from thalweg.table_model import TableClassifier
 #: Options of `thalweg run` that are about files, or have a parameter of their own here.
 _NOT_HERE = frozenset(
     {"source", "target", "model", "delay", "time", "label_time", "limit", "against", "against_rows", "task"}
-    | {"out", "model_out", "delimiter", "encoding", "decimal"}
+    | {"out", "model_out", "delimiter", "header", "encoding", "decimal"}
 )
 #: Those that set up a model by its name.
 _OF_NAMED_MODELS = ("rate", "adaptive", "window")

@@ -66,6 +66,12 @@ class Notices:
             self._oddities.append(sentence)
             self.tell(sentence)
 
+    def about_files(self, chunk: Chunk) -> None:
+        """What was decided of the files of a chunk; once where it is the same for several."""
+        for file, note in chunk.notes():
+            if not any(said.endswith(f" {note}") for said in self._oddities):
+                self.odd([f"{file} {note}"])
+
     def positive_is_missing(self, positive: str, rows: int, known: list[str]) -> None:
         """No row among the first has the label of interest."""
         named = ", ".join(map(repr, known[:_MOST_TOLD])) or "none"

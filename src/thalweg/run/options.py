@@ -74,13 +74,13 @@ class RunOptions:
     """All options of a run, declared once: the command line, TOML files and the checks below read them here."""
 
     source: str = _option(
-        help="CSV, Parquet, Arrow, NDJSON, ARFF, svmlight or Vowpal Wabbit file, compressed or not; a folder of such "
-        "files, read by name (part-2 before part-10); or - for standard input.",
+        help="CSV, Parquet, Arrow, JSON, ARFF, svmlight or Vowpal Wabbit file, compressed or not; a folder or ZIP of "
+        "them (part-2 before part-10); or - for standard input.",
         on_spark=True,
     )
     target: str = _option(
-        help="Column to predict: labels or numbers (required, except for svmlight and Vowpal Wabbit files). Rows "
-        "without a value are predicted and not learned.",
+        help="Column to predict: labels or numbers (required, except for formats that name one). Rows without a value "
+        "are predicted and not learned.",
         metavar="COL",
         on_spark=True,
     )
@@ -244,9 +244,19 @@ class RunOptions:
         added_later=True,
     )
     delimiter: str | None = _option(
-        None, help="Delimiter of CSV, such as ; or tab (default: detected).", metavar="SIGN", on_spark=True
+        None, help="Delimiter of CSV, such as ;, tab or space (default: detected).", metavar="SIGN", on_spark=True
     )
-    encoding: str = _option("utf-8", help="Encoding of text files (default: utf-8).", metavar="NAME")
+    header: bool | None = _option(
+        None,
+        help="Whether the first row of CSV has the column names (default: detected). Without, columns are named by "
+        "their numbers: --target 5.",
+        added_later=True,
+    )
+    encoding: str = _option(
+        "utf-8",
+        help="Encoding of text files (default: utf-8, or what the first lines show).",
+        metavar="NAME",
+    )
     decimal: Literal[".", ","] | None = _option(
         None,
         help="Decimal separator, . or , (default: detected).",
@@ -379,7 +389,8 @@ class RunOptions:
                 "SOURCE is missing: name the file to learn from, a folder of files, or - for standard input"
             )
         if "target" not in values:
-            values["target"] = _target_of(values["source"], values.get("encoding", cls.encoding))
+            reading = {name: values[name] for name in ("delimiter", "encoding", "header") if name in values}
+            values["target"] = _target_of(values["source"], **reading)
         return cls(**values)
 
     def first_other(self, begun: Mapping[str, Any], besides: Collection[str] = ()) -> str | None:
@@ -416,9 +427,9 @@ class RunOptions:
             value = getattr(self, each.name)
             if each.name in ("source", "target") or value == each.default:
                 continue
-            option = f"--{each.name.replace('_', '-')}"
+            option = f"--{'no-' if value is False else ''}{each.name.replace('_', '-')}"
             for item in value if isinstance(value, tuple) else (value,):
-                words += [option] if item is True else [option, str(item)]
+                words += [option] if isinstance(item, bool) else [option, str(item)]
         return shlex.join(words)
 
 
@@ -441,15 +452,14 @@ def _as_json(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _target_of(source: str, encoding: str) -> str:
+def _target_of(source: str, **reading: Any) -> str:
     """The column of labels where the format has one; else an error with a suggestion, where there is one."""
-    from thalweg.tables.opening import label_column, last_attribute
+    from thalweg.tables.opening import declared_target
 
-    label = label_column(source, encoding)
+    label, last = declared_target(source, **reading)
     if label is not None:
         return label
-    last = last_attribute(source)
-    suggested = "" if last is None else f", such as the last attribute: --target {shlex.quote(last)}"
+    suggested = "" if last is None else f", such as the last one: --target {shlex.quote(last)}"
     raise InvalidParameter(f"--target COL is missing: name the column of labels{suggested}")
 
 

@@ -54,17 +54,18 @@ def predict_table(
     bad_rows: BadRows = "error",
     delimiter: str | None = None,
     encoding: str | None = None,
+    header: bool | None = None,
     coverage: float | None = None,
     explain: bool = False,
     tell: Callable[[str], None] = lambda warning: None,
 ) -> Iterator[PredictedChunk]:
     """Predict the rows of a source by a model that `model_for_tables` gave, chunk by chunk.
 
-    ``bad_rows`` says whether a row that cannot be read ends it. ``delimiter`` and ``encoding`` are needed where they
-    are not those of the table that was learned, ``coverage`` where intervals are to have another one. ``explain`` asks
-    for the contributions of the columns. The values of
-    columns that the source lacks count as missing, as in the service; ``tell`` is given a sentence that names them. A
-    source with none of the columns is refused.
+    ``bad_rows`` says whether a row that cannot be read ends it. ``delimiter``, ``encoding`` and ``header`` are needed
+    where they are not those of the table that was learned, ``coverage`` where intervals are to have another one.
+    ``explain`` asks for the contributions of the columns. The values of columns that the source lacks count as missing,
+    as in the service; ``tell`` is given a sentence that names them, and what was decided of the files. A source with
+    none of the columns is refused.
     """
     encoder, table = model.encoder, model.notes["table"]
     plan = encoder.plan
@@ -73,10 +74,12 @@ def predict_table(
         given,
         delimiter=delimiter or table.get("delimiter"),
         encoding=encoding or table.get("encoding", "utf-8"),
+        header=table.get("header") if header is None else header,
     )
     columns = plan.columns
     source = replace(
         source,
+        names=tuple(name for name in plan.names if name != table.get("target")),
         text_format=_text_format(plan),
         json_columns=tuple(column.name for column in columns),
         json_maps=tuple(column.name for column in columns if isinstance(column, MapColumn)),
@@ -120,6 +123,8 @@ def _with_all_columns(blocks: Iterator[Block], plan: Plan, given: str, tell: Cal
     names = [column.name for column in plan.columns]
     told = False
     for block in blocks:
+        for file, note in block.notes:
+            tell(f"{file} {note}")
         present = [name for name in names if name in block.table.column_names]
         others = block.ignored and all(block.table.column(name).null_count == len(block.table) for name in present)
         if not present or others:

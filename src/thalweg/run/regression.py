@@ -229,6 +229,7 @@ class Regression(Task):
         assert self._column is not None
         return {
             "decimal": self._column.decimal,
+            **({"unit": self._column.unit} if self._column.unit else {}),
             "baselines": self.baselines.state(),
             "board": self.board.state(),
             "detector": self.detector.state(),
@@ -238,7 +239,8 @@ class Regression(Task):
 
     def restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, Any]) -> None:
         own = {name.removeprefix("task "): values for name, values in arrays.items()}
-        self._column = NumberColumn(self.target.name, indicator=False, decimal=plain["decimal"])
+        unit = plain.get("unit", "")
+        self._column = NumberColumn(self.target.name, indicator=False, decimal=plain["decimal"], unit=unit)
         self.baselines.restore(plain["baselines"], own)
         self.board.restore(plain["board"], own)
         self.detector.restore(plain["detector"])

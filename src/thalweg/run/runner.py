@@ -131,6 +131,8 @@ class RunEngine:
         self.watch: InputWatch | None = InputWatch(self.alerts)
         self.encoder: Encoder | None = None
         self.chunks_done = self.taken = 0
+        #: Whether the names of the columns stand in the files.
+        self.has_header = True
         #: Of the rows in those chunks.
         self.fingerprint = Fingerprint()
         self.clocks: dict[str, Clock] = {}
@@ -168,8 +170,10 @@ class RunEngine:
             blocks = in_time_order(blocks, self.options.time, head=head, settle=self._settle_clock)
         # A pipe is not read ahead: nobody knows when it gives more, and a run that is done must not wait for it.
         found = chunks(blocks if self.source.is_pipe else one_ahead(blocks), size, head=head)
-        for chunk in found if self.source.is_pipe else self._parsed_ahead(found):
+        for at, chunk in enumerate(found if self.source.is_pipe else self._parsed_ahead(found)):
+            self.has_header = chunk.has_header if at == 0 else self.has_header
             self.taken += len(chunk)
+            self.notices.about_files(chunk)
             self.notices.ignored_keys(chunk, self.source.files)
             yield chunk
             if self.taken == limit:
@@ -332,7 +336,15 @@ class RunEngine:
         self.notices.odd(f"column {name!r} is {plan.left_out[name]}" for name in text_left_out)
         given = self.options
         self.notices.odd(
-            oddities(head, plan, self.task.codes(head), na=given.na, time=given.time, categorical=given.categorical)
+            oddities(
+                head,
+                plan,
+                self.task.codes(head),
+                na=given.na,
+                time=given.time,
+                categorical=given.categorical,
+                decimal=given.decimal,
+            )
         )
         return self.new_encoder(plan)
 
@@ -361,7 +373,8 @@ class RunEngine:
     def new_encoder(self, plan: Plan) -> Encoder:
         """An encoder that has seen no row."""
         found = Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
-        found.remedy = remedy(f", and {option('na')} takes a text for a missing value")
+        more = f", {option('na')} takes a text for a missing value, {option('categorical')} a column for categories"
+        found.remedy = remedy(more)
         return found
 
     def _owner(self) -> str:
@@ -448,6 +461,8 @@ class RunEngine:
             "table": {"target": given.target, "delimiter": given.delimiter, "encoding": given.encoding},
             "run": {"rows": self.processed, "learned": self.learned, **self.task.summary()},
         }
+        if not self.has_header:
+            notes["table"]["header"] = False
         if self.importance is not None and isinstance(self.importance.reference, np.ndarray):
             notes["background"] = self.importance.reference.tolist()
         return self.task.of_table(self.encoder, notes)
@@ -468,7 +483,13 @@ class Run(RunEngine):
 
     def __init__(self, options: RunOptions) -> None:
         head = options.head or HEAD_ROWS
-        source = open_source(options.source, delimiter=options.delimiter, encoding=options.encoding, head=head)
+        source = open_source(
+            options.source,
+            delimiter=options.delimiter,
+            encoding=options.encoding,
+            head=head,
+            header=options.header,
+        )
         super().__init__(options, source)
         #: Spent on checkpoints so far, since this process began.
         self.checkpoint_seconds = 0.0

@@ -1,4 +1,4 @@
-"""ARFF, the format of Weka and OpenML: a header that declares each attribute, then rows of cells between commas.
+"""ARFF, the format of Weka, OpenML and KEEL: a header that declares each attribute, then rows of cells between commas.
 
 Nominal attributes are categories whatever their values look like, dates are read by the format they declare, and ``?``
 is a missing value. Sparse rows and relational attributes are refused.
@@ -11,7 +11,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from thalweg.errors import InvalidInput
@@ -39,6 +39,8 @@ class Attribute:
     nominal: bool = False
     #: How its dates are written, as `datetime.strptime` has it.
     date: str | None = None
+    #: Whether KEEL's header names it as the output.
+    is_output: bool = False
 
 
 def is_arff(head: bytes) -> bool:
@@ -58,12 +60,15 @@ def is_arff(head: bytes) -> bool:
 def attributes_of(lines: Iterator[str], name: str) -> list[Attribute]:
     """The attributes of a header, of which the line with ``@data`` is the last that is read."""
     found: list[Attribute] = []
+    outputs: list[str] = []
     for line in lines:
         word = line.split(maxsplit=1)[0].lower() if line.strip() else ""
         if word == "@data":
             break
         if word == "@attribute":
             found.append(_attribute(line.strip(), name))
+        elif word in ("@output", "@outputs"):
+            outputs = [each.strip() for each in line.split(maxsplit=1)[-1].split(",")]
     else:
         raise InvalidInput(f"{name} is an ARFF file without a line @data: it has no rows")
     if not found:
@@ -71,7 +76,7 @@ def attributes_of(lines: Iterator[str], name: str) -> list[Attribute]:
     for called, times in Counter(each.name for each in found).items():
         if times > 1:
             raise InvalidInput(f"{name}: the attribute {called!r} is declared more than once")
-    return found
+    return [replace(each, is_output=each.name in outputs) for each in found]
 
 
 def read(stream: io.RawIOBase, name: str, encoding: str) -> Iterator[Block]:
@@ -99,7 +104,7 @@ def _attribute(line: str, name: str) -> Attribute:
         raise InvalidInput(f"{name}: {line[:80]!r} does not declare an attribute with a type")
     single, double, plain, declared = match.groups()
     called = plain if plain is not None else _unescaped(single if single is not None else double)
-    kind = declared.split(maxsplit=1)[0].lower()
+    kind = declared.partition("[")[0].split(maxsplit=1)[0].lower()  # KEEL writes the range of numbers behind it
     if declared.startswith("{"):
         return Attribute(called, nominal=True)
     if kind in ("numeric", "real", "integer", "string"):

@@ -2,89 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.tables.arrow_types import is_learnable
 from thalweg.tables.durations import seconds_of
+from thalweg.tables.number_forms import Decimal, is_number, plain_numbers
 from thalweg.tables.rows import as_text
 from thalweg.tables.timestamps import FORMS, times_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Decimal = Literal[".", ","]
-
 #: Numbers beyond this cannot be learned.
 LARGEST = 1e50
-#: A number with a decimal point, if any. It never backtracks.
-NUMBER = re.compile(r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+", re.ASCII)
-
-#: A number with a decimal comma; points may part its thousands.
-_WITH_COMMA = r"^[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d*)?(?:[eE][+-]?\d+)?$"
-_GROUPED = r"^[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$"
-#: Patterns of numbers that are not read, what they seem to be, and what to do.
-_UNREAD = (
-    (_GROUPED, "numbers with commas between thousands", "write them without"),
-    (r"^[+-]?[\d.,]+\s?%$", "percentages", "write them as numbers, without the sign"),
-    (r"^[$€£¥]\s?[\d.,]+$|^[\d.,]+\s?[$€£¥]$", "amounts of money", "write them as numbers, without the sign"),
-)
-
-
-def with_point(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, Any]:
-    """Numbers with a decimal comma as they are written with a point, and which cells are none.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> with_point(pa.chunked_array([["1,5", "1.234,5", "1.5", None]]))[0].to_pylist()
-    ['1.5', '1234.5', None, None]
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    wrong = pc.invert(pc.match_substring_regex(column, _WITH_COMMA))
-    column = pc.if_else(wrong, pa.scalar(None, column.type), column)
-    points = pc.replace_substring(pc.replace_substring(column, ".", ""), ",", ".")
-    return points, pc.fill_null(wrong, False)
-
-
-def decimal_of(cells: Sequence[str]) -> Decimal | Literal["unclear"] | None:
-    """How the numbers are written: "," for a decimal comma, "unclear" where it may part thousands, None for neither.
-
-    Examples
-    --------
-    >>> decimal_of(["1,5", "2"]), decimal_of(["1,250", "2,375"]), decimal_of(["0,250", "2,375"]), decimal_of(["a,b"])
-    (',', 'unclear', ',', None)
-    """
-    import re
-
-    commas = [cell for cell in cells if "," in cell]
-    if not commas or not all(re.match(_WITH_COMMA, cell) for cell in cells):
-        return None
-    return "unclear" if all(re.match(_GROUPED, cell) for cell in commas) else ","
-
-
-def looks_like(cells: Sequence[str]) -> str | None:
-    """What cells that are not read as numbers seem to be, and what to do about it.
-
-    Examples
-    --------
-    >>> looks_like(["12.5%", "7%"])
-    'percentages: write them as numbers, without the sign'
-    """
-    import re
-
-    for pattern, what, advice in _UNREAD:
-        if sum(re.match(pattern, cell) is not None for cell in cells) > len(cells) / 2:
-            return f"{what}: {advice}"
-    return None
-
-
 #: Letters of a cell that a message shows.
 _SHOWN = 60
 #: How a missing number or time is written in text, in small or capital letters.
@@ -153,7 +87,7 @@ def without(column: pa.ChunkedArray, na: Sequence[str]) -> pa.ChunkedArray:
     return pc.if_else(missing, pa.scalar(None, column.type), column) if pc.any(missing).as_py() else column
 
 
-def numbers(column: pa.ChunkedArray, decimal: Decimal = ".") -> NDArray[np.float64]:
+def numbers(column: pa.ChunkedArray, decimal: Decimal = ".", unit: str = "") -> NDArray[np.float64]:
     """A column as numbers, NaN where one is missing; `BadCell` names the first cell that is none."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -161,7 +95,7 @@ def numbers(column: pa.ChunkedArray, decimal: Decimal = ".") -> NDArray[np.float
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if is_text(column):
-        values = _from_text(column if decimal == "." else _with_points(column))
+        values = _from_text(column, decimal, unit)
     elif column.null_count == len(column):
         return np.full(len(column), np.nan)
     elif pa.types.is_boolean(column.type):
@@ -200,31 +134,31 @@ def with_bits(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(pc.equal(lower, "true"), "1", pc.if_else(pc.equal(lower, "false"), "0", cells))
 
 
-def _with_points(column: pa.ChunkedArray) -> Any:
-    column = trimmed(column)
-    points, wrong = with_point(column)
-    places = np.flatnonzero(wrong.to_numpy())
-    if len(places):
-        at = int(places[0])
-        raise BadCell(at, f"{brief(column[at].as_py())!r} is not a number with a decimal comma")
-    return points
-
-
-def _from_text(column: pa.ChunkedArray) -> Any:
+def _from_text(column: pa.ChunkedArray, decimal: Decimal, unit: str) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if decimal == ".":
+        try:
+            return pc.cast(column, pa.float64())  # the quick way, for columns of clean numbers
+        except pa.ArrowInvalid:
+            column = trimmed(column)
+        try:
+            return pc.cast(column, pa.float64())
+        except pa.ArrowInvalid:
+            pass
+    column = trimmed(column)
+    plain, wrong = plain_numbers(column, decimal, unit)
+    for at in np.flatnonzero(wrong.to_numpy()):
+        cell = column[int(at)].as_py()
+        if not (decimal == "." and is_number(cell)):
+            told = "a number" if decimal == "." else "a number with a decimal comma"
+            raise BadCell(int(at), f"{brief(cell)!r} is not {told}")
     try:
-        return pc.cast(column, pa.float64())  # the quick way, for columns of clean numbers
+        return pc.cast(pc.if_else(wrong, column, plain), pa.float64())
     except pa.ArrowInvalid:
-        column = trimmed(column)
-    try:
-        return pc.cast(column, pa.float64())
-    except pa.ArrowInvalid as error:
-        for at, cell in enumerate(column.to_pylist()):
-            if cell is not None and not is_number(cell):
-                raise BadCell(at, f"{brief(cell)!r} is not a number") from error
-        return pa.chunked_array([[None if cell is None else float(cell) for cell in column.to_pylist()]], pa.float64())
+        cells = pc.if_else(wrong, column, plain).to_pylist()
+        return pa.chunked_array([[None if cell is None else float(cell) for cell in cells]], pa.float64())
 
 
 def durations(column: pa.ChunkedArray) -> NDArray[np.float64]:
@@ -272,18 +206,6 @@ def parsed(column: Parser, cells: Any) -> tuple[Any, list[tuple[int, str]]]:
             wrong.append((at, error.what))
             values[at] = None
     return column.parse(pa.chunked_array([pa.array(values, type=cells.type)])), wrong
-
-
-def is_number(cell: str, decimal: Decimal = ".") -> bool:
-    import pyarrow as pa
-
-    if decimal == ",":
-        return not with_point(pa.chunked_array([[cell]], pa.string()))[1][0].as_py()
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell
 
 
 def timestamps(column: pa.ChunkedArray, form: str | None = None) -> NDArray[np.datetime64]:

@@ -6,42 +6,45 @@ predicted as soon as a block is there, and no other thread reads a stream that i
 
 from __future__ import annotations
 
-import csv
 import io
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from thalweg.errors import InvalidInput
+from thalweg.tables.layout import BLANKS, OPEN, Layout, cells_of, leaves_open, rows_of, with_tabs
 from thalweg.tables.rows import NAME_THE_ENCODING, BadRow, Block, is_utf8, utf8_pieces
 
 _LONGEST_ROW = 1 << 28
-_OPEN = "a quotation mark is left open"
 
 
 def read(
-    stream: io.RawIOBase, name: str, delimiter: str, encoding: str, *, as_it_comes: bool = False
+    stream: io.RawIOBase, name: str, layout: Layout, encoding: str, *, as_it_comes: bool = False
 ) -> Iterator[Block]:
-    """The rows of a CSV file with a header, block by block: large ones, or whatever a pipe has to give."""
-    header: list[str] | None = None
+    """The rows of a CSV file, block by block: large ones, or whatever a pipe has to give."""
+    header, delimiter = list(layout.names), layout.delimiter
     first = 1
-    for content, is_closed in _whole_rows(utf8_pieces(stream, name, encoding, as_it_comes=as_it_comes), name):
-        left_open = not is_closed and _leaves_open(content.partition(b"\n")[0], delimiter)
-        if header is None:
-            if left_open:
-                raise InvalidInput(f"{name}, header: {_OPEN}")
-            header, content = _header(content, name, delimiter)
-        if left_open:  # up to the end of the file: all rows after it would be one cell
+    pieces = _below(utf8_pieces(stream, name, encoding, as_it_comes=as_it_comes), layout.above)
+    for content, is_closed in _whole_rows(pieces, name):
+        if not is_closed and leaves_open(content.partition(b"\n")[0], delimiter):
+            # up to the end of the file: all rows after it would be one cell
             _, _, content = content.partition(b"\n")
-            yield Block(_table(b"", header, delimiter, name, first)[0], name, first, [BadRow(name, first, None, _OPEN)])
+            empty = _table(b"", header, delimiter, name, first)[0]
+            yield Block(empty, name, first, [BadRow(name, first, None, OPEN)], nominal=layout.nominal, layout=layout)
             first += 1
         if content.strip():
-            block = _parse(content, header, name, delimiter, first)
+            block = replace(_parse(content, header, name, delimiter, first), nominal=layout.nominal, layout=layout)
             yield block
             first += len(block.table) + len(block.bad)
-    if header is None:
-        raise InvalidInput(f"{name} is empty")
+
+
+def _below(pieces: Iterator[bytes], above: int) -> Iterator[bytes]:
+    """The pieces without the first bytes."""
+    for piece in pieces:
+        if above < len(piece):
+            yield piece[above:]
+        above = max(0, above - len(piece))
 
 
 def _whole_rows(parts: Iterator[bytes], name: str) -> Iterator[tuple[bytes, bool]]:
@@ -64,18 +67,6 @@ def _whole_rows(parts: Iterator[bytes], name: str) -> Iterator[tuple[bytes, bool
         yield b"".join(rest), not quoted
 
 
-def _leaves_open(line: bytes, delimiter: str) -> bool:
-    r"""Whether a cell that begins with a quote does not end in its line; a quote amid a cell means nothing.
-
-    Examples
-    --------
-    >>> _leaves_open(b'3,"dry', ","), _leaves_open(b'3,5" pipe', ","), _leaves_open(b'3,"a ""b"" c"', ",")
-    (True, False, False)
-    """
-    cells = _cells(f"{line.decode(errors='surrogateescape')}\n", delimiter)
-    return bool(cells) and cells[-1].endswith("\n")
-
-
 def _end_of_last_row(content: bytes, quoted: bool) -> int:
     """Where the last row ends, given whether the first byte stands between quotes."""
     cut = content.rfind(b"\n") + 1
@@ -85,26 +76,6 @@ def _end_of_last_row(content: bytes, quoted: bool) -> int:
         quotes -= content.count(b'"', before, cut)
         cut = before
     return cut
-
-
-def _header(content: bytes, name: str, delimiter: str) -> tuple[list[str], bytes]:
-    """The names of the columns, and what follows them."""
-    text = content.decode(errors="surrogateescape")
-    lines = io.StringIO(text, newline="")
-    names: list[str] = []
-    while not names:
-        line = lines.readline()
-        while line.count('"') % 2 and (more := lines.readline()):
-            line += more
-        if not line:
-            raise InvalidInput(f"{name} is empty")
-        names = _cells(line, delimiter) if line.strip() else []
-    for column, times in Counter(names).items():
-        if not column.isprintable() and any("\udc80" <= sign <= "\udcff" for sign in column):
-            raise InvalidInput(f"{name}: a column name in the header is not UTF-8; {NAME_THE_ENCODING}")
-        if times > 1:
-            raise InvalidInput(f"{name}: the column name {column!r} stands more than once in the header")
-    return names, content[len(text[: lines.tell()].encode(errors="surrogateescape")) :]
 
 
 def _parse(content: bytes, header: list[str], name: str, delimiter: str, first: int) -> Block:
@@ -136,6 +107,8 @@ def _table(
     schema = pa.schema([(column, pa.string()) for column in header])
     if not content.strip():
         return schema.empty_table(), ragged
+    if delimiter == BLANKS:
+        content, delimiter = with_tabs(content), "\t"
     try:
         table = arrow_csv.read_csv(
             pa.BufferReader(content),
@@ -157,7 +130,7 @@ def _without_other_encodings(
     kept: list[bytes] = []
     bad: list[BadRow] = []
     number = first
-    for row in _rows(content):
+    for row in rows_of(content):
         if not row.strip():
             continue
         try:
@@ -166,34 +139,13 @@ def _without_other_encodings(
         except UnicodeDecodeError as error:
             text = row.decode(errors="surrogateescape")
             before = row[: error.start].decode(errors="surrogateescape")
-            cells = len(_cells(text, delimiter))
-            column = header[min(len(_cells(f"{before}?", delimiter)), len(header)) - 1]
+            cells = len(cells_of(text, delimiter))
+            column = header[min(len(cells_of(f"{before}?", delimiter)), len(header)) - 1]
             byte = f"the byte {row[error.start]:#x} is not UTF-8; {NAME_THE_ENCODING}"
             fits = cells == len(header)
             bad.append(BadRow(name, number, column if fits else None, byte if fits else _ragged(cells, header)))
         number += 1
     return b"".join(kept), bad
-
-
-def _rows(content: bytes) -> Iterator[bytes]:
-    """One row after the other, with its end; a line feed between quotes does not end one."""
-    lines: list[bytes] = []
-    quoted = False
-    for line in content.splitlines(keepends=True):
-        lines.append(line)
-        quoted ^= line.count(b'"') % 2 == 1
-        if not quoted:
-            yield b"".join(lines)
-            lines = []
-    if lines:
-        yield b"".join(lines)
-
-
-def _cells(row: str, delimiter: str) -> list[str]:
-    try:
-        return next(csv.reader(io.StringIO(row, newline=""), delimiter=delimiter), [])
-    except csv.Error:  # a cell that is too long, or no CSV at all
-        return row.rstrip("\r\n").split(delimiter)
 
 
 def _ragged(cells: int, header: list[str]) -> str:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from thalweg.tables.cells import (
     LARGEST,
     BadCell,
-    Decimal,
     durations,
     names,
     numbers,
@@ -26,6 +25,7 @@ from thalweg.tables.cells import (
     with_bits,
     without,
 )
+from thalweg.tables.number_forms import Decimal
 from thalweg.tables.sentinels import LateSentinels
 from thalweg.tables.timestamps import FORMS
 
@@ -137,17 +137,27 @@ class NumberColumn(Column):
     kind = "number"
 
     def __init__(
-        self, name: str, *, indicator: bool, decimal: Decimal = ".", booleans: bool = False, na: Sequence[str] = ()
+        self,
+        name: str,
+        *,
+        indicator: bool,
+        decimal: Decimal = ".",
+        unit: str = "",
+        booleans: bool = False,
+        na: Sequence[str] = (),
     ) -> None:
         self.indicator = indicator
         self.decimal: Decimal = decimal
+        #: A sign before or behind its numbers, such as $ or %.
+        self.unit = unit
         #: Whether true and false are 1 and 0, as they are to learners and to Spark.
         self.booleans = booleans
         features = (name, f"{name} is missing") if indicator else (name,)
         told = "as it is" if decimal == "." else "as it is, with a decimal comma"
+        told += f", without {unit}" if unit else ""
         told += "; a missing value becomes the mean so far"
         super().__init__(name, features, told + (", marked by a feature of its own" if indicator else ""), na)
-        self._na_words, self._na_numbers = _words_and_numbers(self.na, decimal)
+        self._na_words, self._na_numbers = _words_and_numbers(self.na, decimal, unit)
         self._sum, self._count = 0.0, 0
         #: Codes of missing values that come after the first rows; None where nobody looks for any.
         self.late: LateSentinels | None = None
@@ -155,7 +165,7 @@ class NumberColumn(Column):
     def parse(self, column: pa.ChunkedArray) -> Floats:
         """Numbers, NaN where one is missing."""
         cells = without(with_bits(column) if self.booleans else column, self._na_words)
-        return self.without_na(numbers(cells, self.decimal))
+        return self.without_na(numbers(cells, self.decimal, self.unit))
 
     def parse_values(self, values: Sequence[Any]) -> Floats | None:
         if not set(map(type, values)) <= _NUMBERS:
@@ -212,7 +222,7 @@ class DurationColumn(NumberColumn):
         return self.without_na(durations(without(column, self._na_words)))
 
 
-def _words_and_numbers(na: Sequence[str], decimal: Decimal) -> tuple[list[str], list[float]]:
+def _words_and_numbers(na: Sequence[str], decimal: Decimal, unit: str) -> tuple[list[str], list[float]]:
     """Values that stand for a missing one: those that are no numbers of a column, and those that are."""
     words: list[str] = []
     values: list[float] = []
@@ -222,7 +232,7 @@ def _words_and_numbers(na: Sequence[str], decimal: Decimal) -> tuple[list[str], 
 
     for each in na:
         try:
-            values += numbers(pa.chunked_array([[each]], pa.string()), decimal).tolist()
+            values += numbers(pa.chunked_array([[each]], pa.string()), decimal, unit).tolist()
         except BadCell:
             words.append(each)
     return words, values

@@ -1,4 +1,6 @@
-"""NDJSON: one JSON object a line. The first lines say which keys are columns; one missing later is a missing value.
+"""JSON: one object a line (NDJSON), or one array of objects.
+
+The first objects say which keys are columns; one missing later is a missing value.
 
 A key that only later lines have is no column: which there are must be settled before the first row is learned. Blocks
 name such keys. A column that mostly holds objects of numbers in the first lines is one of maps, and a row with anything
@@ -7,14 +9,16 @@ else there is bad.
 
 from __future__ import annotations
 
+import codecs
 import io
+import itertools
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from thalweg.errors import InvalidInput
 from thalweg.tables.cells import BadCell
-from thalweg.tables.rows import WHOLE, BadRow, Block, text_of, utf8_pieces, whole_lines
+from thalweg.tables.rows import NAME_THE_ENCODING, WHOLE, BadRow, Block, text_of, utf8_pieces, whole_lines
 from thalweg.tables.sparse_kinds import entries_of
 
 if TYPE_CHECKING:
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Lines of a block after the first.
 _LINES = 4096
+#: Characters of an element of an array, at the most.
+_LONGEST_ELEMENT = 1 << 26
 
 
 def read(
@@ -33,14 +39,17 @@ def read(
     columns: Sequence[str] = (),
     maps: Collection[str] = (),
     as_it_comes: bool = False,
+    array: bool = False,
 ) -> Iterator[Block]:
     """The objects of a file, some thousand lines at a time; of a pipe, as they come.
 
-    Without ``columns`` they are the keys of the first ``head`` lines, which also say which hold maps.
+    With ``array`` they are the elements of one array, which may stretch over lines. Without ``columns`` they are the
+    keys of the first ``head`` lines, which also say which hold maps.
     """
     settled = list(columns)
     first = 1
-    for lines in _lines(utf8_pieces(stream, name, encoding, as_it_comes=as_it_comes), 0 if settled else head):
+    pieces = utf8_pieces(stream, name, encoding, as_it_comes=as_it_comes)
+    for lines in _lines(_elements(pieces, name) if array else whole_lines(pieces), 0 if settled else head):
         step = _LINES if settled else max(head, _LINES)
         for begin in range(0, len(lines), step):
             part = lines[begin : begin + step]
@@ -55,11 +64,48 @@ def read(
             first += len(part)
 
 
-def _lines(pieces: Iterator[bytes], head: int) -> Iterator[list[bytes]]:
+def _elements(pieces: Iterator[bytes], name: str) -> Iterator[list[bytes]]:
+    """The objects of an array, each as its text; in pieces of bounded size, however long the array is."""
+    decoder = codecs.getincrementaldecoder("utf-8")("strict")
+    parse = json.JSONDecoder().raw_decode
+    text, at, done = "", -1, 0
+    for piece in itertools.chain(pieces, [b""]):
+        try:
+            text += decoder.decode(piece, not piece)
+        except UnicodeDecodeError as error:
+            raise InvalidInput(f"{name} is not UTF-8 throughout: {error}; {NAME_THE_ENCODING}") from error
+        found: list[bytes] = []
+        if at < 0:
+            at = text.index("[") + 1
+        while (at := _next_element(text, at)) < len(text) and text[at] != "]":
+            try:
+                _, end = parse(text, at)
+            except ValueError as error:
+                if piece and len(text) - at < _LONGEST_ELEMENT:
+                    break  # the rest of it is still to come
+                raise InvalidInput(f"{name}, row {done + len(found) + 1:,}: it is not JSON: {error}") from error
+            found.append(text[at:end].encode(errors="surrogatepass"))
+            at = end
+        done += len(found)
+        yield found
+        if at < len(text) and text[at] == "]":
+            return
+        text, at = text[at:], 0
+    raise InvalidInput(f"{name} is an array of JSON that is cut off after row {done:,}")
+
+
+def _next_element(text: str, at: int) -> int:
+    """Where the next object begins, behind blanks and commas."""
+    while at < len(text) and text[at] in " \t\r\n,":
+        at += 1
+    return at
+
+
+def _lines(parts: Iterator[list[bytes]], head: int) -> Iterator[list[bytes]]:
     """Whole lines, those of blanks left out: first as many as settle the columns, then as they come."""
     have: list[bytes] = []
     settled = head == 0
-    for lines in whole_lines(pieces):
+    for lines in parts:
         have += [line for line in lines if line.strip()]
         if not settled and len(have) >= head:
             yield have[:head]

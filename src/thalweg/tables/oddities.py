@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.option_names import option
-from thalweg.tables.cells import parsed
+from thalweg.tables.cells import brief, is_text, parsed, trimmed, without
 from thalweg.tables.kinds import Floats, NamesColumn, NumberColumn
+from thalweg.tables.number_forms import Decimal, number_form, unit_of
 from thalweg.tables.rows import as_text
+from thalweg.tables.timestamps import form_of, times_in
 
 if TYPE_CHECKING:
     from thalweg.tables.plan import Plan
@@ -25,9 +27,10 @@ _MOST_NAMED = 5
 _MOST_ERRORS, _TIMES_BETTER, _LEAST_ERRORS = 0.005, 20, 10
 #: Fewer rows, or fewer rows with the same value, say nothing.
 _LEAST_ROWS, _LEAST_ALIKE = 100, 5
-#: Words among so many values, and so many different numbers beside them, may be slips.
-_FEW_WORDS, _MANY_NUMBERS = 0.05, 20
-_NUMBER = re.compile(r"[+-]?(?:\d++[.,]?+\d*+|[.,]\d++)(?:[eE][+-]?\d++)?+")
+#: So many different numbers or times with words among them may have been meant as such.
+_MANY_NUMBERS = 20
+#: Different words that may each stand for a missing value.
+_FEW_WORDS = 3
 #: Identifiers grow by no more than this, on average.
 _MEAN_STEP = 10.0
 _NAME_OF_A_TIME = re.compile(r"(?i)time|date|when|epoch|year|month|week|day|hour|minute|second|^ts?$")
@@ -44,14 +47,15 @@ def oddities(
     na: Collection[str],
     time: str | None,
     categorical: Collection[str] = (),
+    decimal: Decimal | None = None,
 ) -> list[str]:
     """Sentinels, categories that are nearly all numbers, columns that give the target away, and row numbers.
 
     ``targets`` are the labels of the rows by number, -1 for none, or else their numbers as floats, NaN for none.
     ``time`` names the column with the time of a row, which may count the rows. ``na`` and ``categorical`` were given by
-    the user.
+    the user, and so may ``decimal`` be.
     """
-    sentinels, words, leaks, counters = [], [], [], []
+    sentinels, words, leaks, counters, unclear = [], [], [], [], []
     for column in plan.columns:
         if not isinstance(column, NumberColumn | NamesColumn):
             continue
@@ -60,6 +64,8 @@ def oddities(
         if isinstance(column, NumberColumn):
             if found := [value for value in column.na if value not in na]:
                 sentinels.append(_sentinels_in_words(head, column, found))
+            if decimal is None and (either := _with_either_separator(head, column)):
+                unclear.append(either)
             holds_times = column.kind == "duration" or column.name == time or _NAME_OF_A_TIME.search(column.name)
             if not holds_times and (how := _counts_rows(values)):
                 what = f"column {column.name!r} looks like a row number ({how})"
@@ -76,7 +82,8 @@ def oddities(
             )
     return [
         *_briefly(sentinels, "values that count as missing"),
-        *_briefly(words, "a few words among numbers"),
+        *_briefly(words, "words among numbers"),
+        *_briefly(unclear, "commas or points that may part thousands"),
         *_briefly(leaks, "a value that gives the target away"),
         *_briefly(counters, "values that look like row numbers"),
     ]
@@ -89,7 +96,7 @@ def _briefly(sentences: list[str], what: str) -> list[str]:
 
 
 def _sentinels_in_words(head: Chunk, column: NumberColumn, found: list[str]) -> str:
-    as_they_are = NumberColumn(column.name, indicator=False, decimal=column.decimal)
+    as_they_are = NumberColumn(column.name, indicator=False, decimal=column.decimal, unit=column.unit)
     values, _ = parsed(as_they_are, head.column(column.name))
     counts = [int((values == float(value.replace(",", "."))).sum()) for value in found]
     counted = " and ".join(f"{value} ({count:,} times)" for value, count in zip(found, counts, strict=True))
@@ -102,19 +109,40 @@ def _sentinels_in_words(head: Chunk, column: NumberColumn, found: list[str]) -> 
     )
 
 
-def _words_among_numbers(head: Chunk, column: NamesColumn) -> str | None:
-    """What keeps a column from being one of numbers, where that is in few of the first rows."""
-    cells = [cell.strip() for cell in as_text(head.column(column.name)).to_pylist() if cell is not None]
-    known = [cell for cell in cells if cell and cell not in column.na]
-    words = [cell for cell in known if not _NUMBER.fullmatch(cell)]
-    if not 0 < len(words) <= _FEW_WORDS * len(known) or len(set(known)) < _MANY_NUMBERS:
+def _with_either_separator(head: Chunk, column: NumberColumn) -> str | None:
+    """How numbers were read that would be others with the other decimal separator."""
+    cells = head.column(column.name)
+    form = number_form(trimmed(cells).drop_null().unique().to_pylist()) if is_text(cells) else None
+    if form is None or form.unclear is None:
         return None
-    which = f"one of its first {len(known):,} values, {words[0]!r}, is no number"
-    if len(words) > 1:
-        which = f"{len(words):,} of its first {len(known):,} values are no numbers, such as {words[0]!r}"
+    values, _ = parsed(column, head.column(column.name))
+    first = next((at for at, cell in enumerate(cells.to_pylist()) if cell and cell.strip() == form.unclear), None)
+    if first is None or (form.unit == column.unit == "" and "," not in form.unclear):
+        return None
+    other: Decimal = "." if column.decimal == "," else ","
     return (
-        f"column {column.name!r} is read as categories, because {which}: {option('na', words[0])} counts it as missing"
+        f"column {column.name!r} could have a decimal comma or commas between thousands: {form.unclear} is read as "
+        f"{values[first]:g}; {option('decimal', other)} reads it otherwise"
     )
+
+
+def _words_among_numbers(head: Chunk, column: NamesColumn) -> str | None:
+    """What keeps a column from being one of numbers, or of times, where most of its first values are."""
+    cells = trimmed(without(as_text(head.column(column.name)), column.na)).drop_null()
+    known = cells.to_pylist()
+    if len(set(known)) < _MANY_NUMBERS:
+        return None
+    words = [cell for cell in known if unit_of(cell) is None]
+    what = "number"
+    if len(words) > len(known) / 2 and (form := form_of(cells)) is not None:
+        words, what = cells.filter(times_in(cells, form.form)[1]).to_pylist(), "time"
+    if not 0 < len(words) <= len(known) / 2:
+        return None
+    which = f"one of its first {len(known):,} values, {brief(words[0])!r}, is no {what}"
+    if len(words) > 1:
+        which = f"{len(words):,} of its first {len(known):,} values are no {what}s, such as {brief(words[0])!r}"
+    said = f"column {column.name!r} is read as categories, because {which}"
+    return f"{said}: {option('na', words[0])} counts it as missing" if len(set(words)) <= _FEW_WORDS else said
 
 
 def _right_alone(values: Any, labels: NDArray[np.int32]) -> str | None:

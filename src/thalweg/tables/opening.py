@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import codecs
 import io
+import lzma
 import re
 import sys
+import zipfile
+import zlib
 from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,21 +20,27 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from thalweg.errors import DataUnavailable, InvalidInput, MissingExtra
+from thalweg.option_names import option
 from thalweg.tables import arff_rows, csv_rows, ndjson_rows, sparse_rows
 from thalweg.tables.arrow_types import categories_in
+from thalweg.tables.layout import BLANKS, LINES, Layout, LayoutOptions, layout_of
 from thalweg.tables.rows import HEAD_ROWS, Block
 from thalweg.tables.unread_formats import unread_format
 
-Format = Literal["csv", "ndjson", "arff", "svmlight", "vowpal-wabbit", "parquet", "arrow-file", "arrow-stream"]
+Format = Literal["csv", "ndjson", "json", "arff", "svmlight", "vowpal-wabbit", "parquet", "arrow-file", "arrow-stream"]
 
-_GZIP, _ZSTD, _BZ2 = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh"
+_PACKINGS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
+_ZIP = b"PK\x03\x04"
 _MAGIC: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow-file"}
 #: What follows where such letters begin the name of a column.
 _TEXT = tuple(bytes([byte]) for byte in (9, 10, 13, *range(32, 127)))
-_DELIMITERS = b",;\t|"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-#: How many lines, of how many bytes at the most, are looked at.
-_LINES, _HEAD_BYTES = 20, 1 << 16
+#: How many bytes of the first lines are looked at; more where there are fewer lines than so many.
+_HEAD_BYTES, _MOST_HEAD_BYTES, _LEAST_LINES = 1 << 16, 1 << 24, 3
+#: Bytes that stand for nothing in the Western encoding of Windows.
+_NOT_WESTERN = bytes((0x00, 0x81, 0x8D, 0x8F, 0x90, 0x9D))
+#: Endings of tables in an archive that also has other files.
+_TABLES = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat", ".arff", ".json", ".ndjson", ".jsonl", ".svm", ".vw")
 
 
 def compression_of(head: bytes) -> str | None:
@@ -42,10 +51,39 @@ def compression_of(head: bytes) -> str | None:
     >>> compression_of(b"a,b"), compression_of(bytes([0x1F, 0x8B, 8]))
     (None, 'gzip')
     """
-    for magic, name in ((_GZIP, "gzip"), (_ZSTD, "zstd"), (_BZ2, "bz2")):
-        if head.startswith(magic):
-            return name
-    return None
+    return next((name for magic, name in _PACKINGS.items() if head.startswith(magic)), None)
+
+
+def encoding_of(head: bytes, given: str = "utf-8") -> tuple[str, str | None]:
+    """The encoding of a text with this beginning, and a sentence about it where it is not the one that was given.
+
+    Only what was to be UTF-8 may be something else: UTF-16 by its byte order mark, or, if its first lines have no
+    character that takes several bytes in UTF-8 but others beyond ASCII, Windows-1252, which includes Latin-1.
+
+    Examples
+    --------
+    >>> encoding_of("prix;région".encode("latin-1"))[0], encoding_of("prix;région".encode())[0]
+    ('cp1252', 'utf-8')
+    """
+    try:
+        plain = codecs.lookup(given).name == "utf-8"
+    except LookupError:
+        plain = False
+    if not plain:
+        return given, None
+    for marks, name in (
+        ((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32"),
+        ((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),
+    ):
+        if head.startswith(marks):
+            return name, None
+    lines = b"".join(head.splitlines(keepends=True)[:LINES])
+    if lines.isascii() or any(byte in lines for byte in _NOT_WESTERN):
+        return given, None
+    beyond = [sign for sign in lines.decode(errors="surrogateescape") if not sign.isascii()]
+    if not all("\udc80" <= sign <= "\udcff" for sign in beyond):
+        return given, None
+    return "cp1252", f"is not UTF-8 and is read as Windows-1252; {option('encoding')} names another encoding"
 
 
 def as_utf8(head: bytes, encoding: str) -> bytes:
@@ -75,34 +113,12 @@ def format_of(head: bytes, text: Format = "csv") -> Format:
             return kind
     if head.startswith(b"\xff\xff\xff\xff"):
         return "arrow-stream"
-    if head.removeprefix(_BYTE_ORDER_MARK).lstrip()[:1] == b"{":
+    start = head.removeprefix(_BYTE_ORDER_MARK).lstrip()[:100]
+    if start[:1] == b"{":
         return "ndjson"
+    if start[:1] == b"[" and start[1:].lstrip()[:1] == b"{":
+        return "json"
     return "arff" if arff_rows.is_arff(head) else sparse_rows.sparse_format(head) or text
-
-
-def delimiter_of(head: bytes) -> str:
-    r"""The delimiter that splits the first lines into the same number of cells, and into the most of them.
-
-    Examples
-    --------
-    >>> delimiter_of(b"when;price\n3;4,5\n4;4,7\n")
-    ';'
-    """
-    lines = [line for line in head.splitlines()[:_LINES] if line.strip()]
-    if len(head.splitlines()) > 1 and not head.endswith((b"\n", b"\r")):
-        lines = lines[:-1] or lines  # the last one may be cut
-    best, cells = ",", 0
-    for byte in _DELIMITERS:
-        counts = [_outside_quotes(line).count(byte) for line in lines]
-        if counts and min(counts) == max(counts) and counts[0] > cells:
-            best, cells = chr(byte), counts[0]
-    if cells == 0 and lines:  # ragged rows: then the header decides
-        best = chr(max(_DELIMITERS, key=_outside_quotes(lines[0]).count))
-    return best
-
-
-def _outside_quotes(line: bytes) -> bytes:
-    return b"".join(line.split(b'"')[::2])
 
 
 class Peeked(io.RawIOBase):
@@ -129,10 +145,17 @@ class Peeked(io.RawIOBase):
 
     def _first_lines(self) -> bytes:
         """As many lines as are looked at, however slowly they come; less where they are long or the stream is short."""
-        head = b""
-        while len(head) < _HEAD_BYTES and head.count(b"\n") <= _LINES and (part := self._read(_HEAD_BYTES - len(head))):
-            head += part
-        return head
+        parts: list[bytes] = []
+        size = lines = 0
+        while size < _HEAD_BYTES and lines <= LINES and (part := self._read(_HEAD_BYTES - size)):
+            parts.append(part)
+            size += len(part)
+            lines += part.count(b"\n") - part.count(b"\n#")
+        while lines < _LEAST_LINES and _HEAD_BYTES <= size < _MOST_HEAD_BYTES and (part := self._read(_HEAD_BYTES)):
+            parts.append(part)
+            size += len(part)
+            lines += part.count(b"\n")
+        return b"".join(parts)
 
 
 _ROWS = 1 << 16
@@ -183,8 +206,8 @@ def _batches(path: Path | None, stream: IO[bytes] | io.RawIOBase, kind: Format) 
 
 
 STANDARD_INPUT = "-"
-#: How people write a tab on a command line.
-_TABS = ("tab", "\\t")
+#: How people write a tab, and blanks, on a command line.
+_WORDS = {"tab": "\t", "\\t": "\t", "space": BLANKS, "whitespace": BLANKS, "\\s+": BLANKS}
 
 
 @dataclass(frozen=True)
@@ -198,6 +221,10 @@ class Source:
     encoding: str = "utf-8"
     #: Rows of NDJSON whose keys are the columns.
     head: int = HEAD_ROWS
+    #: Whether CSV has a header; None to detect it.
+    header: bool | None = None
+    #: Names of the columns of CSV without a header, where there are as many.
+    names: tuple[str, ...] = ()
     #: The keys that are columns, where they are known beforehand.
     json_columns: tuple[str, ...] = ()
     #: Those of them that hold objects of numbers.
@@ -236,7 +263,8 @@ class Source:
         """The rows, block by block; all files must have the columns of the first."""
         columns: list[str] = []
         maps = list(self.json_maps)
-        for block in self._all(columns, maps):
+        layouts: list[Layout] = []
+        for block in self._all(columns, maps, layouts):
             if not columns:
                 columns += block.table.column_names
                 maps += ndjson_rows.maps_among(block.table)
@@ -244,19 +272,19 @@ class Source:
                 raise InvalidInput(_other_columns(block, columns))
             yield replace(block, table=block.table.select(columns))
 
-    def _all(self, columns: list[str], maps: list[str]) -> Iterator[Block]:
+    def _all(self, columns: list[str], maps: list[str], layouts: list[Layout]) -> Iterator[Block]:
         if not self.files:
             with _pipe(None) as file:
-                yield from self._read(file, "standard input", None, columns, maps)
+                yield from self._read(file, "standard input", None, columns, maps, layouts)
         before = 0
         for path in self.files:
             try:
                 if not path.is_file():  # a named pipe, or the end of one that a shell makes of <(command)
                     with _pipe(path) as file:
-                        yield from self._read(file, str(path), None, columns, maps)
+                        yield from self._read(file, str(path), None, columns, maps, layouts)
                     continue
                 with path.open("rb") as file:
-                    for block in self._read(file, str(path), path, columns, maps):
+                    for block in self._read(file, str(path), path, columns, maps, layouts):
                         self._position["read"] = before + file.tell()
                         yield block
                 before += path.stat().st_size
@@ -264,38 +292,116 @@ class Source:
                 raise DataUnavailable(f"{path} cannot be read: {error.strerror or error}") from error
 
     def _read(
-        self, file: IO[bytes], name: str, path: Path | None, columns: list[str], maps: list[str]
+        self,
+        file: IO[bytes],
+        name: str,
+        path: Path | None,
+        columns: list[str],
+        maps: list[str],
+        layouts: list[Layout],
     ) -> Iterator[Block]:
         try:
-            stream, packed = _peeked(file)
-            path = None if packed else path
-            if complaint := unread_format(stream.head, name):
-                raise InvalidInput(complaint)
-            head = as_utf8(stream.head, self.encoding)
-            kind = format_of(head, self.text_format if head.strip() else "csv")
-            if kind == "csv":
-                delimiter = self.delimiter or delimiter_of(head)
-                yield from csv_rows.read(stream, name, delimiter, self.encoding, as_it_comes=self.is_pipe)
-            elif kind == "arff":
-                yield from arff_rows.read(stream, name, self.encoding)
-            elif kind == "ndjson":
-                settings: dict[str, Any] = {
-                    "head": self.head,
-                    "columns": columns or self.json_columns,
-                    "maps": maps,
-                    "as_it_comes": self.is_pipe,
-                }
-                yield from ndjson_rows.read(stream, name, self.encoding, **settings)
-            elif kind in ("svmlight", "vowpal-wabbit"):
-                yield from sparse_rows.read(stream, name, self.encoding, kind, as_it_comes=self.is_pipe)
-            else:
-                yield from read(path, stream, name, kind)
-        except (EOFError, OSError) as error:
+            for table in tables_in(file, name, path):
+                notes = table.notes
+                for block in self._read_table(table, columns, maps, layouts):
+                    yield replace(block, notes=(*notes, *block.notes)) if notes else block
+                    notes = ()
+        except (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
             raise InvalidInput(f"{name} cannot be read to its end: {error}") from error
+
+    def _read_table(
+        self, table: TableStream, columns: list[str], maps: list[str], layouts: list[Layout]
+    ) -> Iterator[Block]:
+        stream, name = table.stream, table.name
+        if complaint := unread_format(stream.head, name):
+            raise InvalidInput(complaint)
+        encoding, note = encoding_of(stream.head, self.encoding)
+        notes: tuple[tuple[str, str], ...] = () if note is None else ((name, note),)
+        head = as_utf8(stream.head, encoding)
+        kind = format_of(head, self.text_format if head.strip() else "csv")
+        if kind == "csv":
+            known = LayoutOptions(self.delimiter, self.header, layouts[0] if layouts else None, self.names)
+            layouts.append(layout_of(head.removeprefix(_BYTE_ORDER_MARK), name, known))
+            notes += tuple((name, each) for each in layouts[-1].notes)
+            blocks = csv_rows.read(stream, name, layouts[-1], encoding, as_it_comes=self.is_pipe)
+        elif kind == "arff":
+            blocks = arff_rows.read(stream, name, encoding)
+        elif kind in ("ndjson", "json"):
+            settings: dict[str, Any] = {
+                "head": self.head,
+                "columns": columns or self.json_columns,
+                "maps": maps,
+                "as_it_comes": self.is_pipe,
+            }
+            blocks = ndjson_rows.read(stream, name, encoding, array=kind == "json", **settings)
+        elif kind in ("svmlight", "vowpal-wabbit"):
+            blocks = sparse_rows.read(stream, name, encoding, kind, as_it_comes=self.is_pipe)
+        else:
+            blocks = read(table.path, stream, name, kind)
+        for block in blocks:
+            yield replace(block, notes=notes) if notes else block
+            notes = ()
+
+
+@dataclass(frozen=True)
+class TableStream:
+    """The unpacked bytes of a table."""
+
+    stream: Peeked
+    name: str
+    #: Of the file, where it is the table itself.
+    path: Path | None
+    notes: tuple[tuple[str, str], ...] = ()
+
+
+def tables_in(file: IO[bytes], name: str, path: Path | None = None) -> Iterator[TableStream]:
+    """The table of a file; of a ZIP archive all tables, in the natural order of their names."""
+    stream = Peeked(file)
+    if stream.head.startswith(_ZIP) and unread_format(stream.head, name) is None:
+        if path is None:
+            raise InvalidInput(f"{name} is a ZIP archive, which cannot come through a pipe: name the file itself")
+        yield from _members(file, name)
+        return
+    packing = compression_of(stream.head)
+    if packing is None:
+        yield TableStream(stream, name, path)
+    else:
+        yield from tables_in(_unpacked(stream, packing), name)
+
+
+def _members(file: IO[bytes], name: str) -> Iterator[TableStream]:
+    with zipfile.ZipFile(file) as archive:
+        files = [each for each in archive.infolist() if not each.is_dir() and not _is_hidden(each.filename)]
+        files = [each for each in files if each.filename.lower().endswith(_TABLES)] or files
+        files.sort(key=lambda each: natural_order(each.filename))
+        if not files:
+            raise InvalidInput(f"{name} is a ZIP archive without a file")
+        which = f"its file {files[0].filename} is read"
+        if len(files) > 1:
+            ends = f"from {files[0].filename} to {files[-1].filename}"
+            which = f"its {len(files):,} files are read in the order of their names, {ends}"
+        notes: tuple[tuple[str, str], ...] = ((name, f"is a ZIP archive: {which}"),)
+        for each in files:
+            inside = f"{name}/{each.filename}"
+            if each.flag_bits & 1:
+                raise InvalidInput(f"{inside} is encrypted: unpack it first")
+            with archive.open(each) as member:
+                for table in tables_in(member, inside):
+                    yield replace(table, notes=notes)
+                    notes = ()
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith(".")
 
 
 def open_source(
-    given: str | Path, *, delimiter: str | None = None, encoding: str = "utf-8", head: int = HEAD_ROWS
+    given: str | Path,
+    *,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    head: int = HEAD_ROWS,
+    header: bool | None = None,
 ) -> Source:
     """The rows behind a path, a folder, or "-" for standard input.
 
@@ -305,30 +411,32 @@ def open_source(
         Formats and compression are detected from the content, not from the name. The files of a folder are read in the
         natural order of their names (part-2 before part-10); hidden ones are left out.
     delimiter : str, optional
-        Between the cells of a CSV file (default: detected). ``tab`` means a tab.
+        Between the cells of a CSV file (default: detected). ``tab`` means a tab, ``space`` any number of blanks.
     encoding : str, default "utf-8"
-        Of CSV, NDJSON, ARFF, svmlight and Vowpal Wabbit.
+        Of CSV, JSON, ARFF, svmlight and Vowpal Wabbit. UTF-16 with a byte order mark, and Windows-1252 in the first
+        lines, are detected.
     head : int, default 1000
         Rows of NDJSON whose keys are the columns. A key that is absent from a row is a missing value there; one that
         comes later is ignored.
+    header : bool, optional
+        Whether the first row of CSV has the names of the columns (default: detected). Without, they are 1, 2, 3 ….
     """
     MissingExtra.import_module("pyarrow", "files", "reading files")
-    if delimiter in _TABS:
-        delimiter = "\t"
+    delimiter = _WORDS.get(delimiter, delimiter) if delimiter else delimiter
     if delimiter is not None and len(delimiter.encode()) != 1:
         raise InvalidInput(f"a delimiter must be one ASCII character, got {delimiter!r}")
     if str(given) == STANDARD_INPUT:
-        return Source(STANDARD_INPUT, (), delimiter, encoding, head)
+        return Source(STANDARD_INPUT, (), delimiter, encoding, head, header)
     path = Path(given)
     if path.is_dir():
         entries = list(path.iterdir())
         files = sorted((each for each in entries if each.is_file() and not each.name.startswith(".")), key=_in_order)
         if not files:
             raise DataUnavailable(f"the folder {path} holds no file")
-        return Source(str(given), tuple(files), delimiter, encoding, head, left_out=len(entries) - len(files))
+        return Source(str(given), tuple(files), delimiter, encoding, head, header, left_out=len(entries) - len(files))
     if not path.exists():
         raise DataUnavailable(f"there is no file {path}")
-    return Source(str(given), (path,), delimiter, encoding, head)
+    return Source(str(given), (path,), delimiter, encoding, head, header)
 
 
 def natural_order(text: str) -> tuple[list[tuple[int, str]], str]:
@@ -351,30 +459,38 @@ def holds_text(path: Path) -> bool:
     """Whether the cells of a file, packed or not, have no types; `InvalidInput` where it holds nothing."""
     with path.open("rb") as file:
         try:
-            head = _peeked(file)[0].head
-        except (EOFError, OSError) as error:
+            head = next(tables_in(file, str(path), path)).stream.head
+        except (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
             raise InvalidInput(f"{path} cannot be read to its end: {error}") from error
     if not head:
         raise InvalidInput(f"{path} is empty")
-    return format_of(head) in ("csv", "ndjson", "arff")
+    return format_of(head) in ("csv", "ndjson", "json", "arff")
 
 
-def label_column(given: str, encoding: str = "utf-8") -> str | None:
-    """The column of labels where the format of the first lines has one; None where it has none."""
-    head = _head_of(given)
-    has_one = head is not None and format_of(as_utf8(head, encoding)) in ("svmlight", "vowpal-wabbit")
-    return sparse_rows.LABEL if has_one else None
+def declared_target(given: str, **options: Any) -> tuple[str | None, str | None]:
+    """The column of labels where the first lines declare it, and else the one that is last by custom.
 
-
-def last_attribute(given: str) -> str | None:
-    """The last column of an ARFF file, by custom its label; None where that cannot be said."""
-    head = _head_of(given)
-    if head is None or format_of(head) != "arff":
-        return None
+    Sparse formats have a column of labels. KEEL's ARFF and Orange's tables may name one. In ARFF and in tables without
+    a header it is often the last.
+    """
     try:
-        return arff_rows.attributes_of(iter(head.decode(errors="replace").splitlines()), given)[-1].name
-    except InvalidInput:
-        return None
+        source = open_source(given, **options)
+        head = _head_of(source)
+        encoding, _ = encoding_of(head, source.encoding)
+        text = as_utf8(head, encoding)
+        kind = format_of(text)
+        if kind in ("svmlight", "vowpal-wabbit"):
+            return sparse_rows.LABEL, None
+        if kind == "arff":
+            attributes = arff_rows.attributes_of(iter(text.decode(errors="replace").splitlines()), given)
+            return next((each.name for each in attributes if each.is_output), None), attributes[-1].name
+        if kind != "csv":
+            return None, None
+        known = LayoutOptions(source.delimiter, source.header)
+        layout = layout_of(text.removeprefix(_BYTE_ORDER_MARK), given, known)
+        return layout.target, None if layout.header else layout.names[-1]
+    except (InvalidInput, DataUnavailable, EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile):
+        return None, None
 
 
 #: Pipes whose first lines were looked at before they are read, by path, or by the stream of standard input.
@@ -397,28 +513,17 @@ def _opened_pipe(path: Path | None) -> IO[bytes]:
     return sys.stdin.buffer if path is None else path.open("rb")
 
 
-def _head_of(given: str) -> bytes | None:
-    """The first lines of a file, of a pipe, or of the first file of a folder; None where they cannot be read."""
-    try:
-        source = open_source(given)
-        if not source.is_pipe:
-            with source.files[0].open("rb") as file:
-                return _peeked(file)[0].head
-        path = source.files[0] if source.files else None
-        key = path or sys.stdin.buffer
-        if key not in _LOOKED_AT:
-            pipe = _opened_pipe(path)
-            _LOOKED_AT[key] = pipe, _peeked(pipe)[0]
-        return _LOOKED_AT[key][1].head
-    except (DataUnavailable, EOFError, OSError):
-        return None
-
-
-def _peeked(file: IO[bytes]) -> tuple[Peeked, bool]:
-    """The bytes unpacked, and whether they were packed."""
-    stream = Peeked(file)
-    packing = compression_of(stream.head)
-    return (stream, False) if packing is None else (Peeked(_unpacked(stream, packing)), True)
+def _head_of(source: Source) -> bytes:
+    """The first lines of a file, of a pipe, or of the first file of a folder."""
+    if not source.is_pipe:
+        with source.files[0].open("rb") as file:
+            return next(tables_in(file, source.given, source.files[0])).stream.head
+    path = source.files[0] if source.files else None
+    key = path or sys.stdin.buffer
+    if key not in _LOOKED_AT:
+        pipe = _opened_pipe(path)
+        _LOOKED_AT[key] = pipe, next(tables_in(pipe, source.given)).stream
+    return _LOOKED_AT[key][1].head
 
 
 def _unpacked(stream: io.RawIOBase, packing: str) -> IO[bytes]:
@@ -426,6 +531,8 @@ def _unpacked(stream: io.RawIOBase, packing: str) -> IO[bytes]:
         import gzip
 
         return gzip.GzipFile(fileobj=io.BufferedReader(stream, 1 << 20))  # type: ignore[return-value]
+    if packing == "xz":
+        return lzma.LZMAFile(io.BufferedReader(stream, 1 << 20))
     import pyarrow as pa
 
     return pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), packing)  # type: ignore[no-any-return]

@@ -5,25 +5,22 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
-from thalweg.option_names import option, owner_of_parameters
 from thalweg.tables.arrow_types import is_learnable
 from thalweg.tables.cells import (
     OR_MISSING,
     BadCell,
-    Decimal,
     brief,
-    decimal_of,
-    is_number,
     is_text,
-    looks_like,
     names,
     numbers,
     parsed,
@@ -43,6 +40,7 @@ from thalweg.tables.kinds import (
     NumberColumn,
     TimeColumn,
 )
+from thalweg.tables.number_forms import Decimal, is_number, number_form
 from thalweg.tables.retired_column import RetiredColumn
 from thalweg.tables.rows import as_text
 from thalweg.tables.sentinels import LateSentinels, sentinels_of
@@ -61,6 +59,8 @@ if TYPE_CHECKING:
 _UNNAMED = re.compile(r"(?:Unnamed: ?\d+)?|__index_level_\d+__")
 #: A column of text with more distinct values in its head than this, and this share of its cells, names the rows.
 _MANY, _ALMOST_ALL = 50, 0.98
+#: Words among so many numbers, or times, are slips: their rows are bad. With more, all cells are categories.
+FEW_WORDS = 0.05
 #: Categories of a column that get a feature of their own, at the most.
 MOST_CATEGORIES = 64
 #: Rates by category where the number of labels is not known.
@@ -198,7 +198,8 @@ def column_to_json(column: Column) -> dict[str, Any]:
     if isinstance(column, NumberColumn):
         found["indicator"] = column.indicator
         if not isinstance(column, DurationColumn):
-            found |= {"decimal": column.decimal} | ({"booleans": True} if column.booleans else {})
+            found |= {"decimal": column.decimal} | ({"unit": column.unit} if column.unit else {})
+            found |= {"booleans": True} if column.booleans else {}
     elif isinstance(column, CategoryColumn):
         found |= {"room": column.room} | ({"only": list(column.only)} if column.only else {})
     elif isinstance(column, HashedColumn):
@@ -292,6 +293,7 @@ def plan_columns(
     left_out: dict[str, str] = {}
     labels = None if target is None else len(names(head.column(target)).drop_null().unique())
     rates = USUAL_RATES if labels is None else max(1, min(MOST_RATES, labels - 1))
+    decimal_of_others = cache(lambda: decimal_of_table(head))
     for name in present:
         if name == target:
             left_out[name] = "the label"
@@ -301,6 +303,8 @@ def plan_columns(
             left_out[name] = "says when the label comes"
         elif name in drop:
             left_out[name] = "left out, as asked"
+        elif name in head.left_out:
+            left_out[name] = head.left_out[name]
         else:
             declared = name in categorical or name in head.nominal
             cells = head.column(name)
@@ -315,6 +319,7 @@ def plan_columns(
                     without(cells, na),
                     categorical=declared,
                     decimal=decimal,
+                    decimal_of_others=decimal_of_others,
                     rates=rates,
                     as_text=as_text if detect_text else None,
                     form=(forms or {}).get(name),
@@ -356,6 +361,7 @@ def _settle(
     *,
     categorical: bool,
     decimal: Decimal | None,
+    decimal_of_others: Callable[[], Decimal],
     rates: int,
     as_text: TextColumn | None,
     form: FoundForm | None = None,
@@ -365,6 +371,7 @@ def _settle(
     ``form`` is how its times are written, where that is known.
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     if keys := map_keys(column.type):
         return MapColumn(name, keys=keys)
@@ -384,12 +391,13 @@ def _settle(
         return (
             _duration(name, column)
             or _time(name, column, form)
-            or (_comma_number(name, column) if decimal is None else None)
-            or _dirty_number(name, column, decimal or ".")
+            or _number(name, column, decimal, decimal_of_others)
             or _category(name, column, declared=False, rates=rates, as_text=as_text)
         )
     if _UNNAMED.fullmatch(name) and len(values) > 1 and (np.diff(values) == 1).all():
         return "left out: it has no name and counts the rows, as an index of pandas does"
+    if decimal is None and is_text(column) and pc.any(pc.match_substring(column, ",")).as_py():
+        return _number(name, column, None, decimal_of_others) or "left out: its numbers cannot be read"
     return NumberColumn(name, indicator=bool(np.isnan(values).any()), decimal=decimal or ".")
 
 
@@ -430,8 +438,14 @@ def _different(column: pa.ChunkedArray) -> list[str]:
     return cells
 
 
+def _counts(column: pa.ChunkedArray) -> Counter[str]:
+    """The different cells that are not missing, and how often each stands there."""
+    counted = trimmed(as_text(column)).drop_null().value_counts()
+    return Counter(dict(zip(*(counted.field(at).to_pylist() for at in (0, 1)), strict=True)))
+
+
 def _time(name: str, column: pa.ChunkedArray, known: FoundForm | None) -> Column | str | None:
-    """Times in text, for which cells that are none make their rows bad."""
+    """Times in text; a few cells that are none make their rows bad, and many make it a column of categories."""
     cells = trimmed(as_text(column))
     found = known or form_of(cells)
     if found is None:
@@ -439,33 +453,38 @@ def _time(name: str, column: pa.ChunkedArray, known: FoundForm | None) -> Column
     if found.unclear:
         example = cells.drop_null()[0].as_py()
         return f"left out: its dates, such as {example}, may be day/month or month/day: write them as 2024-01-31"
-    times = times_in(cells, found.form)[0]
+    times, wrong = times_in(cells, found.form)
+    if known is None and wrong.sum() > FEW_WORDS * (len(cells) - cells.null_count):
+        return None
     return TimeColumn(name, hours=_has_hours(times), form=found.form)
 
 
-def _comma_number(name: str, column: pa.ChunkedArray) -> Column | str | None:
-    """Numbers with a decimal comma."""
-    cells = _different(column)
-    decimal = decimal_of(cells)
-    if decimal == ",":
-        return NumberColumn(name, indicator=len(trimmed(as_text(column)).drop_null()) < len(column), decimal=",")
-    if decimal is None:
-        return None
-    example = next(cell for cell in cells if "," in cell)
-    advice = "write its numbers without"
-    if owner_of_parameters() is None:  # rows in memory have no decimal separator
-        advice = f"give {option('decimal', ',')} or {advice}"
-    return f"left out: the comma in {example} may part thousands: {advice}"
+def decimal_of_table(head: Chunk) -> Decimal:
+    """The decimal separator for cells such as 1,250: that of other columns, else the one that suits the delimiter."""
+    points = False
+    for column in map(head.column, head.column_names):
+        if not is_text(column):
+            continue
+        form = number_form(cells := _different(column))
+        if form is not None and form.unclear is None:
+            if form.decimal == ",":
+                return ","
+            points |= any("." in cell for cell in cells)
+    return "," if not points and head.delimiter == ";" else "."
 
 
-def _dirty_number(name: str, column: pa.ChunkedArray, decimal: Decimal) -> Column | None:
-    """Numbers with some cells that are none, for which their rows are bad; categories recur, numbers rarely do."""
-    cells = trimmed(as_text(column))
-    distinct = cells.drop_null().unique().to_pylist()
-    recurring = len(distinct) <= (len(cells) - cells.null_count) / 2
-    if recurring or sum(is_number(cell, decimal) for cell in distinct) <= len(distinct) / 2:
+def _number(
+    name: str, column: pa.ChunkedArray, decimal: Decimal | None, decimal_of_others: Callable[[], Decimal]
+) -> Column | None:
+    """Numbers as people write them; categories recur, numbers rarely do, so that few words are slips among them."""
+    counts = _counts(column)
+    form = number_form(counts, decimal, decimal_of_others)
+    if form is None:
         return None
-    return NumberColumn(name, indicator=cells.null_count > 0, decimal=decimal)
+    wrong = sum(count for cell, count in counts.items() if not is_number(cell, form))
+    if wrong and (len(counts) <= counts.total() / 2 or wrong > FEW_WORDS * counts.total()):
+        return None
+    return NumberColumn(name, indicator=counts.total() < len(column), decimal=form.decimal, unit=form.unit)
 
 
 def _nested_in(cell: str, name: str) -> str:
@@ -496,8 +515,6 @@ def _category(
         where = f" where a value is no number, as that of {path}" if path else ""
         return f"left out: {kind} of JSON cannot be learned{where}: write what they hold as columns of their own"
     if not declared and distinct > _MANY and distinct > len(cells) / 2:
-        if seems := looks_like(different):
-            return f"left out: it seems to hold {seems}, such as {brief(different[0])}"
         if as_text is not None and seems_text(different):
             return as_text
         if distinct > _ALMOST_ALL * len(cells):

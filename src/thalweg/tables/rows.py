@@ -10,7 +10,7 @@ import io
 import json
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,8 @@ from thalweg.tables.arrow_types import categories_in, plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from thalweg.tables.layout import Layout
 
 
 #: Rows that settle what the columns are, before the first is learned.
@@ -65,6 +67,10 @@ class Block:
     nominal: frozenset[str] = frozenset()
     #: Keys of JSON that are no columns, and the file and row in which each stands first.
     ignored: dict[str, tuple[str, int]] = field(default_factory=dict)
+    #: How a file of text is laid out.
+    layout: Layout | None = None
+    #: What was decided of files: the file, and a sentence that begins behind its name. Their first blocks have it.
+    notes: tuple[tuple[str, str], ...] = ()
     #: File and number of each row, where rows of several places were sorted into one block.
     origins: list[tuple[str, int]] | None = None
 
@@ -163,6 +169,30 @@ class Chunk:
     def nominal(self) -> frozenset[str]:
         """Columns that the table declares to hold categories."""
         return self.pieces[0].block.categories
+
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """By name, why the table's own header leaves a column out."""
+        layout = self.pieces[0].block.layout
+        return {} if layout is None else layout.left_out
+
+    @property
+    def delimiter(self) -> str | None:
+        """Between the cells, of a file of text."""
+        layout = self.pieces[0].block.layout
+        return None if layout is None else layout.delimiter
+
+    @property
+    def has_header(self) -> bool:
+        """Whether the names of its columns stand in the first file."""
+        layout = self.pieces[0].block.layout if self.pieces else None
+        return layout is None or layout.header
+
+    def notes(self) -> Iterator[tuple[str, str]]:
+        """What was decided of the files: the file and a sentence that begins behind its name."""
+        for piece in self.pieces:
+            if piece.start == 0:
+                yield from piece.block.notes
 
     def ignored(self) -> Iterator[tuple[str, str, int]]:
         """Keys that are no columns: each with the file and the row in which it stands first."""

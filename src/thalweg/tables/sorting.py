@@ -23,6 +23,8 @@ from thalweg.tables.rows import HEAD_ROWS, BadRow, Block, Chunk, Piece, as_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from thalweg.tables.layout import Layout
+
 #: Bytes of rows that are sorted in memory, and into how many batches they are cut on the disk.
 _RUN_BYTES, _BATCHES = 1 << 25, 64
 #: Columns that follow those of the table: time, place among all rows, file, and number in that file.
@@ -73,8 +75,17 @@ def in_time_order(
             origins = zip(*(rows.column(len(rows.columns) + at).to_pylist() for at in (_FILE, _NUMBER)), strict=True)
             named = [(marker.files[file], number) for file, number in origins]
             ignored, marker.ignored = marker.ignored, {}
+            notes, marker.notes = marker.notes, ()
             yield Block(
-                _unmarked(rows), "", 1, typed=marker.typed, nominal=marker.nominal, ignored=ignored, origins=named
+                _unmarked(rows),
+                "",
+                1,
+                typed=marker.typed,
+                nominal=marker.nominal,
+                ignored=ignored,
+                layout=marker.layout,
+                notes=notes,
+                origins=named,
             )
 
 
@@ -92,6 +103,8 @@ class _Marker:
         self.typed = False
         self.nominal: frozenset[str] = frozenset()
         self.ignored: dict[str, tuple[str, int]] = {}
+        self.layout: Layout | None = None
+        self.notes: tuple[tuple[str, str], ...] = ()
 
     def settled(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """The same blocks, once the clock is settled by their first rows."""
@@ -122,6 +135,7 @@ class _Marker:
         self.bad += block.bad
         self.ignored = block.ignored | self.ignored
         self.typed, self.nominal = block.typed, block.categories
+        self.layout, self.notes = self.layout or block.layout, (*self.notes, *block.notes)
         marks: list[Any] = [
             times,
             np.arange(self._rows, self._rows + count),

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from thalweg.errors import InvalidInput
 from thalweg.kernels import compiled
-from thalweg.tables.cells import NUMBER, brief
+from thalweg.tables.cells import brief
+from thalweg.tables.number_forms import NUMBER
 from thalweg.tables.rows import NAME_THE_ENCODING, BadRow, Block, is_utf8, utf8_pieces
 
 if TYPE_CHECKING:

@@ -17,9 +17,7 @@ from thalweg.errors import InvalidInput
 from thalweg.option_names import option
 from thalweg.tables.cells import (
     BadCell,
-    Decimal,
     brief,
-    decimal_of,
     is_text,
     names,
     numbers,
@@ -27,6 +25,8 @@ from thalweg.tables.cells import (
     trimmed,
 )
 from thalweg.tables.kinds import NumberColumn
+from thalweg.tables.number_forms import Decimal, NumberForm, number_form
+from thalweg.tables.plan import decimal_of_table
 
 if TYPE_CHECKING:
     from thalweg.tables.rows import Chunk
@@ -55,17 +55,14 @@ class Target:
         if self.declared or self.name in head.nominal:
             return None
         column = head.column(self.name)
-        try:
-            values = numbers(column)
-        except BadCell:
-            if not self._unrepeated(head):
-                return None
-            found = self._as_numbers(head, decimal)
-            if found is None:
-                return None
-            values, _ = parsed(found, column)
-        found = quantity_among(values)
-        return None if found is None else f"{found} in the first {len(values):,} rows"
+        found = self._as_numbers(head, decimal)
+        if found is None:
+            return None
+        values, wrong = parsed(found, column)
+        if wrong and not self._unrepeated(head):
+            return None
+        quantity = quantity_among(values)
+        return None if quantity is None else f"{quantity} in the first {len(values):,} rows"
 
     def require_classes(self, head: Chunk) -> None:
         """Refuse texts most of which occur once, such as dates, names or keys: each would become a class."""
@@ -108,11 +105,14 @@ class Target:
         return found
 
     def _as_numbers(self, head: Chunk, decimal: Decimal | None) -> NumberColumn | None:
-        """The column, with the decimal separator in which most cells are numbers; None where they are none."""
+        """The column, with the form in which most cells are numbers; None where they are none."""
         cells = head.column(self.name)
-        if decimal is None and is_text(cells):
-            decimal = "," if decimal_of(trimmed(cells).drop_null().unique().to_pylist()) == "," else "."
-        column = NumberColumn(self.name, indicator=False, decimal=decimal or ".")
+        form = None
+        if is_text(cells):
+            different = trimmed(cells).drop_null().unique().to_pylist()
+            form = number_form(different, decimal, lambda: decimal_of_table(head))
+        form = form or NumberForm(decimal or ".")
+        column = NumberColumn(self.name, indicator=False, decimal=form.decimal, unit=form.unit)
         values, wrong = parsed(column, cells)
         return column if not wrong or int((~np.isnan(values)).sum()) > len(wrong) else None
 

@@ -272,6 +272,20 @@ def form_of(cells: pa.ChunkedArray) -> FoundForm | None:
     return _day_or_month_first(cells, different, best) if FORMS[best].exchanged else FoundForm(best)
 
 
+@lru_cache(maxsize=1024)
+def is_time(cell: str) -> bool:
+    """Whether a trimmed cell is a time in one of the forms.
+
+    Examples
+    --------
+    >>> is_time("1949-01"), is_time("31/01/24 7:30 PM"), is_time("A/5")
+    (True, True, False)
+    """
+    import pyarrow as pa
+
+    return form_of(pa.chunked_array([[cell]], pa.string())) is not None
+
+
 def _day_or_month_first(cells: pa.ChunkedArray, different: pa.Array, form: str | None) -> FoundForm:
     """Which of two readings is right: that of the most cells, or else that of rows in order or at even distances."""
     other = FORMS[form].exchanged

@@ -19,7 +19,6 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"FEA1", "a Feather file of version 1", _PANDAS.replace("{read}", "read_feather")),
     (b"Obj\x01", "an Avro file", _EXPORT),
     (b"SQLite format 3\x00", "a database of SQLite", "sqlite3 -header -csv {file} 'SELECT * FROM …' > rows.csv"),
-    (b"\xfd7zXZ\x00", "compressed by xz", "xz -dc {file} | thalweg run - …"),
     (b"%PDF-", "a PDF document", _EXPORT),
 )
 _ZIP = b"PK\x03\x04"
@@ -37,35 +36,37 @@ def unread_format(head: bytes, file: str) -> str | None:
 
     Examples
     --------
-    >>> unread_format(b'[{"price": 3}]', "rows.json").partition(":")[0]
-    'rows.json is one array of JSON, which is not read'
+    >>> unread_format(b"[[3, 4], [5, 6]]", "rows.json").partition(":")[0]
+    'rows.json is an array of arrays of JSON, which is not read'
     >>> unread_format(b"price,class\n1,a\n", "rows.csv") is None
     True
     """
     for signature, what, advice in _SIGNATURES:
         if head.startswith(signature) and (not signature.isalnum() or b"\x00" in head):  # or it names a column
             return _sentence(file, what, advice)
-    if head.startswith(_ZIP):
-        return _sentence(file, *_archive(head))
+    if head.startswith(_ZIP) and (archive := _archive(head)):
+        return _sentence(file, *archive)
     if head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
         return _sentence(file, "a pickle of Python (.pkl)", _PANDAS.replace("{read}", "read_pickle"))
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:100].lower()
-    if re.match(rb"\[\s*[\[{]", start):
-        return _sentence(file, "one array of JSON", "jq -c '.[]' {file} > rows.ndjson")
+    if re.match(rb"\[\s*\[", start):
+        return _sentence(file, "an array of arrays of JSON", _PANDAS.replace("{read}", "read_json"))
+    if re.match(rb'\{"[^"]{1,80}":(?:\{"0":|\[)', start) and b"\n{" not in head:
+        return _sentence(file, "an object of columns of JSON", _PANDAS.replace("{read}", "read_json"))
     if start.startswith((b"<!doctype html", b"<html", b"<?xml")):
         return _sentence(file, "a page of HTML or XML", _EXPORT)
     return None
 
 
-def _archive(head: bytes) -> tuple[str, str]:
-    """What a ZIP archive holds, by the name of its first file."""
+def _archive(head: bytes) -> tuple[str, str] | None:
+    """What a ZIP archive holds that is no table, by the name of its first file."""
     first = head[30 : 30 + int.from_bytes(head[26:28], "little")].decode(errors="replace")
     if first.endswith(".npy"):
         keys = "print(numpy.load({file!r}).files)"
         return "an archive of NumPy arrays (.npz)", f'python -c "import numpy; {keys}" lists them: write them as CSV'
     if first == "[Content_Types].xml" or first.startswith(("xl/", "_rels/", "docProps/")):
         return "a workbook of Excel (.xlsx)", _PANDAS.replace("{read}", "read_excel")
-    return f"a ZIP archive that begins with {first}", "unzip -p {file} | thalweg run - …"
+    return None
 
 
 def _sentence(file: str, what: str, advice: str) -> str:

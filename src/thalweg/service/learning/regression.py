@@ -19,8 +19,9 @@ from thalweg.service.learning.comparison import SquaredErrorComparison
 from thalweg.service.learning.regression_progress import RegressionProgress, Residuals
 from thalweg.service.learning.task import Floats, Task
 from thalweg.service.responses import NumberResponse
-from thalweg.tables.cells import NUMBER, brief
+from thalweg.tables.cells import brief
 from thalweg.tables.kinds import HashedColumn
+from thalweg.tables.number_forms import NUMBER
 from thalweg.tables.plan import Plan
 
 if TYPE_CHECKING:

@@ -1,0 +1,151 @@
+"""Numbers as people write them: which of some common forms a column has, and the same as programs write them.
+
+``$1,234.50``, ``12 %``, ``1 234,5``, ``(1.89)`` for a negative number, ``.5`` and ``1.5e3`` are numbers. A column has
+one decimal separator and one unit, by most of its first cells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Decimal = Literal[".", ","]
+DECIMALS: tuple[Decimal, Decimal] = (".", ",")
+#: A number as programs write it. It never backtracks.
+NUMBER = re.compile(r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+", re.ASCII)
+#: A longer cell is written by no person.
+_LONGEST_NUMBER = 64
+#: Signs that may stand before or behind a number, of which a column has one.
+_UNITS = frozenset(
+    [
+        *("%", "‰", "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "₪", "US$", "R$", "C$", "A$", "HK$", "USD", "EUR", "GBP"),
+        *("CHF", "JPY", "CNY", "INR", "AUD", "CAD", "SEK", "NOK", "DKK", "PLN", "BRL", "kr", "zł"),
+    ]
+)
+#: What is left of a number without these is its unit.
+_OF_NUMBERS = re.compile(r"[\d.,'’()+\-−\s]+")
+_MINUS = "[-−]"
+_BLANK = r"[ \x{a0}\x{2007}\x{2009}\x{202f}]"
+#: Between the groups of thousands, beside a comma or a point.
+_APART = r"'’ \x{a0}\x{2007}\x{2009}\x{202f}"
+
+
+def number_pattern(decimal: Decimal, unit: str = "") -> str:
+    """The numbers that people write with a decimal separator and a unit, as an expression of RE2.
+
+    Groups of thousands, a sign, brackets or a last minus for a negative number, and a power of ten are allowed.
+    """
+    groups = rf"[1-9]\d{{0,2}}(?:[.{_APART}]\d{{3}}){{1,9}}"
+    if decimal == ".":  # in India the groups before the last have two digits
+        groups = rf"[1-9]\d{{0,2}}(?:[,{_APART}]\d{{2,3}}){{0,9}}[,{_APART}]\d{{3}}"
+    point = "," if decimal == "," else r"\."
+    number = rf"(?:(?:\d+|{groups})(?:{point}\d*)?|{point}\d+)(?:[eE][+-]?\d+)?"
+    if unit:
+        number = rf"(?:{re.escape(unit)}{_BLANK}?)?[+−-]?{number}(?:{_BLANK}?{re.escape(unit)})?"
+    return rf"^(?:[+−-]?{_BLANK}?{number}|{number}-|\({number}\))$"
+
+
+@cache
+def _number_expression(decimal: Decimal, unit: str) -> re.Pattern[str]:
+    """The same for Python, which writes letters otherwise."""
+    pattern = re.sub(r"\\x\{([0-9a-f]{1,4})\}", lambda code: chr(int(code[1], 16)), number_pattern(decimal, unit))
+    return re.compile(pattern, re.ASCII)
+
+
+def unit_of(cell: str) -> str | None:
+    """The unit of a number, such as $ or %; an empty text for one without, None for what is no number.
+
+    Examples
+    --------
+    >>> unit_of("$1,234.50"), unit_of("(1.89)"), unit_of("1.5e3"), unit_of("12 kg")
+    ('$', '', '', None)
+    """
+    if len(cell) > _LONGEST_NUMBER or not any(sign.isdigit() for sign in cell):
+        return None
+    unit = _OF_NUMBERS.sub("", cell)
+    unit = "" if unit in ("e", "E") else unit
+    if unit and unit not in _UNITS:
+        return None
+    fits = any(_number_expression(decimal, unit).match(cell) for decimal in DECIMALS)
+    return unit if fits else None
+
+
+@dataclass(frozen=True)
+class NumberForm:
+    """How the numbers of a column are written."""
+
+    decimal: Decimal = "."
+    #: What may stand before or behind them.
+    unit: str = ""
+    #: A cell that may be another number by the other decimal separator, where only other columns could tell.
+    unclear: str | None = None
+
+
+def number_form(
+    cells: Collection[str], decimal: Decimal | None = None, otherwise: Callable[[], Decimal] = lambda: "."
+) -> NumberForm | None:
+    """The form of most cells; None where they are no numbers, or amounts in several units.
+
+    ``otherwise`` says which decimal separator other columns have, where these cells could have either.
+
+    Examples
+    --------
+    >>> number_form(["1,5", "2"]).decimal, number_form(["1,250", "2,375,000"]).decimal, number_form(["a,b"])
+    (',', '.', None)
+    >>> number_form(["1,250", "2,375"], otherwise=lambda: ",")
+    NumberForm(decimal=',', unit='', unclear='1,250')
+    """
+    by_cell = {cell: unit for cell in cells if (unit := unit_of(cell)) is not None}
+    units = {unit for unit in by_cell.values() if unit}
+    if len(units) > 1 or len(by_cell) <= len(cells) / 2:
+        return None
+    unit = units.pop() if units else ""
+    fitting = {
+        each: sum(_number_expression(each, unit).match(cell) is not None for cell in by_cell)
+        for each in ((decimal,) if decimal else DECIMALS)
+    }
+    best = max(fitting, key=lambda each: fitting[each])
+    if fitting[best] <= len(cells) / 2:
+        return None
+    if len(set(fitting.values())) == 2 or decimal is not None:
+        return NumberForm(best, unit)
+    marked = next((cell for cell in by_cell if "," in cell or "." in cell), None)
+    return NumberForm(".", unit) if marked is None else NumberForm(otherwise(), unit, unclear=marked)
+
+
+def plain_numbers(column: pa.ChunkedArray, decimal: Decimal, unit: str = "") -> tuple[pa.ChunkedArray, Any]:
+    """Numbers as people write them in the form that programs read, and which cells are none.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> plain_numbers(pa.chunked_array([["1,5", "1.234,5", "(1,50)", "1.5", None]]), ",")[0].to_pylist()
+    ['1.5', '1234.5', '-1.50', None, None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    wrong = pc.invert(pc.match_substring_regex(column, number_pattern(decimal, unit)))
+    column = pc.if_else(wrong, pa.scalar(None, column.type), column)
+    negative = pc.match_substring_regex(column, rf"^\(|^\D*{_MINUS}|-$")
+    bare = pc.replace_substring(column, unit, "") if unit else column
+    bare = pc.replace_substring_regex(bare, rf"[^\d{decimal}eE+-]", "")
+    bare = pc.replace_substring(pc.replace_substring_regex(bare, r"^[+-]+|-$", ""), ",", ".")
+    return pc.if_else(negative, pc.binary_join_element_wise("-", bare, ""), bare), pc.fill_null(wrong, False)
+
+
+def is_number(cell: str, form: NumberForm = NumberForm()) -> bool:  # noqa: B008 - immutable
+    """Whether one cell is a number of a form."""
+    if _number_expression(form.decimal, form.unit).match(cell):
+        return True
+    try:
+        float(cell if form.decimal == "." else "")
+    except ValueError:
+        return False
+    return "_" not in cell
