@@ -129,7 +129,7 @@ def test_a_change_of_a_rare_class_is_told(tmp_path: Path, capsys: pytest.Capture
     assert run(capsys, "generate", "fraud", "--out", file, *settings)[0] == 0
     code, said, _ = run(capsys, "run", file, "--target", "label", "--model", "auto-linear", "--out", out, "--quiet")
     assert code == 0
-    (told,) = re.findall(r"Class 1 changed at row ([0-9,]+): (.*)\.", said)
+    (told,) = re.findall(r"The features of class 1 changed at row ([0-9,]+): (.*)\.", said)
     assert 5700 < int(told[0].replace(",", "")) < 6700
     assert {"payments_today", "declined_today", "device_risk"} & set(told[1].replace(" …", "").split(", "))
     assert "Changes of rare classes" in Path(out, "report.html").read_text()

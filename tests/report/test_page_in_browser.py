@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -159,6 +160,24 @@ def test_a_phone_needs_no_sideways_scroll(opened: Any, width: int) -> None:
         details.evaluate("(element) => { element.open = true; }")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate("document.body.scrollWidth") <= width
+
+
+@pytest.mark.parametrize(("seconds", "ticks"), [(864, ["2024-02"]), (7, ["03:00", "06:00"]), (86400, ["2025", "2030"])])
+def test_times_are_on_the_axis_and_in_the_legend(opened: Any, tmp_path: Path, seconds: int, ticks: list[str]) -> None:
+    rows = [1, 3000, 6000]
+    times = [1_704_067_200 + seconds * (row - 1) for row in rows]
+    given = {"column": "when", "kind": "time", "labels": rows, "rows": rows, "times": times}
+    page = opened(sample_metrics(POINTS) | {"times": given}, {"width": 390, "height": 800})
+    last = str(datetime.fromtimestamp(times[-1], UTC))[: 10 if seconds == 86400 else 16]
+    assert told(page, "error")[0] == f"{last}, row 6,000"
+    drawing = ElementTree.fromstring(saved(page, "error", "svg", tmp_path))
+    names = [each.text for each in drawing.iter(f"{SVG}text")]
+    assert set(ticks) <= set(names), names
+    wide = page.locator("#changes .scroll")
+    assert wide.get_attribute("data-cut") is not None
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.evaluate(NEXT_FRAMES)
+    assert wide.get_attribute("data-cut") is None
 
 
 def test_the_hint_is_for_the_pointer_in_hand(opened: Any) -> None:

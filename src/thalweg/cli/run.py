@@ -309,7 +309,7 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
         console.print(finding)
     console.print()
     console.print(_scores(metrics))
-    if "κ" in score_table(metrics).measures:
+    if "κ" in score_table(metrics).measures and metrics["scores"]["model"]["kappa"] is not None:
         console.print(KAPPAS)
     console.print(
         f"\n{counted(rows['predicted'], 'row')} predicted, {rows['learned']:,} learned, "
@@ -341,7 +341,9 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
             console.print("No alert fired.")
     for change in metrics.get("class_changes", ())[:_MOST_COMPLAINTS]:
         features = ", ".join(change["features"][:4]) + (" …" if len(change["features"]) > 4 else "")
-        console.print(f"Class {change['label']} changed {axis.at(change['row'])}: {features}.", soft_wrap=True)
+        console.print(
+            f"The features of class {change['label']} changed {axis.at(change['row'])}: {features}.", soft_wrap=True
+        )
     if (further := len(metrics.get("class_changes", ())) - _MOST_COMPLAINTS) > 0:
         console.print(f"  and {counted(further, 'more change')} of rare classes, in the report")
     if columns := top_columns(metrics):

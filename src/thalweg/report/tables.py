@@ -79,9 +79,11 @@ def scores(measures: Sequence[str], values: Mapping[str, Sequence[float | None]]
 
 
 def _digits(column: Sequence[float | None]) -> int:
-    """Decimals that distinguish small values: three, or up to five where a value would have one digit."""
-    least = min((abs(value) for value in column if value), default=1.0)
-    return 3 if least >= 0.0095 else 4 if least >= 0.00095 else 5
+    """Three decimals; up to five in a column of small values, one of which would have one digit."""
+    sizes = [abs(value) for value in column if value]
+    if max(sizes, default=1.0) >= 0.1 or min(sizes) >= 0.0095:
+        return 3
+    return 4 if min(sizes) >= 0.00095 else 5
 
 
 def words(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

@@ -24,13 +24,18 @@ class RowAxis:
     >>> points = {"labels": [1, 1001], "rows": [1, 1001], "times": [1704067200, 1790467200]}
     >>> axis = RowAxis({"times": {"column": "when", "kind": "time", **points}})
     >>> axis.at(501), axis.at([1, 1001]), axis.when(1)
-    ('on 2025-05-15 (row 501)', 'on 2024-01-01 (row 1) and 2026-09-27 (row 1,001)', '2024-01-01')
+    ('on 2025-05-15 (row 501)', 'on 2024-01-01 and 2026-09-27', '2024-01-01')
     >>> RowAxis({}).at(501), RowAxis({}).at([1, 1001]), RowAxis({}).when(1001)
     ('at row 501', 'at rows 1 and 1,001', '1,001')
     """
 
     def __init__(self, metrics: Mapping[str, Any]) -> None:
         self._times = metrics.get("times")
+        #: The largest of these units of which all times are multiples: what lies between them is written so, too.
+        self._unit = 1
+        if self._times is not None and self.is_dated:
+            times = self._times["times"]
+            self._unit = next(unit for unit in (86_400, 3600, 60, 1) if unit == 1 or not any(t % unit for t in times))
 
     def __bool__(self) -> bool:
         """Whether there are times."""
@@ -46,7 +51,9 @@ class RowAxis:
         each = [rows] if isinstance(rows, int) else list(rows)
         if self._times is None:
             return f"at row{'s' if len(each) > 1 else ''} {listed([count(row) for row in each])}"
-        words = listed([f"{self.when(row, read=read)} (row {count(row)})" for row in each])
+        words = listed([self.when(row, read=read) for row in each])
+        if len(each) == 1:
+            words += f" (row {count(each[0])})"
         if not self.is_dated:
             return f"at {self._times['column']} {words}"
         return f"{'on' if self._digits == 10 else 'at'} {words}"
@@ -58,14 +65,16 @@ class RowAxis:
         time = float(np.interp(row, self._times["rows" if read else "labels"], self._times["times"]))
         if not self.is_dated:
             return count(round(time))
-        return str(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=time))[: self._digits]
+        return str(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=time // self._unit * self._unit))[
+            : self._digits
+        ]
 
     @property
     def _digits(self) -> int:
         """Of an ISO date: 10 for days, 16 for minutes, 19 for seconds."""
         assert self._times is not None
         span = self._times["times"][-1] - self._times["times"][0]
-        return 10 if span >= _DAYS * 86_400 else 16 if span >= _MINUTES else 19
+        return 10 if span >= _DAYS * 86_400 or self._unit == 86_400 else 16 if span >= _MINUTES else 19
 
     @property
     def is_dated(self) -> bool:
@@ -94,6 +103,7 @@ class RowAxis:
             "name": self.name,
             "isTime": self.is_dated,
             "digits": self._digits,
+            "unit": self._unit,
             "rows": [labels[at] for at in kept],
             "times": [times[at] for at in kept],
         }

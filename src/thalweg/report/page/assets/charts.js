@@ -34,7 +34,7 @@
   const placed = (row) => {
     const number = `row ${whole.format(row)}`;
     if (!times) return number;
-    return `${dated ? iso(timeAt(row), 0, times.digits) : `${times.name} ${whole.format(timeAt(row))}`}, ${number}`;
+    return `${dated ? iso(Math.floor(timeAt(row) / times.unit) * times.unit, 0, times.digits) : `${times.name} ${whole.format(timeAt(row))}`}, ${number}`;
   };
   // Ticks at round times, as rows and what is written there.
   const STEPS = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 172800, 604800];
@@ -209,7 +209,7 @@
       {
         width,
         height: heightOf(spec, width),
-        padding: [18, 26, 0, 0],
+        padding: [18, dated ? 38 : 26, 0, 0],
         cursor: {
           y: false,
           drag: { x: true, y: false },
