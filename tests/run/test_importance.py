@@ -70,15 +70,17 @@ def test_the_column_that_reversed_is_named_in_all_seeds(seed: int, model: str, t
 @pytest.mark.parametrize("options", [{}, {"delay": 70}], ids=["at once", "late"])
 def test_samples_depend_neither_on_chunks_nor_on_interruptions(options: dict, tmp_path: Path) -> None:
     X, y = flipping(3, 900, 500)
+    X[:, 4] = X[:, 2] * -2.0  # which stand for each other
     y[::17] = ""  # rows without a label
-    options |= {"source": write(tmp_path / "t.csv", X, y), "model": "oldc", "head": 60}
+    options |= {"source": write(tmp_path / "t.csv", X, y), "model": "oldc", "head": 100}
     whole, parts = found(tmp_path / "whole", **options), found(tmp_path / "parts", **options, chunk=13)
     assert len(whole["importance"]["rows"]) > 3
+    assert "c2 + c4" in [column["name"] for column in whole["importance"]["columns"]]
     assert json.dumps(parts["importance"]) == json.dumps(whole["importance"])
     assert parts["model_file"] == whole["model_file"]
     # Stopped after every chunk, also within a sample.
-    options["limit"] = 80 + options.get("delay", 0)
-    asked = RunOptions(**options, target="y", chunk=5, out=str(tmp_path / "cut"))
+    options["limit"] = 145 + options.get("delay", 0)
+    asked = RunOptions(**options, target="y", chunk=7, out=str(tmp_path / "cut"))
     waited, answered = False, 0
     while answered < options["limit"]:
         run = Run(asked)
@@ -89,6 +91,23 @@ def test_samples_depend_neither_on_chunks_nor_on_interruptions(options: dict, tm
         answered, waited = run.processed, waited or run.importance.waiting is not None
     assert waited
     assert json.dumps(metrics_of(run)["importance"]) == json.dumps(found(tmp_path / "short", **options)["importance"])
+
+
+def test_columns_that_stand_for_each_other_do_not_hide_the_one_that_counts(tmp_path: Path) -> None:
+    """Flights in the order of their departure: the delay at departure decides, and times and distances repeat."""
+    rng = np.random.default_rng(2)
+    rows = 4000
+    hour, minute = np.sort(rng.integers(5, 23, (rows // 500, 500)), axis=1).ravel(), rng.integers(0, 60, rows)
+    distance, delay = rng.uniform(200, 2500, rows), rng.exponential(20, rows) - 8
+    air_time = distance / 8 + rng.normal(scale=6, size=rows)
+    day = np.arange(rows) // 500 + 1
+    X = np.column_stack([day, 100 * hour + minute, delay, air_time, distance, hour, minute]).round(2)
+    y = (delay + 0.8 * (air_time - distance / 8) + rng.normal(scale=3, size=rows)).round(2)
+    metrics = found(tmp_path, source=write(tmp_path / "flights.csv", X, y))["importance"]
+    names = [column["name"] for column in sorted(metrics["columns"], key=lambda each: -each["recent"]["increase"])]
+    assert names[0] == "c2"
+    assert {"c1 + c5 + c6", "c3 + c4"} < set(names)
+    assert metrics["causes"] == []
 
 
 def test_increase_and_effect_are_those_of_the_definition() -> None:

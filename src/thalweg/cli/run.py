@@ -347,9 +347,12 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     if (further := len(metrics.get("class_changes", ())) - _MOST_COMPLAINTS) > 0:
         console.print(f"  and {counted(further, 'more change')} of rare classes, in the report")
     if columns := top_columns(metrics):
-        console.print(f"Most important columns over the last rows: {', '.join(columns)}.", soft_wrap=True)
+        joined = " Columns with a + stand for each other." if any(" + " in name for name in columns) else ""
+        console.print(f"Most important columns over the last rows: {', '.join(columns)}.{joined}", soft_wrap=True)
+    about = metrics.get("importance", {}).get("label")
     for cause in metrics.get("importance", {}).get("causes", ())[:_MOST_COMPLAINTS]:
-        console.print(sentence(cause, axis.at(cause["row"])), soft_wrap=True)
+        effect = "the prediction" if about is None else f"P({about})"
+        console.print(sentence(cause, axis.at(cause["row"]), effect), soft_wrap=True)
     if "words" in metrics:
         carrying = [f"{each['label']} “{each['words'][0][0]}”" for each in metrics["words"]["labels"] if each["words"]]
         more = " …" if len(carrying) > _MOST_LABELS else ""

@@ -130,15 +130,20 @@ def _as_told(row: int, column: str, what: str, was: float, now: float, *, error_
     return {"row": row, "column": column, "what": what, **told, "error_changed": error_changed}
 
 
-def sentence(cause: dict[str, Any], at: str) -> str:
-    """One of them in words, given where it is.
+def sentence(cause: dict[str, Any], at: str, about: str = "the prediction") -> str:
+    """One of them in words, given where it is; ``about`` is what an effect raises or lowers.
 
     Examples
     --------
-    >>> sentence({"row": 20002, "column": "c3", "what": "reversed", "before": 0.3, "after": -0.2}, "at row 20,002")
-    'The effect of column c3 reversed at about row 20,002.'
+    >>> cause = {"row": 20002, "column": "c3", "what": "reversed", "before": 0.3, "after": -0.2}
+    >>> sentence(cause, "at row 20,002", "P(wet)")
+    'The effect of column c3 reversed at about row 20,002: larger values raised P(wet) before, and lower it since.'
     """
     at = " about ".join(at.split(" ", 1))
     if cause["what"] == "reversed":
-        return f"The effect of column {cause['column']} reversed {at}."
+        how = "raised", "lower"
+        if cause["after"] > 0.0:
+            how = "lowered", "raise"
+        words = f"larger values {how[0]} {about} before, and {how[1]} it since"
+        return f"The effect of column {cause['column']} reversed {at}: {words}."
     return f"Column {cause['column']} became {'more' if cause['what'] == 'gained' else 'less'} important {at}."

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Places = NDArray[np.int64]
 #: The group of the features that were left out of all others, and that of rows that are texts.
 REST, TEXT = "other features", "text"
+#: Columns that the name of joined ones lists.
+_MOST_JOINED = 4
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Groups:
     words : dict
         The sparse groups, each of whose features has a name of its own: their words by place in the group, or None
         where no words are known.
+    joined_names : tuple of list of str
+        Of `joined` groups, the names of those that each is made of.
     """
 
     names: tuple[str, ...]
@@ -44,6 +48,7 @@ class Groups:
     ordered: tuple[int, ...]
     width: int
     words: Mapping[str, FeatureNames | None] = field(default_factory=dict)
+    joined_names: tuple[list[str], ...] = ()
 
     def __len__(self) -> int:
         return len(self.names)
@@ -86,6 +91,29 @@ class Groups:
             features.append(range(start, start + 1))
             ordered.append(-1)
         return cls(tuple(names), tuple(features), tuple(ordered), plan.width, words)
+
+    def joined(self, sets: Sequence[Sequence[int]]) -> Groups:
+        """Some groups as one, each set in the place of its first: columns that stand for each other.
+
+        Examples
+        --------
+        >>> Groups.single(["time", "delay", "hour"]).joined([[0, 2]]).names
+        ('time + hour', 'delay')
+        """
+        into = {at: each[0] for each in sets for at in each}
+        members: dict[int, list[int]] = {}
+        for at in range(len(self)):
+            members.setdefault(into.get(at, at), []).append(at)
+        names, features, ordered = [], [], []
+        for each in members.values():
+            listed = [self.names[at] for at in each]
+            more = len(listed) - _MOST_JOINED
+            names.append(" + ".join(listed[:_MOST_JOINED]) + (f" + {more} more" if more > 0 else ""))
+            alone = len(each) == 1
+            features.append(self.features[each[0]] if alone else np.concatenate([self.features[at] for at in each]))
+            ordered.append(self.ordered[each[0]] if alone else -1)
+        joined_names = tuple([self.names[at] for at in each] for each in members.values())
+        return Groups(tuple(names), tuple(features), tuple(ordered), self.width, self.words, joined_names)
 
     @classmethod
     def of_text(cls, words: FeatureNames | None, width: int) -> Self:

@@ -6,8 +6,9 @@ effect: by how much the score is higher on average with the larger of the two va
 raises or lowers the prediction, so that a column whose effect reverses is seen.
 
 The loss of a classifier is the log-loss, or, where it has no probabilities, 1 for a wrong prediction; that of a
-regressor the squared error in units of the variance of the reference targets. The score is the probability of a label,
-whether it is predicted where there are no probabilities, or the number in standard deviations of the target.
+regressor the squared error in units of the variance of the reference targets, 10 at the most. The score is the
+probability of a label, whether it is predicted where there are no probabilities, or the number in standard deviations
+of the target.
 
 L. Breiman, "Random Forests", Machine Learning 45, 2001; A. Fisher, C. Rudin and F. Dominici, "All Models are Wrong, but
 Many are Useful", JMLR 20, 2019.
@@ -32,6 +33,8 @@ Floats = NDArray[np.float64]
 
 #: What a smaller probability of the truth counts as, so that a single row does not make up a mean.
 LEAST_PROBABILITY = 1e-3
+#: What a larger squared error counts as, in variances of the target, for the same reason.
+MOST_SQUARED = 10.0
 #: Numbers of the rows that are asked at once.
 _BLOCK = 1 << 21
 
@@ -205,7 +208,7 @@ def _judged(model: Any, X: Any, y: NDArray[Any], label: Any, spread: float) -> t
     """The loss of each row, and its score."""
     if not is_classifier(model):
         given = scores_of(model, X)[:, 0]
-        return ((given - y.astype(np.float64)) / spread) ** 2, given / spread
+        return np.minimum(((given - y.astype(np.float64)) / spread) ** 2, MOST_SQUARED), given / spread
     of_label = int(places_among(model, [label])[0])
     if not hasattr(model, "predict_proba"):
         predicted = np.asarray(model.predict(X))

@@ -149,7 +149,7 @@ def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
         run.against.restore(plain["against"], arrays)
     run.history.restore(plain["course"])
     if "importance" in plain:  # a run that was begun by an earlier version has none
-        run.importance = ImportanceSampler(plan, run.options.seed)
+        run.importance = ImportanceSampler(plan, run.options.seed, plain["importance"].get("joined", ()))
         run.importance.restore(plain["importance"], arrays, loaded)
     if "inputs" not in plain:  # runs that began without it continue without what it would have seen
         run.watch = None

@@ -4,10 +4,14 @@ A sample is due after so many learned rows: the next rows to learn, whenever the
 by the model as it is. Their number depends on the number of columns, so that all samples together take less than a
 tenth of the run's time, and not on the clock. Where a chunk ends within a sample, a copy of the model waits for the
 rest of its rows: what is found does not depend on the chunks.
+
+Values are replaced by those of the last rows. A model that forgets is right near them only: where rows come by hour,
+what it would say at another hour, or on another day, shows no reliance on either.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy, deepcopy
 from typing import Any
 
@@ -19,6 +23,7 @@ from thalweg.explain.groups import Groups
 from thalweg.explain.importance import replace_groups
 from thalweg.explain.over_time import Estimate, ImportanceOverTime
 from thalweg.explain.scores import is_classifier
+from thalweg.explain.stand_ins import stand_ins
 from thalweg.tables import Plan
 from thalweg.tables.encoder import arrays_of, rows_of, stack_rows
 
@@ -33,8 +38,8 @@ _MOST_NUMBERS = 1 << 20
 _SPARSE_DISTANCE = 2000
 #: The first samples, before they come at equal distances.
 _FIRST = 64
-#: Reference rows: how many, and from how many rows back.
-_LEAST_REFERENCE, _MOST_REFERENCE, _REACH = 16, 64, 5000
+#: Reference rows: how many, fewer where columns are many, and from how many rows back.
+_LEAST_REFERENCE, _MOST_REFERENCE, _REACH = 16, 64, 512
 #: Columns that metrics have over time: the most important.
 MOST_COLUMNS = 20
 _DIGITS = 5
@@ -43,8 +48,10 @@ _DIGITS = 5
 class ImportanceSampler:
     """Takes the samples of a run and keeps what they say."""
 
-    def __init__(self, plan: Plan, seed: int) -> None:
-        self.groups = Groups.of_plan(plan)
+    def __init__(self, plan: Plan, seed: int, joined: Sequence[Sequence[int]] = ()) -> None:
+        #: Columns that stand for each other, which are replaced together.
+        self._joined = [list(each) for each in joined]
+        self.groups = Groups.of_plan(plan).joined(joined)
         self._seed = seed
         self._sparse = bool(plan.sparse_columns)
         count, width = len(self.groups), len(plan.feature_names)
@@ -52,7 +59,7 @@ class ImportanceSampler:
         self._rows = int(np.clip(_AT_A_TIME // (count + 1), _LEAST_ROWS, _MOST_ROWS))
         budget = _PREDICTIONS + (_MORE_EACH_COLUMN * count if count <= _WIDE else 0.0)
         self.distance = max(round(self._rows * (count + 1) / budget), _SPARSE_DISTANCE if self._sparse else 1)
-        self._keep = int(np.clip(self._rows * _REACH // self.distance, _LEAST_REFERENCE, _MOST_REFERENCE))
+        self._keep = int(np.clip(_MOST_REFERENCE * _MOST_ROWS // (count + 1), _LEAST_REFERENCE, _MOST_REFERENCE))
         tells_nothing = numbers > _MOST_NUMBERS or (self._sparse and count == 1)  # the words of one column are all
         #: After how many learned rows the next sample is due.
         self.due: float = np.inf if tells_nothing else _FIRST
@@ -60,16 +67,36 @@ class ImportanceSampler:
         self._over_time = ImportanceOverTime(count, self.distance)
         #: The label whose probability effects are about; settled with the second class.
         self.label: str | None = None
-        #: Recent rows: where replaced values come from, and background for explaining predictions.
+        #: Recent rows before the last sample: where replaced values come from, and background for explanations.
         self.reference: Any = None
         self._targets: NDArray[Any] | None = None
+        #: Those of now, and how many rows were learned with them.
+        self._recent: tuple[Any, NDArray[Any]] | None = None
+        self.seen = 0
         #: A sample that lacks rows: the model that judges it, and the rows so far.
         self.waiting: tuple[Any, Any, NDArray[Any]] | None = None
+
+    def remember(self, first: int, X: Any, y: NDArray[Any]) -> None:
+        """Rows that are learned, after so many others, in their order."""
+        self.seen = first + len(y)
+        apart = _REACH // self._keep
+        places = np.arange(-first % apart, len(y), apart)
+        if len(places):
+            rows, targets = X[places], y[places]
+            if self._recent is not None:
+                rows, targets = stack_rows([self._recent[0], rows]), np.concatenate([self._recent[1], targets])
+            self._recent = rows[-self._keep :], targets[-self._keep :]
 
     @property
     def lacking(self) -> int:
         """Rows that the sample in hand, or the next one, still needs."""
         return self._rows - (0 if self.waiting is None else self.waiting[1].shape[0])
+
+    @classmethod
+    def of_first_rows(cls, plan: Plan, seed: int, X: Any) -> ImportanceSampler:
+        """Which columns stand for each other, these rows say; sparse ones stand for themselves."""
+        dense = isinstance(X, np.ndarray)
+        return cls(plan, seed, stand_ins(X, Groups.of_plan(plan)) if dense else ())
 
     def begin(self, learned: int, model: Any, X: Any, y: NDArray[Any], label: str | None) -> None:
         """Take the sample that is due, of the rows that are learned next; the rest of them may come later."""
@@ -78,6 +105,8 @@ class ImportanceSampler:
         self.due = min(early, (learned // self.distance + 1) * self.distance)
         if is_classifier(model) and self.label is None:
             self.label = label if len(model.classes_) > 1 else None
+        if self._recent is not None:
+            self.reference, self._targets = self._recent
         if len(y) == self._rows:
             self._judge(model, X, y)
         else:
@@ -94,11 +123,10 @@ class ImportanceSampler:
             self._judge(model, X, y)
 
     def _judge(self, model: Any, X: Any, y: NDArray[Any]) -> None:
-        if self.reference is None:
+        if self.reference is None or self._targets is None:
             self.reference, self._targets = X, y
-        else:
+        elif self._recent is None:  # a service does not remember the rows between samples
             self.reference = stack_rows([self.reference, X])[-self._keep :]
-            assert self._targets is not None
             self._targets = np.concatenate([self._targets, y])[-self._keep :]
         spread = 1.0
         if is_classifier(model):
@@ -138,6 +166,8 @@ class ImportanceSampler:
         if overall is None or recent is None:
             return None
         names = self.groups.names
+        joined = dict(zip(names, self.groups.joined_names, strict=True)) if self._joined else {}
+        joined = {name: columns for name, columns in joined.items() if len(columns) > 1}
         largest = np.fmax(overall.increase, recent.increase)
         varied = [at for at in np.argsort(-largest, kind="stable").tolist() if overall.varied[at]]
         order = varied[:MOST_COLUMNS]
@@ -152,6 +182,7 @@ class ImportanceSampler:
             "columns": [
                 {
                     "name": names[at],
+                    **({"columns": joined[names[at]]} if names[at] in joined else {}),
                     "overall": _of_column(overall, at),
                     "recent": _of_column(recent, at),
                     "increase": [_short(each.increase[at]) for _, each in blocks],
@@ -168,9 +199,13 @@ class ImportanceSampler:
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         plain, arrays = self._over_time.state()
+        plain |= {"joined": self._joined} if self._joined else {}
         plain |= {"due": self.due if np.isfinite(self.due) else None, "label": self.label, "at": self._begun_at}
+        plain |= {} if self._recent is None else {"seen": self.seen}
         if self.reference is not None and self._targets is not None:
             arrays |= arrays_of("reference", self.reference) | {"targets": self._targets}
+        if self._recent is not None:
+            arrays |= arrays_of("recent", self._recent[0]) | {"recent targets": self._recent[1]}
         if self.waiting is not None:
             arrays |= arrays_of("waiting", self.waiting[1]) | {"waiting targets": self.waiting[2]}
         return plain, {f"importance {name}": each for name, each in arrays.items()}
@@ -182,6 +217,9 @@ class ImportanceSampler:
         self.label, self._begun_at = plain["label"], plain["at"]
         if "targets" in own:
             self.reference, self._targets = rows_of("reference", own, self.groups.width), own["targets"]
+        self.seen = plain.get("seen", 0)
+        if "recent targets" in own:
+            self._recent = rows_of("recent", own, self.groups.width), own["recent targets"]
         if "waiting targets" in own:
             self.waiting = (models[WAITING], rows_of("waiting", own, self.groups.width), own["waiting targets"])
 

@@ -196,7 +196,6 @@ class RunEngine:
             return
         if self.encoder is None:
             self.encoder = self._plan(chunk)
-            self.importance = ImportanceSampler(self.encoder.plan, self.options.seed)
         plan = self.encoder.plan
         now, label_time, untimed = self._times(chunk)
         found = self.task.targets(chunk)
@@ -218,6 +217,7 @@ class RunEngine:
         number = np.arange(self.processed + 1, self.processed + len(targets) + 1)
         self._complain(encoded.bad)
         if self.processed == 0:
+            self.importance = ImportanceSampler.of_first_rows(plan, self.options.seed, encoded.X)
             self.history.watch.choose(plan.without_cells(encoded.X), self.task.begin(targets, known))
         self.processed += len(targets)
         self.unlabelled += int((~known).sum())
@@ -231,6 +231,7 @@ class RunEngine:
         self.model_seconds += time.thread_time() - began
         if self.against is not None:
             self.against.take(batch, predicted["model"])
+        self._remember(batch, len(batch.learned))
         self.learned += len(batch.learned)
         if self.watch is not None:
             rows = self.watch.add_cells(plan, encoded.cells, encoded.X, number)
@@ -292,8 +293,16 @@ class RunEngine:
         began = time.thread_time()
         rows = batch.learned[done : done + self.importance.lacking]
         targets = self.task.known_targets(batch.labels[rows])
+        self._remember(batch, done)
         self.importance.begin(learned, self.task.model, batch.X[rows], targets, self.task.explained_label())
         self.model_seconds -= time.thread_time() - began  # which the caller adds
+
+    def _remember(self, batch: Batch, done: int) -> None:
+        """Let the samples know the rows of the batch that are learned by now, so many."""
+        if self.importance is not None and self.learned + done > self.importance.seen:
+            begin = max(self.importance.seen - self.learned, 0)
+            rows = batch.learned[begin:done]
+            self.importance.remember(self.learned + begin, batch.X[rows], self.task.known_targets(batch.labels[rows]))
 
     def _go_on_sampling(self, batch: Batch) -> None:
         """Give the sample that the last chunk left unfinished its further rows."""

@@ -315,6 +315,7 @@ class ImportanceEstimate(TypedDict):
 
 class ImportanceOfColumn(TypedDict):
     name: str
+    columns: NotRequired[list[str]]  # that stand for each other and were replaced together
     overall: ImportanceEstimate
     recent: ImportanceEstimate  # fading
     increase: Series  # one value for each of `rows`

@@ -51,12 +51,13 @@ def importance_part(metrics: Mapping[str, Any]) -> dict[str, Any] | None:
     before = sorted(order, key=lambda at: -_first_half(strips[at]))
     about = f"P({found['label']})" if found["label"] is not None else "the prediction"
     return {
-        "sentences": [sentence(cause, axis.at(cause["row"])) for cause in found["causes"][:_MOST_CAUSES]],
+        "sentences": [sentence(cause, axis.at(cause["row"]), about) for cause in found["causes"][:_MOST_CAUSES]],
         "loss": _LOSSES[found["loss"]],
         "about": about,
         "every": count(found["every"]),
         "sample_rows": count(found["sample_rows"]),
         "last": axis.when(last) if axis else f"row {count(last)}",
+        "joined": [", ".join(column["columns"]) for column in found["columns"] if "columns" in column],
         "left_out": found["columns_left_out"],
         "lines": [_line(found["columns"][at], strips[at], largest, last, before.index(at) + 1, axis) for at in order],
     }
