@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 #: Shares of the variance that one column, or two, must explain.
 _BY_ONE, _BY_TWO = 0.8, 0.9
 #: Rows that are needed, and columns and features of a column beyond which nothing is looked for.
-_LEAST_ROWS, _MOST_COLUMNS, _MOST_FEATURES = 100, 100, 8
+_LEAST_ROWS, _MOST_COLUMNS, _MOST_FEATURES = 100, 60, 8
 #: Of each feature the values beyond these quantiles count as those at them: single ones would make up a correlation.
 _TAILS = (0.01, 0.99)
 
@@ -44,29 +44,33 @@ def stand_ins(X: Floats, groups: Groups) -> list[list[int]]:
     Z = Z - Z.mean(axis=0)
     scale = Z.std(axis=0)
     varies = scale > 1e-9 * np.maximum(np.abs(X).max(axis=0), 1e-300)
-    Z[:, varies] /= scale[varies]
+    Z = np.where(varies, Z / np.where(varies, scale, 1.0), 0.0)
     features = [[at for at in each if varies[at]] for each in groups.features]
     columns = [at for at, each in enumerate(features) if 0 < len(each) <= _MOST_FEATURES]
-    explained = np.array([[_explained(Z[:, features[at]], Z[:, features[by]]) for by in columns] for at in columns])
-    np.fill_diagonal(explained, 0.0) if len(columns) else None
-    links = [(at, by) for at, by in zip(*np.nonzero(explained >= _BY_ONE), strict=True)]
+    r = Z.T @ Z / len(Z)
+    links = [
+        (at, by)
+        for at, column in enumerate(columns)
+        for by, other in enumerate(columns)
+        if at != by and _explained(r, features[column], features[other]) >= _BY_ONE
+    ]
     single = [at for at, column in enumerate(columns) if len(features[column]) == 1]
     if len(single) > 2:
-        links += _by_two(Z[:, [features[columns[at]][0] for at in single]], single)
+        places = [features[columns[at]][0] for at in single]
+        links += _by_two(r[np.ix_(places, places)], single)
     return _connected(links, columns)
 
 
-def _explained(Y: Floats, X: Floats) -> float:
-    """The share of the variance of standardised features that others explain."""
-    if X.shape[1] == Y.shape[1] == 1:
-        return float((X[:, 0] @ Y[:, 0] / len(Y)) ** 2)
-    rest = Y - X @ np.linalg.lstsq(X, Y, rcond=None)[0]
-    return float(1.0 - np.mean(rest**2))
+def _explained(r: Floats, of: list[int], by: list[int]) -> float:
+    """The mean share of the variance of features that others explain, from the correlations of all."""
+    if len(of) == len(by) == 1:
+        return float(r[of[0], by[0]] ** 2)
+    shared = r[np.ix_(by, of)]
+    return float((shared * np.linalg.solve(r[np.ix_(by, by)] + 1e-9 * np.eye(len(by)), shared)).sum() / len(of))
 
 
-def _by_two(Z: Floats, names: list[int]) -> list[tuple[int, int]]:
-    """Links of features to two others that explain them, where one does not."""
-    r = Z.T @ Z / len(Z)
+def _by_two(r: Floats, names: list[int]) -> list[tuple[int, int]]:
+    """Links of features to two others that explain them, where one does not; ``r`` are their correlations."""
     links = []
     for at in range(len(names)):
         own = r[at]
