@@ -24,7 +24,7 @@ are always the same.
 
 A target that is farther from its prediction than 30 mean absolute residuals and the range of all targets so far is
 learned as if it were at that distance, and one of the first 20 that is 30 standard deviations of the others away makes
-all members begin anew (``kernels/regression/target_level.hpp``).
+all members start over (``kernels/regression/target_level.hpp``).
 
 ``robust=True`` is for targets with outliers that keep coming: residuals beyond twice their mean size over the last 100
 rows count by that size only, in every member and in the weights (Huber's loss: P. J. Huber, "Robust estimation of a

@@ -144,7 +144,7 @@ class RunEngine:
         self.against: Against | None = None
 
     def start_over(self, found: LateQuantity) -> None:
-        """Begin anew with regression, which takes nothing back: no result was given out."""
+        """Start over with regression, which takes nothing back: no result was given out."""
         if self.predictions is not None:
             self.predictions.close()
         say = self.alerts.say

@@ -9,7 +9,7 @@
 // A single wild target, thirty mean absolute residuals and the whole range of targets so far away from the answer, would stay
 // in long memories: it is learned as if it were at that distance. Each makes the next one's distance larger, so that a new
 // level is followed within some rows. Among the first twenty targets, where no residual says much, one that is thirty
-// standard deviations of the others away makes all members begin anew.
+// standard deviations of the others away makes all members start over.
 #pragma once
 
 #include <algorithm>
