@@ -1,8 +1,9 @@
 """Tables as strangers write them, mutated by a seeded generator, and `thalweg run` on each, in this process.
 
 A run must end within ten seconds, with exit code 0 or 2, and must not call an error of its own internal. For many of
-them: ``python -m tests.cli.mutated_tables --count 100000 --processes 2``. A failure is made again by ``--first SEED
---count 1``.
+them: ``python -m tests.cli.mutated_tables --count 100000 --processes 2``. Where the packages of the zoo are installed
+(tests/zoo), half of the tables are made of some rows and columns of real ones. A failure is made again by ``--first
+SEED --count 1``, with or without these packages as before.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import functools
 import gzip
 import io
 import json
+import lzma
 import multiprocessing
 import os
 import random
@@ -21,6 +23,7 @@ import shutil
 import signal
 import tempfile
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -29,11 +32,14 @@ from typing import Any, NamedTuple
 
 import typer.main
 
+from tests.zoo.tables import tables, why_no_zoo
 from thalweg import cli
 
 SECONDS = 10.0
 #: Of a clock on the wall, for a run that hangs without work: others may be at work on the machine.
 _WALL_SECONDS = 6 * SECONDS
+#: Rows of a real table from which those of a base are drawn.
+_REAL_ROWS = 400
 #: Seeds that a process takes at a time.
 _SEEDS = 1_000
 _BEGIN = datetime(2024, 1, 30, 22, 15)
@@ -67,6 +73,7 @@ KINDS: dict[str, Cell] = {
     "comma": lambda r, i: f"{r.gauss(0, 3):.2f}".replace(".", ","),
     "thousands": lambda r, i: f"{r.randint(0, 10**7):,}",
     "percent": lambda r, i: f"{r.randint(0, 100)}%",
+    "digits": lambda r, i: "".join(r.choices("0123456789", k=r.choice((3, 15, 60, 4000)))),
     "word": lambda r, i: r.choice(_WORDS),
     "id": lambda r, i: f"id-{r.getrandbits(40):x}",
     "wide": lambda r, i: r.choice((None, "é" * r.randint(1, 60), f"w{r.randint(0, 90)}", r.randint(0, 90))),
@@ -133,12 +140,43 @@ def table(r: random.Random) -> tuple[list[str], list[list[Any]]]:
     return [*names, "state"], [[*(kind(r, i) for kind in kinds), r.choice(classes)] for i in range(rows)]
 
 
-def as_csv(names: list[str], rows: list[list[Any]], r: random.Random) -> bytes:
+@functools.cache
+def real_rows(name: str) -> tuple[list[str], list[list[Any]]]:
+    """The first rows of a table of the zoo, with its target last."""
+    frame, target = tables()[name].frame().head(_REAL_ROWS), tables()[name].target
+    frame = frame[[*(column for column in frame if column != target), target]]
+    return list(frame), frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
+
+
+def real_table(r: random.Random) -> tuple[list[str], list[list[Any]]]:
+    """Some rows and columns of a table of the zoo, and perhaps an odd column among them."""
+    names, rows = real_rows(r.choice(list(tables())))
+    places = [*sorted(r.sample(range(len(names) - 1), r.randint(1, min(len(names) - 1, 8)))), len(names) - 1]
+    count = r.randint(1, min(len(rows), 150))
+    first = r.randint(0, len(rows) - count)
+    names, rows = [names[place] for place in places], [[row[place] for place in places] for row in rows]
+    rows = rows[first : first + count]
+    if r.random() < 0.3:
+        kind, at = KINDS[r.choice(list(KINDS))], r.randrange(len(names))
+        names.insert(at, r.choice([name for name in _NAMES if name not in names]))
+        for i, row in enumerate(rows):
+            row.insert(at, kind(r, i))
+    return names, rows
+
+
+def renamed(names: list[str], r: random.Random) -> list[str]:
+    """Columns named by numbers or years, as pandas names those of an array; mostly as they are."""
+    first = r.choice((None, None, None, None, 0, 1, 1990))
+    return names if first is None else [str(first + place) for place in range(len(names))]
+
+
+def as_csv(names: list[str], rows: list[list[Any]], r: random.Random, *, header: bool = True) -> bytes:
     text = io.StringIO(newline="")
     quoting = r.choice((csv.QUOTE_MINIMAL, csv.QUOTE_MINIMAL, csv.QUOTE_ALL))
     end = r.choice(("\n", "\n", "\r\n", "\r"))
-    writer = csv.writer(text, delimiter=r.choice(",,;\t|"), quoting=quoting, lineterminator=end)
-    writer.writerow(names)
+    writer = csv.writer(text, delimiter=r.choice(",,;\t| "), quoting=quoting, lineterminator=end)
+    if header:
+        writer.writerow(names)
     writer.writerows(rows)
     encoding = r.choice(("utf-8", "utf-8", "utf-8-sig", "latin-1", "utf-16", "cp1252"))
     return text.getvalue().encode(encoding, errors="replace")
@@ -150,6 +188,12 @@ def as_ndjson(names: list[str], rows: list[list[Any]], r: random.Random) -> byte
         pairs = {name: cell for name, cell in zip(names, row, strict=True) if cell is not None or r.random() < 0.5}
         lines.append(json.dumps(pairs, ensure_ascii=r.random() < 0.5))
     return ("\n".join(lines) + "\n").encode()
+
+
+def as_json(names: list[str], rows: list[list[Any]], r: random.Random) -> bytes:
+    """One array of objects."""
+    objects = [dict(zip(names, row, strict=True)) for row in rows]
+    return json.dumps(objects, ensure_ascii=r.random() < 0.5, indent=r.choice((None, None, 2))).encode()
 
 
 def as_arff(names: list[str], rows: list[list[Any]], r: random.Random) -> bytes:
@@ -208,13 +252,22 @@ def mutated(content: bytes, r: random.Random) -> bytes:
                 lines = content.split(b"\n")
                 r.shuffle(lines)
                 content = b"\n".join(lines)
-    if r.random() < 0.05:
-        content = gzip.compress(content)[: r.choice((None, 30, -4))]
+    if r.random() < 0.1:
+        content = r.choice((gzip.compress, lzma.compress, zipped))(content)[: r.choice((None, None, 30, -4))]
     return content
 
 
-def options(names: list[str], r: random.Random) -> list[str]:
-    given = ["--target", "state", "--model", r.choice(("oldc", "oldc", "perceptron")), "--quiet"]
+def zipped(content: bytes) -> bytes:
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as archive:
+        archive.writestr("table", content)
+    return sink.getvalue()
+
+
+def options(names: list[str], rows: list[list[Any]], r: random.Random) -> list[str]:
+    quantity = any(isinstance(row[-1], float) and not row[-1].is_integer() for row in rows)
+    models = ("linear", "linear", "auto") if quantity else ("oldc", "oldc", "perceptron")
+    given = ["--target", names[-1], "--model", r.choice(models), "--quiet"]
     choices: list[list[str]] = [
         ["--bad-rows", "skip"],
         ["--bad-rows", "skip"],
@@ -227,6 +280,7 @@ def options(names: list[str], r: random.Random) -> list[str]:
         ["--decimal", ","],
         ["--encoding", r.choice(("latin-1", "utf-16", "nothing"))],
         ["--delimiter", r.choice((";", "tab", "|"))],
+        ["--no-header"],
         ["--head", "20"],
         ["--chunk", "3"],
         ["--delay", "4"],
@@ -237,16 +291,20 @@ def options(names: list[str], r: random.Random) -> list[str]:
     return given
 
 
-WRITERS = (as_csv, as_csv, as_csv, as_ndjson, as_ndjson, as_arff, as_parquet)
+WRITERS = (as_csv, as_csv, as_csv, as_csv, as_ndjson, as_ndjson, as_json, as_arff, as_parquet)
 
 
-def make(seed: int, folder: Path) -> list[str]:
+def make(seed: int, folder: Path, *, zoo: bool = False) -> list[str]:
     """Write the table of a seed, and give the arguments of its run."""
     r = random.Random(seed)
-    names, rows = table(r)
-    content = mutated(r.choice(WRITERS)(names, rows, r), r)
+    names, rows = real_table(r) if zoo and r.random() < 0.5 else table(r)
+    names, write = renamed(names, r), r.choice(WRITERS)
+    if write is as_csv and r.random() < 0.15:
+        names = [str(number) for number in range(1, len(names) + 1)]  # as they are called where there is no header
+        write = functools.partial(as_csv, header=False)
+    content = mutated(write(names, rows, r), r)
     (folder / "table").write_bytes(content)
-    return ["run", str(folder / "table"), *options(names, r), "--out", str(folder / "out"), "--fresh"]
+    return ["run", str(folder / "table"), *options(names, rows, r), "--out", str(folder / "out"), "--fresh"]
 
 
 @contextlib.contextmanager
@@ -269,14 +327,14 @@ def within(seconds: float) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def check(seed: int, folder: Path) -> int:
+def check(seed: int, folder: Path, *, zoo: bool = False) -> int:
     """Run the table of a seed; the exit code, or an `AssertionError` that says what is wrong."""
     shutil.rmtree(folder / "out", ignore_errors=True)
-    arguments = make(seed, folder)
+    arguments = make(seed, folder, zoo=zoo)
     code = _called(arguments, seed)
     if code == 0 and seed % 2:  # and its model, on the same table or on a stranger's
         if seed % 3:
-            make(seed + 1, folder)
+            make(seed + 1, folder, zoo=zoo)
         model = str(folder / "out" / "model.thalweg")
         how = ["--bad-rows", "skip"] if seed % 5 else []
         _called(["predict", model, str(folder / "table"), *how, "--out", str(folder / "predicted.csv")], seed)
@@ -308,7 +366,7 @@ class Tally(NamedTuple):
     slowest: tuple[float, int]
 
 
-def checked(seeds: range) -> Tally:
+def checked(seeds: range, *, zoo: bool = False) -> Tally:
     """Run the tables of these seeds."""
     # the commands are the same for every table, and to build them takes longer than most runs
     typer.main.get_command = functools.cache(typer.main.get_command)
@@ -320,7 +378,7 @@ def checked(seeds: range) -> Tally:
         for seed in seeds:
             began = time.monotonic()
             try:
-                codes[check(seed, Path(folder))] += 1
+                codes[check(seed, Path(folder), zoo=zoo)] += 1
             except Exception as error:
                 failures.append(f"seed {seed}: {error!r}")
             slowest = max(slowest, (time.monotonic() - began, seed))
@@ -334,12 +392,16 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args()
     os.environ.setdefault("PYTHONWARNINGS", "ignore")
+    zoo = why_no_zoo() is None
+    if zoo and given.count > _SEEDS:
+        for name in tables():
+            real_rows(name)  # once for all processes
     end = given.first + given.count
     parts = [range(first, min(first + _SEEDS, end)) for first in range(given.first, end, _SEEDS)]
     whole = Tally(0, 0, [], (0.0, 0))
     # fork: what is imported once serves all parts; a fresh process for each part lets no state pile up
     with multiprocessing.get_context("fork").Pool(given.processes, maxtasksperchild=1) as pool:
-        for part in pool.imap_unordered(checked, parts):
+        for part in pool.imap_unordered(functools.partial(checked, zoo=zoo), parts):
             for failure in part.failures:
                 print(failure, flush=True)
             whole = Tally(
@@ -349,7 +411,8 @@ def main() -> None:
                 max(whole.slowest, part.slowest),
             )
     took, seed = whole.slowest
-    print(f"{given.count:,} tables: {whole.learned:,} learned, {whole.refused:,} refused, ", end="")
+    real = ", half of them real" if zoo else ""
+    print(f"{given.count:,} tables{real}: {whole.learned:,} learned, {whole.refused:,} refused, ", end="")
     print(f"{len(whole.failures):,} failures; the slowest, seed {seed}, took {took:.1f} s")
     raise SystemExit(len(whole.failures) > 0)
 

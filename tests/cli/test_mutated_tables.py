@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from tests.cli.mutated_tables import SECONDS, check, within
+from tests.zoo.tables import why_no_zoo
 from thalweg.tables import open_source
 
 #: Tables in each part of the quick sample, and of the long one.
@@ -42,4 +43,4 @@ def test_bad_rows_take_linear_time(content: bytes, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_many_odd_tables_are_learned_or_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for seed in range(2 * FEW, MANY):
-        check(seed, tmp_path)
+        check(seed, tmp_path, zoo=why_no_zoo() is None)
