@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from thalweg.tables.rows import as_text
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -131,6 +133,7 @@ def plain_numbers(column: pa.ChunkedArray, decimal: Decimal, unit: str = "") -> 
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    column = as_text(column)
     wrong = pc.invert(pc.match_substring_regex(column, number_pattern(decimal, unit)))
     column = pc.if_else(wrong, pa.scalar(None, column.type), column)
     negative = pc.match_substring_regex(column, rf"^\(|^\D*{_MINUS}|-$")

@@ -454,7 +454,7 @@ def _time(name: str, column: pa.ChunkedArray, known: FoundForm | None) -> Column
         example = cells.drop_null()[0].as_py()
         return f"left out: its dates, such as {example}, may be day/month or month/day: write them as 2024-01-31"
     times, wrong = times_in(cells, found.form)
-    if known is None and wrong.sum() > FEW_WORDS * (len(cells) - cells.null_count):
+    if known is None and wrong.sum() > max(1, FEW_WORDS * (len(cells) - cells.null_count)):
         return None
     return TimeColumn(name, hours=_has_hours(times), form=found.form)
 
