@@ -126,7 +126,7 @@ def test_a_column_that_holds_no_times_is_refused(table, capsys: pytest.CaptureFi
             f"thalweg: --{name} must be a column of times beside the target, got 'state'\n",
         )
     Path("words.csv").write_text(text.replace("2024-01-02T03,2024", "soon,2024"))
-    told = "words.csv, row 28, column 'when': 'soon' is not a time such as 2008-05-17T12:30:00"
+    told = "words.csv, row 28, column 'when': 'soon' is not a time such as 2008-05-17 or 2008-05-17T12:30:00"
     for sort in ((), ("--sort",)):
         code, _, complaint = run(capsys, *common, "--drop", "when", *sort, "--fresh")
         assert (code, complaint.startswith(f"thalweg: {told}")) == (2, True)

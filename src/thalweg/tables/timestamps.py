@@ -71,7 +71,7 @@ def _date(date: str, example: str, **more: Any) -> Form:
 
 #: None is ISO 8601. Of two forms of the same numbers the one that stands first is taken where nothing else decides.
 FORMS: Mapping[str | None, Form] = {
-    None: _date(rf"{_YEAR}-{_MONTH}-{_DAY}", "2008-05-17T12:30:00"),
+    None: _date(rf"{_YEAR}-{_MONTH}-{_DAY}", "2008-05-17 or 2008-05-17T12:30:00"),
     "day.month.year": _date(
         rf"{_DAY}\.{_MONTH}\.{_ANY_YEAR}", "31.01.2024 07:30", exchanged="month.day.year", padded=True
     ),
