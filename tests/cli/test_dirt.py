@@ -183,10 +183,6 @@ LEARNED = {
     "lines that end as on Windows": (table(clean()).replace(b"\n", b"\r\n"), ()),
     "a last line without an end": (table(clean()).removesuffix(b"\n"), ()),
     "a column all missing": (table([f",{line}" for line in clean()], "void,level,rain,state"), ()),
-    "a column missing at first": (
-        table([f"{'' if i < 1200 else i},{line}" for i, line in enumerate(clean(1300))], "void,level,rain,state"),
-        (),
-    ),
     "one row": (table(clean(1)), ()),
     "one class": (table([f"{i},0.5,a" for i in range(30)]), ()),
     "constant columns": (table([f"1,1,{'ab'[i % 2]}" for i in range(30)]), ()),
