@@ -84,6 +84,11 @@ def test_several_data_sets_give_ranks_and_a_picture(tmp_path: Path, capsys: pyte
     (ranks,) = [line.split() for line in out.splitlines() if line.startswith("mean rank")]
     assert ranks[2:] == ["1.00", "2.00", "3.00"]
     assert "Over 3 data sets the models differ" in " ".join(out.split())
+    assert "A baseline" not in out
+    lower = {"error": 0.05, "recent": 0.05, "kappa": 0.0, "kappa_temporal": None}
+    for at, model in enumerate(("oldc", "auto", "pa")):
+        record(tmp_path / f"b {model}", model, 0.1 + 0.1 * at, source="b.csv", change={"scores": {"majority": lower}})
+    assert "A baseline has a lower error than every model on b.csv." in run(capsys, *folders)[1]
     assert sorted(path.name for path in out_folder.iterdir()) == ["critical-difference.png", "critical-difference.svg"]
 
 

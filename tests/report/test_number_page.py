@@ -66,3 +66,12 @@ def test_a_run_without_any_target_has_a_page_too() -> None:
     metrics = sample_number_metrics(0)
     assert "nothing can be said" in headline(as_number_metrics(metrics))
     assert "There were too few rows for a curve." in build(metrics)
+
+
+@pytest.mark.parametrize(("step", "time", "said"), [(0.001, None, True), (0.001, "when", False), (0.5, None, False)])
+def test_a_file_sorted_by_its_target_is_asked_about(step: float, time: str | None, said: bool) -> None:
+    metrics = sample_number_metrics()
+    metrics["run"]["options"]["time"] = time
+    metrics["scores"]["last_value"]["absolute_error"] = step * metrics["scores"]["running_mean"]["absolute_error"]
+    assert any("is the file sorted by it?" in finding for finding in findings(metrics)) == said
+    assert any("repeating the last target is hard" in finding for finding in findings(metrics)) == (time is not None)

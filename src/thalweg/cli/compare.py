@@ -250,6 +250,7 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
 
 def _ranked(console: Console, sets: Sequence[DataSet], ranks: Ranking) -> None:
     from thalweg.report import tables
+    from thalweg.run.comparison import better_baseline
 
     lines = [
         (data.source, *(_number(error) for error in errors))
@@ -268,6 +269,8 @@ def _ranked(console: Console, sets: Sequence[DataSet], ranks: Ranking) -> None:
         f"Over {len(sets)} data sets the models {verdict}, p = {_p(ranks.test.p_value)} by Friedman's test. "
         f"Two of them differ where their mean ranks are at least {ranks.difference:.2f} apart (Nemenyi, 0.05)."
     )
+    if beaten := [data.source for data in sets if better_baseline(data)]:
+        console.print(f"A baseline has a lower error than every model on {', '.join(beaten)}.")
 
 
 def _draw(console: Console, draw: Callable[[], Figure], out: Path, what: str, stem: str) -> None:

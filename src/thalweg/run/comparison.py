@@ -141,20 +141,21 @@ def verdict(data: DataSet, pairs: Sequence[Pair]) -> str:
     """
     kind = next((each for each in ("cost", "pr_auc") if all(each in (pair.rare or {}) for pair in pairs)), None)
     if kind is None:
-        kind = "absolute_error" if next(iter(data.runs.values())).of_numbers else "error"
+        kind = _error(next(iter(data.runs.values())).metrics)
     most = kind == "pr_auc"
     best, second = sorted(data.runs, key=lambda name: data.runs[name].score(kind), reverse=most)[:2]
-    return _better_baseline(data.runs[best], kind) + _beside_second(pairs, kind, best, second)
+    return better_baseline(data, kind) + _beside_second(pairs, kind, best, second)
 
 
-def _better_baseline(best: RecordedRun, kind: str) -> str:
-    """A sentence where a baseline has a better score than the best run; empty else."""
-    has, own = _BEST[kind], best.score(kind)
-    sign = -1.0 if kind == "pr_auc" else 1.0
+def better_baseline(data: DataSet, kind: str | None = None) -> str:
+    """The beginning of a sentence where a baseline has a better score than the best run, by its error; empty else."""
+    kind = kind or _error(next(iter(data.runs.values())).metrics)
+    has, sign = _BEST[kind], -1.0 if kind == "pr_auc" else 1.0
+    best = min(data.runs.values(), key=lambda run: sign * run.score(kind))
     name, score = min(best.baselines(kind).items(), key=lambda each: sign * each[1])
-    if sign * score >= sign * own:
+    if sign * score >= sign * best.score(kind):
         return ""
-    said = f"{has.written(score)} against {has.written(own)}"
+    said = f"{has.written(score)} against {has.written(best.score(kind))}"
     return f"No run is better than {name}, a baseline: {has.score} {said}. Of the runs, "
 
 

@@ -13,9 +13,13 @@ from thalweg.report.page.standing import (
     how_intervals_are_made,
     recent_rows,
     skipped_rows,
+    sorted_hint,
     standing,
     with_circumstances,
 )
+
+#: Below this part of the running mean's error, that of the last value looks as if rows were sorted by the target.
+_SORTED = 0.01
 
 
 def baseline_names(metrics: NumberMetrics) -> dict[str, str]:
@@ -90,7 +94,16 @@ def findings(metrics: NumberMetrics) -> list[str]:
     against = [_against(metrics["verdict"][key]["absolute"], name) for key, name in names.items()]
     compared = f"{', '.join(against[:-1])}, and {against[-1]}"
     said = [happened, f"Its absolute error is {compared}.", *_advice(metrics)]
-    return [*said, *_by_squares(metrics), *_coverage(metrics)]
+    return [*_sorted_by_target(metrics), *said, *_by_squares(metrics), *_coverage(metrics)]
+
+
+def _sorted_by_target(metrics: NumberMetrics) -> list[str]:
+    """A warning where neighbours are almost the same, beside how far targets lie apart; not of the first few rows."""
+    step, spread = (metrics["scores"][key]["absolute_error"] for key in ("last_value", "running_mean"))
+    if step is None or not spread or not 0.0 < step < _SORTED * spread:
+        return []
+    observed = f"The target changes by {short(step)} from row to row on average"
+    return [sorted_hint(observed, metrics["run"]["options"], "target")]
 
 
 def _advice(metrics: NumberMetrics) -> list[str]:

@@ -101,6 +101,16 @@ def skipped_rows(metrics: Mapping[str, Any]) -> str:
     return f"{count(rows['skipped'])} of {counted(rows['read'], 'row')} {were} skipped."
 
 
+def sorted_hint(observed: str, options: Mapping[str, Any], thing: str) -> str:
+    """What to make of labels or targets that hardly change from row to row."""
+    if options.get("time"):
+        return f"{observed}: repeating the last {thing} is hard to beat."
+    return (
+        f"{observed}: is the file sorted by it? Then these scores say nothing about rows in another order. Shuffle the "
+        "rows, or sort them by their times with --time COLUMN --sort."
+    )
+
+
 def recent_rows(metrics: Mapping[str, Any]) -> str:
     """What the latest error looks back on: in a short run, all that there is."""
     window, scored = metrics["curve"]["window"], metrics["rows"]["scored"]

@@ -16,6 +16,7 @@ from thalweg.report.page.standing import (
     interval,
     recent_rows,
     skipped_rows,
+    sorted_hint,
     standing,
     with_circumstances,
 )
@@ -133,13 +134,7 @@ def _sorted_by_label(metrics: Metrics) -> list[str]:
     if not 0 < _ROWS_A_CHANGE * changes <= sum(by_class[:-1]):
         return []
     times = {1: "once", 2: "twice"}.get(changes, f"{count(changes)} times")
-    said = f"The label changes only {times} in {counted(scored, 'row')}: "
-    if options.get("time"):
-        return [f"{said}repeating the last one is hard to beat."]
-    return [
-        f"{said}is the file sorted by it? Then these scores say nothing about rows in another order. Shuffle the rows, "
-        "or sort them by their times with --time COLUMN --sort."
-    ]
+    return [sorted_hint(f"The label changes only {times} in {counted(scored, 'row')}", options, "label")]
 
 
 def _coverage(metrics: Metrics) -> list[str]:

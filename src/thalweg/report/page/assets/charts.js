@@ -37,7 +37,7 @@
     return `${dated ? iso(Math.floor(timeAt(row) / times.unit) * times.unit, 0, times.digits) : `${times.name} ${whole.format(timeAt(row))}`}, ${number}`;
   };
   // Ticks at round times, as rows and what is written there.
-  const STEPS = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 172800, 604800];
+  const STEPS = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 172800, 604800, 1209600];
   const MONTHS = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 12000];
   const dateTicks = (plot, first, last) => {
     const [from, to] = [timeAt(first), timeAt(last)];
@@ -45,7 +45,7 @@
     const step = STEPS.find((each) => each >= least);
     const found = [];
     if (step) {
-      const monday = step === 604800 ? 345600 : 0;
+      const monday = step % 604800 ? 0 : 345600;
       for (let time = Math.ceil((from - monday) / step) * step + monday; time <= to; time += step) {
         const day = time % 86400 === 0;
         found.push([time, day ? iso(time, 0, 10) : iso(time, 11, step < 60 ? 19 : 16)]);
@@ -62,8 +62,12 @@
         found.push([day / 1000, iso(day / 1000, 0, months % 12 ? 7 : 4)]);
       }
     }
-    const rows = found.map(([time, name]) => [between(times.times, times.rows, time), name]);
-    return rows.filter(([row], at) => !at || row > rows[at - 1][0]);
+    // Where few rows have many times, there is no room for all.
+    const room = (76 * (last - first)) / plot.width;
+    let before = -Infinity;
+    return found
+      .map(([time, name]) => [between(times.times, times.rows, time), name])
+      .filter(([row]) => row - before > room && ((before = row), true));
   };
   const rowTicks = (plot, ticks) => {
     const format = plot.width < 560 ? compact : whole;
