@@ -262,12 +262,14 @@ def _untrue(headline: str, tone: str, error: float, scores: dict[str, float], ag
     """What a headline says that is not what the scores say."""
     best = min(scores.values())
     named = [name for name, words in _CALLED.items() if name in scores and any(word in headline for word in words)]
-    claim = re.match(r"(Better|Worse) than", headline)
+    claim = re.match(r"(Better|Worse) than (?!chance)", headline)
     if claim:
         if (claim[1] == "Better") != (error < best):
             yield f"{headline!r}, where the model errs {error:.4g} and the best baseline {best:.4g}"
         if not any(scores[name] <= best for name in named):
             yield f"{headline!r} does not name the best baseline: {scores}"
+    if headline.startswith("Not better than") and not any(scores[name] <= error for name in named):
+        yield f"{headline!r}, where the model errs {error:.4g}, and {scores}"
     beaten = against["low"] is not None and against["low"] > 0.0
     if beaten and not any(scores[name] < error for name in named):
         yield f"{headline!r} does not say that a baseline is better: {error:.4g}, {scores}"
