@@ -239,6 +239,8 @@ def test_a_comma_that_may_part_thousands_is_decided_by_other_cells() -> None:
         chunk = chunk_of(x=cells, y=other)
         plan = plan_columns(chunk, target="label")
         assert Encoder(plan).encode(chunk).X[0, 0] == first
+    chunk = chunk_of(x=["1.250", "2.375"], y=["0,5", "1"])
+    assert Encoder(plan_columns(chunk, target="label")).encode(chunk).X[0, 0] == 1250.0
     assert features(["1,250", "2,375,000"])[1][:, 0].tolist() == [1250.0, 2375000.0]
     assert features(cells, decimal=",")[1][:, 0].tolist() == [1.25, 2.375]
     assert features(["0,250", "2,375"])[1][:, 0].tolist() == [0.25, 2.375]

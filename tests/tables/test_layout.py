@@ -41,6 +41,7 @@ NAMED: dict[str, tuple[str, list[str]]] = {
     "blanks and tabs": ('1.5  8\t"a b"\n2.5  7\t"c d"\n', ["1", "2", "3"]),
     "row names of R": ('"x" "y"\n"a" 1 2\n"b" 3 4\n"c" 3 5\n', ["", "x", "y"]),
     "a delimiter behind every row": ("x,y\n1,2,\n3,4,\n", ["x", "y", ""]),
+    "a delimiter behind the header": ("x,y,\n1,2\n3,4\n", ["x", "y"]),
     "quotes of one kind": ("'x'\t'y'\n1\t2\n", ["x", "y"]),
     "the same name": ("x,x,y,x\n1,2,3,4\n", ["x", "x.1", "y", "x.2"]),
     "names that others would get": ("x,x.1,x,,\n1,2,3,4,5\n", ["x", "x.1", "x.2", "", "Unnamed: 4"]),

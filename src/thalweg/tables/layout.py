@@ -354,8 +354,10 @@ def _unique(names: Sequence[str], notes: list[str]) -> tuple[str, ...]:
 
 
 def _full_width(cells: Sequence[Sequence[str]]) -> list[str]:
-    """The names of the header; one more where the rows have row names or end with a delimiter, and it does not."""
+    """The names of the header; one more, or one less, where rows have names or only rows, or the header, end empty."""
     names = list(cells[0])
+    if len(cells) > 1 and not names[-1].strip() and all(len(row) == len(names) - 1 for row in cells[1:]):
+        return names[:-1]
     below = [row for row in cells[1:] if len(row) == len(names) + 1]
     if not below or len(below) < len(cells) - 1:
         return names

@@ -90,17 +90,17 @@ class NumberForm:
 
 
 def number_form(
-    cells: Collection[str], decimal: Decimal | None = None, otherwise: Callable[[], Decimal] = lambda: "."
+    cells: Collection[str], decimal: Decimal | None = None, otherwise: Callable[[str], Decimal] = lambda cell: "."
 ) -> NumberForm | None:
     """The form of most cells; None where they are no numbers, or amounts in several units.
 
-    ``otherwise`` says which decimal separator other columns have, where these cells could have either.
+    ``otherwise`` says which decimal separator a cell has, where these cells could have either.
 
     Examples
     --------
     >>> number_form(["1,5", "2"]).decimal, number_form(["1,250", "2,375,000"]).decimal, number_form(["a,b"])
     (',', '.', None)
-    >>> number_form(["1,250", "2,375"], otherwise=lambda: ",")
+    >>> number_form(["1,250", "2,375"], otherwise=lambda cell: ",")
     NumberForm(decimal=',', unit='', unclear='1,250')
     """
     by_cell = {cell: unit for cell in cells if (unit := unit_of(cell)) is not None}
@@ -118,7 +118,7 @@ def number_form(
     if len(set(fitting.values())) == 2 or decimal is not None:
         return NumberForm(best, unit)
     marked = next((cell for cell in by_cell if "," in cell or "." in cell), None)
-    return NumberForm(".", unit) if marked is None else NumberForm(otherwise(), unit, unclear=marked)
+    return NumberForm(".", unit) if marked is None else NumberForm(otherwise(marked), unit, unclear=marked)
 
 
 def plain_numbers(column: pa.ChunkedArray, decimal: Decimal, unit: str = "") -> tuple[pa.ChunkedArray, Any]:

@@ -13,6 +13,7 @@ from thalweg.option_names import option
 from thalweg.tables.cells import brief, is_text, parsed, trimmed, without
 from thalweg.tables.kinds import Floats, NamesColumn, NumberColumn
 from thalweg.tables.number_forms import Decimal, number_form, unit_of
+from thalweg.tables.plan import decimal_of_table
 from thalweg.tables.rows import as_text
 from thalweg.tables.timestamps import form_of, times_in
 
@@ -83,7 +84,11 @@ def oddities(
     return [
         *_briefly(sentinels, "values that count as missing"),
         *_briefly(words, "words among numbers"),
-        *_briefly(unclear, "commas or points that may part thousands"),
+        *(
+            _briefly(unclear, "commas or points that may part thousands")
+            if unclear and decimal_of_table(head) is None
+            else []
+        ),
         *_briefly(leaks, "a value that gives the target away"),
         *_briefly(counters, "values that look like row numbers"),
     ]

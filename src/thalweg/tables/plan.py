@@ -61,6 +61,8 @@ _UNNAMED = re.compile(r"(?:Unnamed: ?\d+)?|__index_level_\d+__")
 _MANY, _ALMOST_ALL = 50, 0.98
 #: Words among so many numbers, or times, are slips: their rows are bad. With more, all cells are categories.
 FEW_WORDS = 0.05
+#: Numbers that are others with a decimal comma.
+_UNCLEAR = r",|^\s*[1-9]\d{0,2}(?:\.\d{3})+\s*$"
 #: Categories of a column that get a feature of their own, at the most.
 MOST_CATEGORIES = 64
 #: Rates by category where the number of labels is not known.
@@ -293,7 +295,7 @@ def plan_columns(
     left_out: dict[str, str] = {}
     labels = None if target is None else len(names(head.column(target)).drop_null().unique())
     rates = USUAL_RATES if labels is None else max(1, min(MOST_RATES, labels - 1))
-    decimal_of_others = cache(lambda: decimal_of_table(head))
+    shown = cache(lambda: decimal_of_table(head))
     for name in present:
         if name == target:
             left_out[name] = "the label"
@@ -319,7 +321,7 @@ def plan_columns(
                     without(cells, na),
                     categorical=declared,
                     decimal=decimal,
-                    decimal_of_others=decimal_of_others,
+                    decimal_of_unclear=lambda cell: decimal_of_unclear(cell, head, shown),
                     rates=rates,
                     as_text=as_text if detect_text else None,
                     form=(forms or {}).get(name),
@@ -361,7 +363,7 @@ def _settle(
     *,
     categorical: bool,
     decimal: Decimal | None,
-    decimal_of_others: Callable[[], Decimal],
+    decimal_of_unclear: Callable[[str], Decimal],
     rates: int,
     as_text: TextColumn | None,
     form: FoundForm | None = None,
@@ -391,13 +393,13 @@ def _settle(
         return (
             _duration(name, column)
             or _time(name, column, form)
-            or _number(name, column, decimal, decimal_of_others)
+            or _number(name, column, decimal, decimal_of_unclear)
             or _category(name, column, declared=False, rates=rates, as_text=as_text)
         )
     if _UNNAMED.fullmatch(name) and len(values) > 1 and (np.diff(values) == 1).all():
         return "left out: it has no name and counts the rows, as an index of pandas does"
-    if decimal is None and is_text(column) and pc.any(pc.match_substring(column, ",")).as_py():
-        return _number(name, column, None, decimal_of_others) or "left out: its numbers cannot be read"
+    if decimal is None and is_text(column) and pc.any(pc.match_substring_regex(column, _UNCLEAR)).as_py():
+        return _number(name, column, None, decimal_of_unclear) or "left out: its numbers cannot be read"
     return NumberColumn(name, indicator=bool(np.isnan(values).any()), decimal=decimal or ".")
 
 
@@ -459,8 +461,8 @@ def _time(name: str, column: pa.ChunkedArray, known: FoundForm | None) -> Column
     return TimeColumn(name, hours=_has_hours(times), form=found.form)
 
 
-def decimal_of_table(head: Chunk) -> Decimal:
-    """The decimal separator for cells such as 1,250: that of other columns, else the one that suits the delimiter."""
+def decimal_of_table(head: Chunk) -> Decimal | None:
+    """The decimal separator that some columns of text show; None where none does."""
     points = False
     for column in map(head.column, head.column_names):
         if not is_text(column):
@@ -470,15 +472,21 @@ def decimal_of_table(head: Chunk) -> Decimal:
             if form.decimal == ",":
                 return ","
             points |= any("." in cell for cell in cells)
-    return "," if not points and head.delimiter == ";" else "."
+    return "." if points else None
+
+
+def decimal_of_unclear(cell: str, head: Chunk, shown: Callable[[], Decimal | None]) -> Decimal:
+    """The decimal separator of a cell such as 1,250: that of other columns, else the one that suits the delimiter."""
+    as_programs_write = cell.replace(".", "").isdigit()
+    return shown() or ("," if head.delimiter == ";" and not as_programs_write else ".")
 
 
 def _number(
-    name: str, column: pa.ChunkedArray, decimal: Decimal | None, decimal_of_others: Callable[[], Decimal]
+    name: str, column: pa.ChunkedArray, decimal: Decimal | None, decimal_of_unclear: Callable[[str], Decimal]
 ) -> Column | None:
     """Numbers as people write them; categories recur, numbers rarely do, so that few words are slips among them."""
     counts = _counts(column)
-    form = number_form(counts, decimal, decimal_of_others)
+    form = number_form(counts, decimal, decimal_of_unclear)
     if form is None:
         return None
     wrong = sum(count for cell, count in counts.items() if not is_number(cell, form))

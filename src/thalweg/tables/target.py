@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -26,7 +27,7 @@ from thalweg.tables.cells import (
 )
 from thalweg.tables.kinds import NumberColumn
 from thalweg.tables.number_forms import Decimal, NumberForm, number_form
-from thalweg.tables.plan import decimal_of_table
+from thalweg.tables.plan import decimal_of_table, decimal_of_unclear
 
 if TYPE_CHECKING:
     from thalweg.tables.rows import Chunk
@@ -109,8 +110,9 @@ class Target:
         cells = head.column(self.name)
         form = None
         if is_text(cells):
+            shown = partial(decimal_of_table, head)
             different = trimmed(cells).drop_null().unique().to_pylist()
-            form = number_form(different, decimal, lambda: decimal_of_table(head))
+            form = number_form(different, decimal, lambda cell: decimal_of_unclear(cell, head, shown))
         form = form or NumberForm(decimal or ".")
         column = NumberColumn(self.name, indicator=False, decimal=form.decimal, unit=form.unit)
         values, wrong = parsed(column, cells)
