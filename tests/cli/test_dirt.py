@@ -83,6 +83,10 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         with_bytes(44, b"1,2,fa\xe7ade,4"),
         "{file}, row 44: it has 4 cells, the header 3" + SKIP,
     ),
+    "two encodings in the header": (
+        table(clean(), "level,rain,state").replace(b"rain", "größe".encode() + b"\xe7"),
+        "{file}: a column name in the header is not UTF-8; name the encoding, as in --encoding latin-1",
+    ),
     "no such target": (
         table(clean(), "level,rain,status"),
         "{file} has no column 'state'; it has 'level', 'rain', 'status': did you mean 'status'?",

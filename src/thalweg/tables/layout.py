@@ -27,6 +27,7 @@ from thalweg.errors import InvalidInput
 from thalweg.option_names import option
 from thalweg.tables.cells import MISSING
 from thalweg.tables.number_forms import unit_of
+from thalweg.tables.rows import NAME_THE_ENCODING
 from thalweg.tables.timestamps import is_time
 
 #: Cells are separated by runs of blanks and tabs.
@@ -87,6 +88,13 @@ def layout_of(head: bytes, name: str, known: LayoutOptions = LayoutOptions()) ->
     >>> layout_of(b"x;class\n1,5;a\n", "rows.csv").names
     ('x', 'class')
     """
+    layout = _layout_of(head, name, known)
+    if any("\udc80" <= sign <= "\udcff" for each in layout.names for sign in each):
+        raise InvalidInput(f"{name}: a column name in the header is not UTF-8; {NAME_THE_ENCODING}")
+    return layout
+
+
+def _layout_of(head: bytes, name: str, known: LayoutOptions) -> Layout:
     rows = _head_rows(head)
     if not rows:
         raise InvalidInput(f"{name} is empty")
@@ -452,7 +460,7 @@ def _kind_of(column: Collection[str]) -> str:
 def _kind(cell: str) -> str:
     if _is_number(cell):
         return "number"
-    may_be = len(cell) <= _LONGEST_TIME and any(sign.isdigit() for sign in cell)
+    may_be = len(cell) <= _LONGEST_TIME and cell.isprintable() and any(sign.isdigit() for sign in cell)
     return "time" if may_be and is_time(cell) else "word"
 
 
