@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
 from thalweg.option_names import option
-from thalweg.tables.cells import BadCell, brief, is_number, is_text, numbers, timestamps, trimmed, without
+from thalweg.tables.cells import BadCell, brief, is_text, numbers, timestamps, trimmed, without
+from thalweg.tables.number_forms import is_number
 from thalweg.tables.rows import as_text
 from thalweg.tables.timestamps import FORMS, FoundForm, examples_in_words, form_of, times_in
 
