@@ -63,7 +63,9 @@ class TargetLevel {
     state.real("mean", mean);
     state.real("last", last);
     state.real("residual_size", size);
-    if (rows < kTrusted && awake()) state.real("squares", squares);
+    const bool early = rows < kTrusted && awake();
+    if (early) state.real("squares", squares);
+    if (!early) squares = 0;  // those of the model whose place this one takes
     if (!(squares >= 0)) throw BadState("squares");
     if (!(rows >= 0)) throw BadState("rows");
     if (!(size >= 0)) throw BadState("residual_size");
