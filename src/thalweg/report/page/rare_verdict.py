@@ -98,7 +98,7 @@ def no_change_area(rare: Rare) -> Known:
 def _no_change_wins(metrics: Metrics) -> str:
     """By what repeating the last label finds the label of interest as well as the model; empty where it does not.
 
-    It does where it ranks the rows as well, or where both its recall and its precision are as high.
+    It does where it ranks the rows as well, or where recall and precision are as high and the error is as low.
     """
     rare = _rare(metrics)
     model, other, area = rare["scores"]["model"], rare["scores"]["no_change"], no_change_area(rare)
@@ -106,8 +106,9 @@ def _no_change_wins(metrics: Metrics) -> str:
     if own_area is not None and area is not None and own_area <= area:
         return f"PR AUC {plain(own_area)} against {plain(area)} ({plain(rare['share'])} by chance)"
     pairs = ((model.get("recall"), other.get("recall")), (model.get("precision"), other.get("precision")))
-    if all(theirs is not None and (own or 0.0) <= theirs for own, theirs in pairs):
-        error, others = metrics["scores"]["model"]["error"], metrics["scores"]["no_change"]["error"]
+    error, others = metrics["scores"]["model"]["error"], metrics["scores"]["no_change"]["error"]
+    as_low = error is not None and others is not None and others <= error
+    if as_low and all(theirs is not None and (own or 0.0) <= theirs for own, theirs in pairs):
         return f"error {percent(error)} against {percent(others)}"
     return ""
 
