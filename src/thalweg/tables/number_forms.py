@@ -54,8 +54,8 @@ def number_pattern(decimal: Decimal, unit: str = "") -> str:
 
 
 @cache
-def _number_expression(decimal: Decimal, unit: str) -> re.Pattern[str]:
-    """The same for Python, which writes letters otherwise."""
+def number_expression(decimal: Decimal, unit: str) -> re.Pattern[str]:
+    """`number_pattern` for Python, which writes letters otherwise."""
     pattern = re.sub(r"\\x\{([0-9a-f]{1,4})\}", lambda code: chr(int(code[1], 16)), number_pattern(decimal, unit))
     return re.compile(pattern, re.ASCII)
 
@@ -74,7 +74,7 @@ def unit_of(cell: str) -> str | None:
     unit = "" if unit in ("e", "E") else unit
     if unit and unit not in _UNITS:
         return None
-    fits = any(_number_expression(decimal, unit).match(cell) for decimal in DECIMALS)
+    fits = any(number_expression(decimal, unit).match(cell) for decimal in DECIMALS)
     return unit if fits else None
 
 
@@ -109,7 +109,7 @@ def number_form(
         return None
     unit = units.pop() if units else ""
     fitting = {
-        each: sum(_number_expression(each, unit).match(cell) is not None for cell in by_cell)
+        each: sum(number_expression(each, unit).match(cell) is not None for cell in by_cell)
         for each in ((decimal,) if decimal else DECIMALS)
     }
     best = max(fitting, key=lambda each: fitting[each])
@@ -145,7 +145,7 @@ def plain_numbers(column: pa.ChunkedArray, decimal: Decimal, unit: str = "") -> 
 
 def is_number(cell: str, form: NumberForm = NumberForm()) -> bool:  # noqa: B008 - immutable
     """Whether one cell is a number of a form."""
-    if _number_expression(form.decimal, form.unit).match(cell):
+    if number_expression(form.decimal, form.unit).match(cell):
         return True
     try:
         float(cell if form.decimal == "." else "")
