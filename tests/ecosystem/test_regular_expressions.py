@@ -213,9 +213,9 @@ def test_no_input_hangs_an_expression(longest: int) -> None:
     assert len(ended.stdout.splitlines()) > 30
 
 
-@pytest.mark.parametrize("pattern", [r"\d+\.?\d*$", r"(?:a|b)\s+\s+x", r"\s+x"])
-def test_an_expression_that_backtracks_is_noticed(pattern: str) -> None:
-    assert any(growing(Expression("here", re.compile(pattern), ("search",)), 10_000))
+@pytest.mark.parametrize(("pattern", "method"), [(r"\d+\.?\d*$", "match"), (r"\s+x", "search")])
+def test_an_expression_that_backtracks_is_noticed(pattern: str, method: str) -> None:
+    assert any(growing(Expression("here", re.compile(pattern), (method,)), 10_000))
 
 
 if __name__ == "__main__":
