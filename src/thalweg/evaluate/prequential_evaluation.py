@@ -22,6 +22,7 @@ from thalweg.frames.frame import NamedRows
 from thalweg.frames.reading import as_array, frame_of, names_of_columns, sliced
 from thalweg.learners.base.labels import Labels as KnownLabels
 from thalweg.learners.base.labels import as_labels
+from thalweg.learners.base.member_predictions import MemberPredictions
 from thalweg.learners.base.rows import Row, as_rows
 from thalweg.learners.base.sparse_rows import is_sparse
 from thalweg.parameters import whole_number
@@ -234,6 +235,8 @@ class _LateWalker(LateRows):
         super().__init__(model)
         self._classes = classes
         self._with_proba = with_proba and hasattr(model, "follow") and hasattr(model, "predict_proba")
+        #: Of rows that wait for their labels.
+        self._members = MemberPredictions.none(0)
 
     def __call__(self, batch: Batch) -> Predictions:
         if hasattr(self._model, "follow"):
@@ -247,7 +250,11 @@ class _LateWalker(LateRows):
         if knows_no_class(self._model):
             unpredicted = int(np.argmax(batch.order < 0)) if len(batch.learned) else len(batch.order)
         rows = batch.X if self._names is None else NamedRows(batch.X, self._names)
-        labels, given = self._model.follow(rows, batch.labels, batch.order, with_proba=self._with_proba)
+        members = self._members.before(len(batch.labels) - batch.carried)
+        labels, given = self._model.follow(
+            rows, batch.labels, batch.order, with_proba=self._with_proba, member_predictions=members
+        )
+        self._members = members[batch.waiting]
         nothing = slice(batch.carried, batch.carried + unpredicted)
         codes, proba = encode(labels, self._classes), None
         codes[nothing] = NO_PREDICTION

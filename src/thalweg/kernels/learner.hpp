@@ -100,6 +100,12 @@ class Learner {
   // Scores become probabilities.
   void normalise(double *scores) const;
 
+  // What a learner keeps of a prediction until its label comes, in bytes; 0: nothing. `keep` also gives the scores.
+  virtual int64_t kept_size() const { return 0; }
+  virtual void keep(const double *x, double *scored, uint8_t *) const { scores(x, scored); }
+  // The next row to be learned was predicted with this.
+  virtual void judge_by(const uint8_t *) {}
+
   // A learner made of others: how many, and the share each has in the answer.
   virtual int64_t members() const { return 0; }
   virtual void shares(double *) const {}
@@ -108,21 +114,38 @@ class Learner {
   virtual void run(const double *X, const int64_t *y, int64_t rows, const Outputs &out);
   virtual void weighted_run(const double *X, const int64_t *y, const double *weights, int64_t rows, const Outputs &out);
 
-  // Answers and learns in any order: i stands for "answer row i", -1 - i for "learn row i".
+  // Answers and learns in any order: i stands for "answer row i", -1 - i for "learn row i". `kept`, where it is given, has
+  // kept_size() bytes for each row, at its number or its place: what was kept of rows that were answered before, and of
+  // those answered now.
   template <class Access>
-  void follow(Access X, const int64_t *y, const int64_t *order, int64_t steps, const Outputs &out) {
+  void follow(Access X, const int64_t *y, const int64_t *order, int64_t steps, const Outputs &out, uint8_t *kept,
+              const int64_t *places) {
+    const int64_t size = kept ? kept_size() : 0;
+    const auto kept_of = [&](int64_t row) { return kept + (places ? places[row] : row) * size; };
+    Buffer room(classes_);
     for (int64_t i = 0; i < steps; i++) {
       const int64_t row = order[i] < 0 ? -1 - order[i] : order[i];
       if (order[i] < 0) {
-        step(X.to_learn(row), y[row]);
+        const double *x = X.to_learn(row);
+        if (size) judge_by(kept_of(row));
+        step(x, y[row]);
+        if (size) judge_by(nullptr);  // one of no weight is not judged
         continue;
       }
       const bool then_learned = i + 1 < steps && order[i + 1] == -1 - row;  // whose answer comes for nothing
       const double *x = then_learned ? X.to_learn(row) : X.at(row);
       i += then_learned;
       double *scored = out.scores ? out.scores + row * classes_ : nullptr;
-      if (scored && !then_learned) scores(x, scored);
-      out.answers[row] = !then_learned ? answer(x) : scored ? scored_step(x, y[row], 1, scored) : step(x, y[row]);
+      if (then_learned) {
+        out.answers[row] = scored ? scored_step(x, y[row], 1, scored) : step(x, y[row]);
+      } else if (size) {
+        double *own = scored ? scored : room.data();
+        keep(x, own, kept_of(row));
+        out.answers[row] = decides() ? answer(x) : highest(own, classes_);
+      } else {
+        if (scored) scores(x, scored);
+        out.answers[row] = answer(x);
+      }
     }
   }
 

@@ -130,6 +130,15 @@ TILING_MEMBERS: Mapping[str, Member] = {
         )
     )
 }
+#: Members that learn slowly or look at no feature: where labels are noisy or late nothing else may be learned.
+SLOW_MEMBERS: Mapping[str, Member] = {
+    "slow tilings of 3 features": Member(
+        partial(tilings_core, tilings=64, depth=3, rules=((0.002, None),), seed=len(TILING_MEMBERS)), 0.003
+    ),
+}
+SHARE_MEMBERS: Mapping[str, Member] = {
+    f"shares of {rows:,} rows": Member(partial(compiled.majority, keep=1 - 1 / rows), 0.003) for rows in (100, 1000)
+}
 #: The rates of the logistic regressions over sparse rows, which learn side by side.
 SPARSE_RATES = (0.1, 0.3, 1.0, 3.0)
 #: The members over sparse rows: all start with the same weight.
@@ -293,7 +302,9 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
         """The members beside the bank, by family."""
         found = {"linear": LINEAR_MEMBERS}
         if self.curved:
-            found |= {"kernel": KERNEL_MEMBERS if features <= WIDEST_BANK else {}, "tilings": TILING_MEMBERS}
+            kernels = KERNEL_MEMBERS if features <= WIDEST_BANK else {}
+            found |= {"kernel": kernels, "tilings": {**TILING_MEMBERS, **SLOW_MEMBERS}}
+        found["shares"] = SHARE_MEMBERS
         if self.persistence:
             found["persistence"] = _LAST
         return found
@@ -428,7 +439,13 @@ def family_of(member: str) -> str | None:
     >>> family_of("O-LDC 0.1"), family_of("kernel 0.005"), family_of("tilings of 1 feature"), family_of("mine")
     ('linear', 'kernel', 'tilings', None)
     """
-    families = {"linear": LINEAR_MEMBERS, "kernel": KERNEL_MEMBERS, "tilings": TILING_MEMBERS, "persistence": _LAST}
+    families = {
+        "linear": LINEAR_MEMBERS,
+        "kernel": KERNEL_MEMBERS,
+        "tilings": {**TILING_MEMBERS, **SLOW_MEMBERS},
+        "shares": SHARE_MEMBERS,
+        "persistence": _LAST,
+    }
     if member in (*(f"O-LDC {rate:g}" for rate in BANK_RATES), *SPARSE_MEMBERS):
         return "linear"
     return next((family for family, members in families.items() if member in members), None)

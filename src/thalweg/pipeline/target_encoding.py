@@ -174,13 +174,22 @@ class _Core(CoreBefore):
         self.last.run(Z, y, *wanted, **named)
         self._keep(counted)
 
-    def follow(self, X: Floats, y: Codes, order: Codes, answers: Codes, scores: Floats | None = None) -> None:
+    def follow(
+        self,
+        X: Floats,
+        y: Codes,
+        order: Codes,
+        answers: Codes,
+        scores: Floats | None = None,
+        kept: NDArray[np.uint8] | None = None,
+    ) -> None:
         """Each step has a row of its own: labels that come between make it another one when it is learned."""
+        members = {} if kept is None else {"kept": kept, "places": np.where(order < 0, ~order, order)}
 
         def followed(Z: Floats, y: Codes, order: Codes) -> list[NDArray[Any]]:
             given = np.full(len(Z), -1, dtype=np.int64)
             found = None if scores is None else np.full((len(Z), self.n_classes), np.nan)
-            self.last.follow(Z, y, order, given, found)
+            self.last.follow(Z, y, order, given, found, **members)
             return [given] if found is None else [given, found]
 
         asked, found = self._in_turn(X, y, order, followed)
@@ -215,6 +224,13 @@ class _Core(CoreBefore):
         out = np.empty((len(X), self.n_classes))
         self.last.scores(self._as_counted(X), out)
         return out
+
+    @property
+    def kept_size(self) -> int:
+        return getattr(self.last, "kept_size", 0)
+
+    def scores(self, X: Floats, out: Floats, kept: NDArray[np.uint8] | None = None, /) -> None:
+        self.last.scores(self._as_counted(X), out, kept)
 
     def answer_one(self, x: Row, /) -> int:
         return int(self.last.answer_one(self._as_counted(self._reader.read(x)[None])[0]))

@@ -15,6 +15,7 @@ from thalweg.evaluate.class_drift import ClassChangeDetector
 from thalweg.evaluate.drift import ChangeDetector
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting, follow_baselines, new_baselines
+from thalweg.learners.base.member_predictions import MemberPredictions
 from thalweg.option_names import option
 from thalweg.pipeline.over_columns import learner_of, over_columns
 from thalweg.run.alert_log import Terms
@@ -37,6 +38,8 @@ from thalweg.tables.opening import natural_order
 _MOST_LISTED = 10
 #: What `confidences` gives.
 _CONFIDENCES = ("of_truth", "of_prediction", "squared")
+#: What members predicted, with places among the labels that are known by then.
+_MEMBERS = "members"
 
 
 class _Piece(NamedTuple):
@@ -155,7 +158,8 @@ class Classification(Task):
         if self.rare is not None and self.rare.alerts_asked is not None:
             predicted["period"] = np.full(rows, NEVER)
         words = self.names.words(batch.labels)
-        pieces = [self._follow(batch, words, steps) for steps in stretches]
+        members = MemberPredictions.none(rows) if batch.at_once else self._members_before(batch, waiting)
+        pieces = [self._follow(batch, words, steps, members) for steps in stretches]
         for _, alike in itertools.groupby(filter(None, pieces), key=lambda piece: piece.classes):
             self._note(batch, list(alike), predicted)
         order = None if batch.at_once else batch.order
@@ -164,14 +168,27 @@ class Classification(Task):
         else:
             given = follow_baselines(self.baselines, words, order)
             predicted |= {name: self.names.of_predictions(labels) for name, labels in given.items()}
+        members.refer_to(self.names.known)
+        predicted[_MEMBERS] = members.values
         if waiting is not None and len(waiting):
             for name, values in waiting.predicted.items():
+                if name == _MEMBERS:
+                    continue
                 predicted[name] = np.concatenate([values, predicted[name][batch.carried :]])
         if self.rare is not None and (period := self.rare.period(number, now)) is not None:
             predicted["period"][batch.carried :] = period
         return predicted
 
-    def _follow(self, batch: Batch, words: NDArray[np.str_], steps: NDArray[np.int64]) -> _Piece | None:
+    def _members_before(self, batch: Batch, waiting: Waiting | None) -> MemberPredictions:
+        """What members predicted for the rows that were waiting, and room for the others."""
+        if waiting is None or _MEMBERS not in waiting.predicted:
+            return MemberPredictions.none(batch.X.shape[0])
+        carried = MemberPredictions(waiting.predicted[_MEMBERS], self.names.known)
+        return carried.before(batch.X.shape[0] - batch.carried)
+
+    def _follow(
+        self, batch: Batch, words: NDArray[np.str_], steps: NDArray[np.int64], members: MemberPredictions
+    ) -> _Piece | None:
         """Some steps of the order, in one compiled call."""
         if len(steps) == 0:
             return None
@@ -185,7 +202,9 @@ class Classification(Task):
             order, among = np.where(steps < 0, ~places, places), places[steps >= 0]
             X = rows_between(batch.X, in_hand.start, in_hand.stop) if isinstance(in_hand, slice) else batch.X[in_hand]
             if self.sets is None:
-                given, proba = self.model.follow(X, words[in_hand], order, with_proba=True)
+                own = members[in_hand]
+                given, proba = self.model.follow(X, words[in_hand], order, with_proba=True, member_predictions=own)
+                members.put(in_hand, own)
             else:
                 given, proba, sets = self.model.follow_sets(X, words[in_hand], order)
                 sets = sets[among]

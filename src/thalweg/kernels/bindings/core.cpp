@@ -49,12 +49,17 @@ template <class Rows, class TestRows> void bind_rows(nb::class_<Core> &core) {
           "shares"_a = nb::none(), "masses"_a = nb::none(), nb::kw_only(), "unchecked"_a = false)
       .def(
           "follow",
-          [](Core &c, Rows X, Labels y, Labels order, OutLabels answers, std::optional<OutMatrix> scores) {
+          [](Core &c, Rows X, Labels y, Labels order, OutLabels answers, std::optional<OutMatrix> scores,
+             std::optional<OutBytes> kept, std::optional<Labels> places) {
             const Learning alone(c);
             const auto rows = c.access(X);
             if (int64_t(y.size()) != rows.rows || int64_t(answers.size()) != rows.rows ||
                 (scores &&
-                 (int64_t(scores->shape(0)) != rows.rows || int64_t(scores->shape(1)) != c.learner->classes())))
+                 (int64_t(scores->shape(0)) != rows.rows || int64_t(scores->shape(1)) != c.learner->classes())) ||
+                (kept && int64_t(kept->shape(1)) != c.learner->kept_size()) ||
+                (kept && !places && int64_t(kept->shape(0)) != rows.rows) ||
+                (kept && places && (int64_t(places->size()) != rows.rows ||
+                                    !are_places(places->data(), rows.rows, int64_t(kept->shape(0))))))
               throw std::invalid_argument("shapes do not agree");
             for (std::size_t i = 0; i < order.size(); i++) {
               const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
@@ -62,9 +67,11 @@ template <class Rows, class TestRows> void bind_rows(nb::class_<Core> &core) {
               if (step < 0) c.check_class(y.data()[row]);
             }
             const Outputs out{answers.data(), scores ? scores->data() : nullptr, nullptr, nullptr};
-            c.learner->follow(rows, y.data(), order.data(), order.size(), out);
+            c.learner->follow(rows, y.data(), order.data(), order.size(), out, kept ? kept->data() : nullptr,
+                              places ? places->data() : nullptr);
           },
-          "X"_a, "y"_a, "order"_a, "answers"_a, "scores"_a = nb::none())
+          "X"_a, "y"_a, "order"_a, "answers"_a, "scores"_a = nb::none(), "kept"_a = nb::none(),
+          "places"_a = nb::none())
       .def(
           "learn_then_test",
           [](Core &c, Rows X, Labels y, TestRows test_X, LabelMatrix test_y, OutLabels mistakes) {
@@ -88,14 +95,20 @@ template <class Rows, class TestRows> void bind_rows(nb::class_<Core> &core) {
           "X"_a, "out"_a)
       .def(
           "scores",
-          [](const Core &c, Rows X, OutMatrix out) {
+          [](const Core &c, Rows X, OutMatrix out, std::optional<OutBytes> kept) {
             const Reading together(c);
             auto rows = c.access(X);
-            if (int64_t(out.shape(0)) != rows.rows || int64_t(out.shape(1)) != c.learner->classes())
+            const int64_t size = c.learner->kept_size();
+            if (int64_t(out.shape(0)) != rows.rows || int64_t(out.shape(1)) != c.learner->classes() ||
+                (kept && (int64_t(kept->shape(0)) != rows.rows || int64_t(kept->shape(1)) != size)))
               throw std::invalid_argument("shapes do not agree");
-            for (int64_t i = 0; i < rows.rows; i++) c.learner->scores(rows.at(i), out.data() + i * out.shape(1));
+            for (int64_t i = 0; i < rows.rows; i++) {
+              double *scored = out.data() + i * out.shape(1);
+              if (kept) c.learner->keep(rows.at(i), scored, kept->data() + i * size);
+              else c.learner->scores(rows.at(i), scored);
+            }
           },
-          "X"_a, "out"_a);
+          "X"_a, "out"_a, "kept"_a = nb::none());
 }
 
 void bind_core(nb::module_ &module) {
@@ -168,6 +181,7 @@ void bind_core(nb::module_ &module) {
              return AnyList(found);
            })
       .def_prop_ro("n_voices", [](const Core &c) { return c.learner->voices(); })
+      .def_prop_ro("kept_size", [](const Core &c) { return c.learner->kept_size(); })
       .def_prop_ro("n_members", [](const Core &c) { return c.learner->members(); })
       .def("shares",
            [](const Core &c) {

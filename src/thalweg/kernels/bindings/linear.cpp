@@ -58,7 +58,9 @@ void bind_linear(nb::module_ &module) {
       "logistic_bank", [](const std::vector<double> &rates) { return new Core(new LogisticBank(rates)); }, "rates"_a);
   module.def("persistence", [](int64_t p) { return new Core(new Persistence(p)); }, "features"_a);
   module.def("no_change", [](int64_t p) { return new Core(new NoChange(p)); }, "features"_a);
-  module.def("majority", [](int64_t p) { return new Core(new Majority(p)); }, "features"_a);
+  module.def(
+      "majority", [](int64_t p, double keep) { return new Core(new Majority(p, keep)); }, "features"_a, "keep"_a = 1.0,
+      "`keep`: by which the counts of labels are multiplied with each row.");
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -27,6 +27,9 @@ class ClassWeighted final : public Learner {
   int64_t answer(const double *x) const override { return inner->answer(x); }
   void scores(const double *x, double *out) const override { inner->scores(x, out); }
   void posteriors(const double *x, double *out) const override { inner->posteriors(x, out); }
+  int64_t kept_size() const override { return inner->kept_size(); }
+  void keep(const double *x, double *scored, uint8_t *kept) const override { inner->keep(x, scored, kept); }
+  void judge_by(const uint8_t *kept) override { inner->judge_by(kept); }
 
   void appear(const int64_t *ids, int64_t count) override { inner->appear(ids, count); }
   int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }

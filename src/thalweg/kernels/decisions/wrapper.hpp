@@ -37,6 +37,12 @@ class Wrapper : public Learner {
     inside().probabilities(x, out);
     to_scores(out);
   }
+  int64_t kept_size() const override { return inside().kept_size(); }
+  void keep(const double *x, double *scored, uint8_t *kept) const override {
+    inside().keep(x, scored, kept);
+    scores(x, scored);
+  }
+  void judge_by(const uint8_t *kept) override { team[0]->judge_by(kept); }
   void judged_step(const double *x, int64_t k, double weight, double *out) override {
     probable_step(x, k, weight, out);
   }

@@ -30,6 +30,9 @@ class CentredColumns final : public RowWrapper {
   void posteriors(const double *x, double *out) const override {
     inner->posteriors(Centred(x, *this).row.as_row(), out);
   }
+  void keep(const double *x, double *scored, uint8_t *kept) const override {
+    inner->keep(Centred(x, *this).row.as_row(), scored, kept);
+  }
   // The row is learned as it was answered; then its values are.
   void judged_step(const double *x, int64_t k, double weight, double *out) override {
     inner->judged_step(Centred(x, *this).row.as_row(), k, weight, out);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "ensemble/mixing.hpp"
 #include "learner.hpp"
@@ -15,7 +16,7 @@ class Committee final : public Learner {
       : Learner(p), mixing(with_handicaps(given, std::move(options))), voices_(mixing.members()) {
     for (const Learner *member : given) team.emplace_back(member->copy());
   }
-  Committee(const Committee &other) : Learner(other), mixing(other.mixing), voices_(other.voices_), awake(other.awake) {
+  Committee(const Committee &other) : Learner(other), mixing(other.mixing), voices_(other.voices_), learned(other.learned) {
     for (const auto &member : other.team) team.emplace_back(member->copy());
   }
   Learner *copy() const override { return new Committee(*this); }
@@ -36,7 +37,7 @@ class Committee final : public Learner {
     }
   }
   void scores(const double *x, double *out) const override {
-    if (!awake) {  // classes may have been announced, but nothing is known of any
+    if (!learned) {  // classes may have been announced, but nothing is known of any
       std::fill(out, out + classes(), -__builtin_inf());
       return;
     }
@@ -45,19 +46,28 @@ class Committee final : public Learner {
     mixing.mix(room.data(), mixing.weights().data(), out);
     for (int64_t c = 0; c < classes(); c++) out[c] = std::log(out[c]);
   }
+  int64_t kept_size() const override { return mixing.kept_size(); }
+  void keep(const double *x, double *scored, uint8_t *out) const override {
+    Scratch room(voices_ * classes());
+    posteriors(x, room.data());
+    mixing.keep(room.data(), learned, out);
+    mixing.mix(room.data(), mixing.weights().data(), scored);
+    for (int64_t c = 0; c < classes(); c++) scored[c] = learned ? std::log(scored[c]) : -__builtin_inf();
+  }
+  void judge_by(const uint8_t *kept) override { said = kept; }
   void judged_step(const double *x, int64_t k, double weight, double *out) override {
     if (weight == 0) return Learner::judged_step(x, k, weight, out);
     Scratch mixed(classes());
     mixed_step(x, k, weight, mixed.data(), out);
   }
   int64_t probable_step(const double *x, int64_t k, double weight, double *out) override {
-    if (!awake || weight == 0) return Learner::probable_step(x, k, weight, out);
+    if (!learned || weight == 0) return Learner::probable_step(x, k, weight, out);
     const int64_t given = scored_step(x, k, weight, out);
     normalise(out);
     return given;
   }
   int64_t scored_step(const double *x, int64_t k, double weight, double *out) override {
-    if (!awake || weight == 0) return Learner::scored_step(x, k, weight, out);
+    if (!learned || weight == 0) return Learner::scored_step(x, k, weight, out);
     Scratch opinions(voices_ * classes());
     const int64_t given = mixed_step(x, k, weight, out, opinions.data());
     for (int64_t c = 0; c < classes(); c++) out[c] = std::log(out[c]);
@@ -71,7 +81,8 @@ class Committee final : public Learner {
 
   void begin(const double *X, const int64_t *y, int64_t rows) override {
     mixing.reset();
-    awake = 0;
+    learned = 0;
+    said = nullptr;
     for (auto &member : team) member->begin(X, y, 0);
     for (int64_t i = 0; i < rows; i++) step(X + i * features(), y[i]);
   }
@@ -104,9 +115,9 @@ class Committee final : public Learner {
     each(true, [&](Learner &member, double *) { member.counted_step(x, k, weight); });
     each(false, [&](Learner &member, double *at) { member.judged_step(x, k, weight, at); });
     mixing.mix(opinions, mixing.weights().data(), mixed);
-    const int64_t given = awake ? highest(mixed, c) : -1;
-    mixing.judge(opinions, k, weight, !awake);
-    awake = 1;
+    const int64_t given = learned ? highest(mixed, c) : -1;
+    mixing.judge(opinions, k, weight, learned, std::exchange(said, nullptr));
+    learned++;
     return given;
   }
 
@@ -121,7 +132,8 @@ class Committee final : public Learner {
 
   Mixing mixing;
   std::vector<std::unique_ptr<Learner>> team;
-  int64_t voices_, awake = 0;
+  int64_t voices_, learned = 0;  // rows
+  const uint8_t *said = nullptr;  // of the row that is learned next
 };
 
 inline void visit_members(State &state, const std::vector<std::unique_ptr<Learner>> &team, int64_t classes) {
@@ -135,7 +147,8 @@ inline void visit_members(State &state, const std::vector<std::unique_ptr<Learne
 
 inline void Committee::visit(State &state) {
   visit_classes(state);
-  state.integer("awake", awake);
+  state.integer("learned", learned);
+  if (learned < 0) throw BadState("learned");
   mixing.visit(state);
   visit_members(state, team, classes());
 }

@@ -19,6 +19,9 @@ class DenseColumns final : public RowWrapper {
   }
   void scores(const double *x, double *out) const override { inner->scores(Dense(x, *this).row(), out); }
   void posteriors(const double *x, double *out) const override { inner->posteriors(Dense(x, *this).row(), out); }
+  void keep(const double *x, double *scored, uint8_t *kept) const override {
+    inner->keep(Dense(x, *this).row(), scored, kept);
+  }
   void judged_step(const double *x, int64_t k, double weight, double *out) override {
     inner->judged_step(Dense(x, *this).row(), k, weight, out);
   }

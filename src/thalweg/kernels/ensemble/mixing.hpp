@@ -8,9 +8,21 @@
 // the weights go over, between q = 0.1 and q = 0.05, to those by log-loss, discounted by 1 - q / 10, so that about ten rows
 // of the rare classes count.
 //
-// O(members discounts) a row.
+// Late labels. A member with a short memory has learned the neighbours of a row by the time its label comes, so that what it
+// would say then flatters it; what it said when the row was predicted is what a user got, but old after an abrupt change. So
+// there are six judges: two losses (zero-one, and the log-loss cut at 6), each of what was said, of what would be said, and of
+// half of both. Each judge has its weights by each discount, and the mixtures of all are weighted by the mistakes that they
+// made as predicted. The judges beside the first begin with the first label that comes late; labels that come with their
+// rows are judged as above.
+//
+// What was said of a row is kept in a few bytes (`keep`): of each member the class that it gave, as class + 1, and the
+// probability of that class, in steps of the log-loss; of each mixture its class; and how many rows had been learned. The
+// rest of the probability is taken to be shared by the other classes.
+//
+// O(members discounts) a row, times six where labels are late.
 #pragma once
 
+#include <cstring>
 #include <numeric>
 
 #include "learner.hpp"
@@ -44,6 +56,8 @@ class Mixing {
     memory_losses.assign(memories(), 0.0);
     rare_losses = start;
     counts.assign(counts.size(), 0.0);
+    late_losses.clear();
+    mixture_losses.clear();
     weigh();
   }
   void insert_class(int64_t at) {
@@ -61,17 +75,48 @@ class Mixing {
     }
   }
 
-  // The members' probabilities of each class, before the row of class k. The first row of all says nothing about anyone.
-  void judge(const double *opinions, int64_t k, double weight, bool first) {
+  // What is kept of a prediction until its label comes, in bytes.
+  int64_t kept_size() const { return 2 * members() + mixtures() + kCountBytes; }
+  // What the members say, after so many rows; a model that has learned none says nothing.
+  void keep(const double *opinions, int64_t learned, uint8_t *out) const {
     const int64_t n = members();
-    if (memories() > 1) judge_memories(opinions, k, weight, first);
+    std::fill_n(out, kept_size(), uint8_t(0));
+    if (learned == 0) return;
+    for (int64_t v = 0; v < n; v++) {
+      const double *p = opinions + v * classes_;
+      const int64_t said = Learner::highest(p, classes_);
+      out[v] = code_of(said);
+      out[n + mixtures() + v] = uint8_t(std::lround(std::min(1.0, -std::log(1 - p[said] + kFloor) / kMostLevel) * 255));
+    }
+    Scratch room(classes_);
+    for (int64_t r = 0; r < mixtures(); r++) {
+      if (!late() && r >= memories()) {
+        out[n + r] = out[n + r % memories()];
+        continue;
+      }
+      mix(opinions, shares_of(r), room.data());
+      out[n + r] = code_of(Learner::highest(room.data(), classes_));
+    }
+    const uint32_t count = uint32_t(learned);
+    std::memcpy(out + kept_size() - kCountBytes, &count, kCountBytes);
+  }
+
+  // The members' probabilities of each class, before the row of class k, and what was kept when it was predicted, or null.
+  // The first row of all says nothing about anyone.
+  void judge(const double *opinions, int64_t k, double weight, int64_t learned, const uint8_t *kept) {
+    const int64_t n = members();
+    const bool first = learned == 0;
+    const uint8_t *said = kept && is_late(kept, learned) ? kept : nullptr;
+    if (said && !late()) begin_late();
+    if (late()) judge_late(opinions, k, weight, said);
+    else if (memories() > 1) judge_memories(opinions, k, weight, first);
     for (int64_t i = 0; i < memories(); i++)
       for (int64_t v = 0; v < n; v++) losses[i * n + v] *= options.discounts[i];
     for (int64_t v = 0; v < n; v++) {
       const double lost = weight * (first ? 1 : loss(opinions + v * classes_, k));
       for (int64_t i = 0; i < memories(); i++) losses[i * n + v] += lost;
     }
-    if (options.loss == MixingOptions::kAuto) judge_rare(opinions, k, weight);
+    if (options.loss == MixingOptions::kAuto) judge_rare(opinions, k, weight, said);
     weigh();
   }
 
@@ -83,7 +128,16 @@ class Mixing {
       state.matrix("class_rows", counts, 1, classes_, classes_);
       state.matrix("rare_losses", rare_losses, 1, n, n);
     }
-    for (const Buffer *values : {&losses, &memory_losses, &rare_losses, &counts})
+    int64_t is_late = late();
+    state.integer("late", is_late);
+    if (is_late != 0 && is_late != 1) throw BadState("late");
+    mixture_losses.resize(is_late * mixtures());
+    late_losses.resize(is_late * mixtures() * n);
+    if (is_late) {
+      state.matrix("late_losses", late_losses, mixtures(), n, n);
+      state.matrix("mixture_losses", mixture_losses, 1, mixtures(), mixtures());
+    }
+    for (const Buffer *values : {&losses, &memory_losses, &rare_losses, &counts, &late_losses, &mixture_losses})
       for (double value : *values)
         if (!(value >= 0)) throw BadState("losses");
     weigh();
@@ -92,10 +146,84 @@ class Mixing {
  private:
   static constexpr int64_t kMostMemories = 8;
   static constexpr double kMemoriesDiscount = 0.998;
+  static constexpr double kMixturesDiscount = 0.999;
+  static constexpr double kFloor = 1e-3;                         // added to probabilities, so that the log-loss is finite
+  static constexpr double kMostLevel = 6.907755278982137;        // -ln kFloor
+  static constexpr int64_t kCountBytes = 4, kOther = 255;        // kOther: a class that has no byte
+  struct Judge {
+    bool log;
+    double said, would;  // the shares of what was said, and of what would be said; errors of late predictions come in
+                         // series, so that what was said counts less
+  };
+  static constexpr Judge kJudges[] = {{false, 0, 1},     {true, 0, 1},     {false, 0.25, 0.25},
+                                      {true, 0.25, 0.25}, {false, 0.3, 0}, {true, 0.3, 0}};
+  static constexpr int64_t kJudgeCount = std::size(kJudges);
   static constexpr double kRare = 0.05, kBalanced = 0.1, kWatched = 0.15, kRowsToCount = 10;
   static constexpr double kCountsDiscount = 0.9999, kPriorRows = 100, kMostLogLoss = 6;
 
   int64_t memories() const { return int64_t(options.discounts.size()); }
+  int64_t mixtures() const { return kJudgeCount * memories(); }
+  bool late() const { return !mixture_losses.empty(); }
+  // The weights of a mixture; those of the first judge come first.
+  const double *shares_of(int64_t r) const {
+    return late() ? late_shares.data() + r * members() : memories() > 1 ? shares.data() + r * members() : in_force.data();
+  }
+
+  // Rows may have been learned since the prediction.
+  bool is_late(const uint8_t *kept, int64_t learned) const {
+    uint32_t count;
+    std::memcpy(&count, kept + kept_size() - kCountBytes, kCountBytes);
+    return kept[0] && count != uint32_t(learned);
+  }
+  static uint8_t code_of(int64_t c) { return uint8_t(std::min(c + 1, kOther)); }
+  // Of what was said: whether it was wrong, and its log-loss.
+  bool was_wrong(uint8_t code, int64_t k) const { return code == kOther || int64_t(code) != k + 1; }
+  double log_loss_said(const uint8_t *said, int64_t v, int64_t k) const {
+    const double rest = std::max(0.0, std::exp(-kMostLevel * said[members() + mixtures() + v] / 255) - kFloor);
+    const double p = was_wrong(said[v], k) ? rest / double(std::max<int64_t>(1, classes_ - 1)) : 1 - rest;
+    return log_loss(p + kFloor, kMostLogLoss);
+  }
+
+  void begin_late() {
+    const int64_t n = members();
+    mixture_losses.resize(mixtures());
+    late_losses.resize(mixtures() * n);
+    for (int64_t r = 0; r < mixtures(); r++) {
+      mixture_losses[r] = memories() > 1 ? memory_losses[r % memories()] : 0;
+      std::copy_n(losses.data() + r % memories() * n, n, late_losses.data() + r * n);
+    }
+    weigh_late();
+  }
+  // `said` is null for a row of which nothing was said, or what would be said still.
+  void judge_late(const double *opinions, int64_t k, double weight, const uint8_t *said) {
+    const int64_t n = members();
+    Scratch room(std::max(classes_, 4 * n));
+    for (int64_t r = 0; r < mixtures(); r++) {
+      bool wrong;
+      if (said) {
+        wrong = was_wrong(said[n + r], k);
+      } else {
+        mix(opinions, shares_of(r), room.data());
+        wrong = Learner::highest(room.data(), classes_) != k;
+      }
+      mixture_losses[r] = kMixturesDiscount * mixture_losses[r] + weight * wrong;
+    }
+    double *would[] = {room.data(), room.data() + n}, *before[] = {room.data() + 2 * n, room.data() + 3 * n};
+    for (int64_t v = 0; v < n; v++) {
+      const double *p = opinions + v * classes_;
+      would[0][v] = Learner::highest(p, classes_) != k;
+      would[1][v] = log_loss(p[k] + kFloor, kMostLogLoss);
+      before[0][v] = said ? was_wrong(said[v], k) : would[0][v];
+      before[1][v] = said ? log_loss_said(said, v, k) : would[1][v];
+    }
+    for (int64_t r = 0; r < mixtures(); r++) {
+      const Judge &by = kJudges[r / memories()];
+      const double keep = options.discounts[r % memories()];
+      double *own = late_losses.data() + r * n;
+      for (int64_t v = 0; v < n; v++)
+        own[v] = keep * own[v] + weight * (by.said * before[by.log][v] + by.would * would[by.log][v]);
+    }
+  }
 
   static double log_loss(double p, double most) { return std::max(0.0, std::min(most, -std::log(p))); }
   double loss(const double *p, int64_t k) const {
@@ -116,7 +244,7 @@ class Mixing {
           kMemoriesDiscount * memory_losses[i] + weight * (first || Learner::highest(room.data(), classes_) != k);
     }
   }
-  void judge_rare(const double *opinions, int64_t k, double weight) {
+  void judge_rare(const double *opinions, int64_t k, double weight, const uint8_t *said) {
     for (double &rows : counts) rows *= kCountsDiscount;
     counts[k] += weight;
     const double q = rest();
@@ -124,9 +252,11 @@ class Mixing {
       std::copy(options.handicaps.begin(), options.handicaps.end(), rare_losses.begin());
       return;
     }
-    for (int64_t v = 0; v < members(); v++)
-      rare_losses[v] =
-          (1 - q / kRowsToCount) * rare_losses[v] + weight * log_loss(opinions[v * classes_ + k], kMostLogLoss);
+    for (int64_t v = 0; v < members(); v++) {
+      const double would = log_loss(opinions[v * classes_ + k], kMostLogLoss);
+      const double lost = said ? 0.5 * (would + log_loss_said(said, v, k)) : would;
+      rare_losses[v] = (1 - q / kRowsToCount) * rare_losses[v] + weight * lost;
+    }
   }
   // The share of the rows that are not of the most frequent class, a half before there are any.
   double rest() const {
@@ -140,7 +270,9 @@ class Mixing {
 
   void weigh() {
     const int64_t n = members();
-    if (memories() == 1) {
+    if (late()) {
+      weigh_late();
+    } else if (memories() == 1) {
       mixing_shares(losses.data(), n, options.sharpness, in_force.data());
     } else {
       weigh_memories();
@@ -170,11 +302,31 @@ class Mixing {
     }
   }
 
+  void weigh_late() {
+    const int64_t n = members();
+    late_shares.resize((mixtures() * n + 7) / 8 * 8);
+    for (int64_t r = 0; r < mixtures(); r++) {
+      const double *own = late_losses.data() + r * n, least = *std::min_element(own, own + n);
+      for (int64_t v = 0; v < n; v++) late_shares[r * n + v] = options.sharpness * (least - own[v]);
+    }
+    for (std::size_t at = 0; at < late_shares.size(); at += Lanes::kCount)
+      exponential(Lanes::load(late_shares.data() + at)).store(late_shares.data() + at);
+    Scratch of(mixtures());
+    mixing_shares(mixture_losses.data(), mixtures(), options.sharpness, of.data());
+    in_force.fill(0);
+    for (int64_t r = 0; r < mixtures(); r++) {
+      const double *own = late_shares.data() + r * n;
+      const double part = of.data()[r] / std::accumulate(own, own + n, 0.0);
+      for (int64_t v = 0; v < n; v++) in_force[v] += part * own[v];
+    }
+  }
+
   MixingOptions options;
   int64_t classes_ = 0;
   Buffer losses, memory_losses;  // a member each for every discount; a discount each
   Buffer rare_losses, counts;    // a member each; rows of each class
-  Buffer shares, in_force;       // the weights by each discount, not summing to one; and their mixture, which does
+  Buffer late_losses, mixture_losses, late_shares;  // a member each for every mixture, and a mixture each; empty: not late
+  Buffer shares, in_force;                          // weights by each discount, not summing to one; their mixture, which does
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -34,6 +34,11 @@ class Scaled final : public RowWrapper {
     scale(x, room.data());
     inner->posteriors(room.data(), out);
   }
+  void keep(const double *x, double *scored, uint8_t *kept) const override {
+    Scratch room(features());
+    scale(x, room.data());
+    inner->keep(room.data(), scored, kept);
+  }
 
   void judged_step(const double *x, int64_t k, double weight, double *out) override {
     scale(x, z.data());

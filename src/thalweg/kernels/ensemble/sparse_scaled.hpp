@@ -27,6 +27,10 @@ class SparseScaled final : public RowWrapper {
     Scaling own(SparseRow::of(x), *this);
     inner->posteriors(own.row.as_row(), out);
   }
+  void keep(const double *x, double *scored, uint8_t *kept) const override {
+    Scaling own(SparseRow::of(x), *this);
+    inner->keep(own.row.as_row(), scored, kept);
+  }
   // The row is learned at the scale it was answered at; then the scale learns the row.
   void judged_step(const double *x, int64_t k, double weight, double *out) override {
     inner->judged_step(scaled(x, weight), k, weight, out);

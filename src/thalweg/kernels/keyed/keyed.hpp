@@ -67,6 +67,14 @@ class Keyed final : public Learner {
     }
     for (int64_t c = 0; c < classes(); c++) out[c] = rows ? std::log(out[c]) : -__builtin_inf();
   }
+  int64_t kept_size() const override { return inner->kept_size(); }
+  void keep(const double *x, double *scored, uint8_t *kept) const override {
+    Scratch row(width());
+    split(x, row.data());
+    inner->keep(row.data(), scored, kept);
+    scores(x, scored);
+  }
+  void judge_by(const uint8_t *kept) override { inner->judge_by(kept); }
   int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
   void begin(const double *X, const int64_t *y, int64_t given) override {
     rows = 0;

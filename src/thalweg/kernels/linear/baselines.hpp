@@ -1,5 +1,5 @@
-// Predictions that need no features: the last label again, the most frequent label so far, and what usually follows the
-// last label.
+// Predictions that need no features: the last label again, the shares of the labels so far or recently, and what usually
+// follows the last label.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +55,8 @@ class NoChange final : public Baseline {
 
 class Majority final : public Baseline {
  public:
-  using Baseline::Baseline;
+  // Counts of labels are multiplied by `keep` with each row.
+  explicit Majority(int64_t p, double keep = 1) : Baseline(p), keep(keep) {}
   Learner *copy() const override { return new Majority(*this); }
   void scores(const double *, double *out) const override {
     for (int64_t c = 0; c < classes(); c++) out[c] = std::log(counts[c]);
@@ -67,10 +68,15 @@ class Majority final : public Baseline {
 
  protected:
   void insert(int64_t at) override { insert_row(counts, at, 1); }
-  void learn(int64_t k, double weight) override { counts[k] += weight; }
+  void learn(int64_t k, double weight) override {
+    if (keep < 1)
+      for (double &count : counts) count *= keep;
+    counts[k] += weight;
+  }
   void forget() override { std::fill(counts.begin(), counts.end(), 0.0); }
 
  private:
+  double keep;
   Buffer counts;
 };
 

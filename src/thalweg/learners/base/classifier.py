@@ -19,6 +19,7 @@ from thalweg.errors import InvalidInput
 from thalweg.kernels import compiled
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels, as_labels
+from thalweg.learners.base.member_predictions import MemberPredictions
 from thalweg.learners.base.python_core import PythonCore, posteriors
 from thalweg.learners.base.rows import Floats, Row, are_many_rows, as_rows, bad_value, clearer_error, width_for_core
 from thalweg.learners.base.sparse_rows import is_sparse
@@ -215,7 +216,13 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         return Predictions(decoded, proba, found["rates"], found["shares"])
 
     def follow(
-        self, X: ArrayLike, y: ArrayLike, order: ArrayLike, *, with_proba: bool = False
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        order: ArrayLike,
+        *,
+        with_proba: bool = False,
+        member_predictions: MemberPredictions | None = None,
     ) -> tuple[NDArray[Any], Floats | None]:
         """Predict and learn rows in any order, in one compiled call: what late labels need.
 
@@ -227,6 +234,9 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
             The steps: ``i`` predicts row i, ``~i`` learns it.
         with_proba : bool
             Whether class probabilities are wanted, too.
+        member_predictions : MemberPredictions, optional
+            Of rows that were predicted in an earlier call, so that the members of a committee are judged by what they
+            predicted. Those of rows that are predicted now are written there.
 
         Returns
         -------
@@ -248,7 +258,9 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
             return np.zeros(len(rows), dtype=labels.dtype), None  # no label yet, so no prediction either
         predictions = np.full(len(rows), -1, dtype=np.int64)
         scores = np.full((len(rows), core.n_classes), np.nan) if with_proba and hasattr(self, "predict_proba") else None
-        core.follow(rows, codes, steps, predictions, scores)
+        members = MemberPredictions.none(len(rows)) if member_predictions is None else member_predictions
+        kept = members.of(core, self._labels.values.tolist())
+        core.follow(rows, codes, steps, predictions, scores, **({} if kept is None else {"kept": kept}))
         return self._labels.decode(predictions), None if scores is None else posteriors(scores, core.confidence)
 
     def _ready_to_follow(
@@ -343,14 +355,19 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         self._core.answers(rows, predictions)
         return self._labels.decode(predictions)
 
-    def _codes_and_proba(self, X: ArrayLike) -> tuple[NDArray[np.int64], Floats | None]:
-        """Both at once, which is faster: the place of each prediction among ``classes_``, and the probabilities."""
+    def _codes_and_proba(
+        self, X: ArrayLike, member_predictions: MemberPredictions | None = None
+    ) -> tuple[NDArray[np.int64], Floats | None]:
+        """Both at once, which is faster: the place of each prediction among ``classes_``, and the probabilities.
+
+        What members predict is written where it is to go.
+        """
         if not hasattr(self, "predict_proba"):
             rows = self._rows_to_predict(X)
             predictions = np.empty(len(rows), dtype=np.int64)
             self._core.answers(rows, predictions)
             return predictions, None
-        scores = self._scores(X)
+        scores = self._scores(X, member_predictions)
         if self._core.decides:
             predictions = np.empty(len(scores), dtype=np.int64)
             self._core.answers(self._rows_to_predict(X), predictions)
@@ -381,10 +398,13 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         scores = np.maximum(self._scores(X), _NEVER)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def _scores(self, X: ArrayLike) -> Floats:
+    def _scores(self, X: ArrayLike, member_predictions: MemberPredictions | None = None) -> Floats:
         rows = self._rows_to_predict(X)
         scores = np.empty((len(rows), self._core.n_classes))
-        self._core.scores(rows, scores)
+        kept = None
+        if member_predictions is not None:
+            kept = member_predictions.of(self._core, self._labels.values.tolist())
+        self._core.scores(rows, scores, *(() if kept is None else (kept,)))
         return scores
 
     def _resume(
