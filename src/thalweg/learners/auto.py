@@ -137,7 +137,7 @@ SLOW_MEMBERS: Mapping[str, Member] = {
     ),
 }
 SHARE_MEMBERS: Mapping[str, Member] = {
-    f"shares of {rows:,} rows": Member(partial(compiled.majority, keep=1 - 1 / rows), 0.003) for rows in (100, 1000)
+    f"shares of {rows:,} rows": Member(partial(compiled.majority, keep=1 - 1 / rows, doubt=0.5), 0.3) for rows in (100, 1000)
 }
 #: The rates of the logistic regressions over sparse rows, which learn side by side.
 SPARSE_RATES = (0.1, 0.3, 1.0, 3.0)

@@ -59,8 +59,9 @@ void bind_linear(nb::module_ &module) {
   module.def("persistence", [](int64_t p) { return new Core(new Persistence(p)); }, "features"_a);
   module.def("no_change", [](int64_t p) { return new Core(new NoChange(p)); }, "features"_a);
   module.def(
-      "majority", [](int64_t p, double keep) { return new Core(new Majority(p, keep)); }, "features"_a, "keep"_a = 1.0,
-      "`keep`: by which the counts of labels are multiplied with each row.");
+      "majority", [](int64_t p, double keep, double doubt) { return new Core(new Majority(p, keep, doubt)); },
+      "features"_a, "keep"_a = 1.0, "doubt"_a = 0.0,
+      "Counts of labels are multiplied by `keep` with each row; `doubt` is added to each that is not zero.");
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

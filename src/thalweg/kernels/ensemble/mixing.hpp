@@ -58,6 +58,7 @@ class Mixing {
     counts.assign(counts.size(), 0.0);
     late_losses.clear();
     mixture_losses.clear();
+    late_rows = 0;
     weigh();
   }
   void insert_class(int64_t at) {
@@ -135,6 +136,8 @@ class Mixing {
     late_losses.resize(is_late * mixtures() * n);
     if (is_late) {
       state.matrix("late_losses", late_losses, mixtures(), n, n);
+      state.real("late_rows", late_rows);
+      if (!(late_rows >= 0)) throw BadState("late_rows");
       state.matrix("mixture_losses", mixture_losses, 1, mixtures(), mixtures());
     }
     for (const Buffer *values : {&losses, &memory_losses, &rare_losses, &counts, &late_losses, &mixture_losses})
@@ -147,6 +150,7 @@ class Mixing {
   static constexpr int64_t kMostMemories = 8;
   static constexpr double kMemoriesDiscount = 0.998;
   static constexpr double kMixturesDiscount = 0.999;
+  static constexpr double kHandicap = 4, kSkilled = 0.8, kPriorMistakes = 10;
   static constexpr double kFloor = 1e-3;                         // added to probabilities, so that the log-loss is finite
   static constexpr double kMostLevel = 6.907755278982137;        // -ln kFloor
   static constexpr int64_t kCountBytes = 4, kOther = 255;        // kOther: a class that has no byte
@@ -184,6 +188,15 @@ class Mixing {
     return log_loss(p + kFloor, kMostLogLoss);
   }
 
+  // How far the mixtures are ahead of the most frequent class: 0 where they make as many mistakes, 1 where they make at most
+  // kSkilled times as many. Without skill, mistakes cannot tell members apart.
+  double skill() const {
+    if (options.loss != MixingOptions::kAuto) return 1;
+    const double least = *std::min_element(mixture_losses.begin(), mixture_losses.end());
+    const double ratio = (least + kPriorMistakes) / (late_rows * rest() + kPriorMistakes);
+    return std::clamp((1 - ratio) / (1 - kSkilled), 0.0, 1.0);
+  }
+
   void begin_late() {
     const int64_t n = members();
     mixture_losses.resize(mixtures());
@@ -208,6 +221,7 @@ class Mixing {
       }
       mixture_losses[r] = kMixturesDiscount * mixture_losses[r] + weight * wrong;
     }
+    late_rows = kMixturesDiscount * late_rows + weight;
     double *would[] = {room.data(), room.data() + n}, *before[] = {room.data() + 2 * n, room.data() + 3 * n};
     for (int64_t v = 0; v < n; v++) {
       const double *p = opinions + v * classes_;
@@ -311,8 +325,11 @@ class Mixing {
     }
     for (std::size_t at = 0; at < late_shares.size(); at += Lanes::kCount)
       exponential(Lanes::load(late_shares.data() + at)).store(late_shares.data() + at);
-    Scratch of(mixtures());
-    mixing_shares(mixture_losses.data(), mixtures(), options.sharpness, of.data());
+    Scratch charged(mixtures()), of(mixtures());
+    const double skilled = skill();
+    for (int64_t r = 0; r < mixtures(); r++)
+      charged.data()[r] = mixture_losses[r] + kHandicap * (kJudges[r / memories()].log ? skilled : 1 - skilled);
+    mixing_shares(charged.data(), mixtures(), options.sharpness, of.data());
     in_force.fill(0);
     for (int64_t r = 0; r < mixtures(); r++) {
       const double *own = late_shares.data() + r * n;
@@ -326,6 +343,7 @@ class Mixing {
   Buffer losses, memory_losses;  // a member each for every discount; a discount each
   Buffer rare_losses, counts;    // a member each; rows of each class
   Buffer late_losses, mixture_losses, late_shares;  // a member each for every mixture, and a mixture each; empty: not late
+  double late_rows = 0;                             // judged since labels are late, fading as mixture_losses
   Buffer shares, in_force;                          // weights by each discount, not summing to one; their mixture, which does
 };
 

@@ -55,11 +55,11 @@ class NoChange final : public Baseline {
 
 class Majority final : public Baseline {
  public:
-  // Counts of labels are multiplied by `keep` with each row.
-  explicit Majority(int64_t p, double keep = 1) : Baseline(p), keep(keep) {}
+  // Counts of labels are multiplied by `keep` with each row; `doubt` is added to that of each label that was seen.
+  Majority(int64_t p, double keep, double doubt) : Baseline(p), keep(keep), doubt(doubt) {}
   Learner *copy() const override { return new Majority(*this); }
   void scores(const double *, double *out) const override {
-    for (int64_t c = 0; c < classes(); c++) out[c] = std::log(counts[c]);
+    for (int64_t c = 0; c < classes(); c++) out[c] = std::log(counts[c] > 0 ? counts[c] + doubt : 0);
   }
   void visit(State &state) override {
     visit_classes(state);
@@ -76,7 +76,7 @@ class Majority final : public Baseline {
   void forget() override { std::fill(counts.begin(), counts.end(), 0.0); }
 
  private:
-  double keep;
+  double keep, doubt;
   Buffer counts;
 };
 
