@@ -9,13 +9,14 @@ linear    a bank of seven O-LDCs, soft counts, memories of 3 to 3,333 rows, side
           0.02, 0.003
 kernel    kernel mean machines of 32 centroids for each class, memories of 20, 200 and 2,000 rows
 tilings   five sets of random tilings (`TilingClassifier`) over one, two or three features, four step sizes
-          side by side in each
+          side by side in each; one more with a small step (0.002)
+shares    the shares of the labels over 100 and 1,000 rows, which look at no feature
 ========  ===================================================================================================
 
 and mixes their posteriors by the rule of `Committee`: sharpness 0.5, memories of 100, 200 and 1,000 rows, the zero-one
-loss, and the log-loss where classes are rare. Before there is evidence the weight of a linear member is proportional to
+loss, and the log-loss where classes are rare. Where labels come late, members are judged by what they predicted, too. Before there is evidence the weight of a linear member is proportional to
 its rate (`thalweg.learners.base.rate_bank.prior_losses`); kernel and tiling members count like a rate of 0.03.
-Nothing is tuned to a stream. The mixing rule was settled on ELEC2, SEA concepts, NOAA weather and STAGGER, its three
+The slow tilings count like a rate of 0.003, the shares like 0.1. Nothing is tuned to a stream. The mixing rule was settled on ELEC2, SEA concepts, NOAA weather and STAGGER, its three
 memories on these and on the fifteen streams of ``thalweg reproduce auto curved``, the rule for rare classes on two
 seeds of `thalweg.streams.Fraud`; the kernel and tiling members on bananas, the rotating checkerboard, a wandering disc,
 a turning XOR, Agrawal, Sine, Covertype and ELEC2. The members are the same everywhere.
@@ -25,7 +26,7 @@ A feature that is mostly zero is scaled by its other values, so that rare indica
 (``kernels/ensemble/damped.hpp``): over a short memory they look like a trend.
 
 ``curved=False`` leaves out the kernel and tiling members, the damping and the scaling of rare values, and mixes by the
-zero-one loss with a memory of 200 rows: a committee of fourteen linear members, which is many times faster and cannot
+zero-one loss with a memory of 200 rows: a committee of fourteen linear members and the shares, which is many times faster and cannot
 follow a curved boundary.
 
 Over sparse rows the members are others: logistic regressions with a step size for each feature, at rates of 0.1, 0.3, 1
@@ -169,7 +170,8 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     members_ : tuple of str
         The members, in the order of ``weights_``.
     families_ : tuple of str
-        The kind of boundary of each member: "linear", "kernel", "tilings", or "persistence".
+        The kind of boundary of each member: "linear", "kernel", "tilings", "shares" or
+        "persistence".
     weights_ : ndarray
         The weight of each member in the next prediction.
     family_weights_ : dict of str to float
@@ -191,7 +193,7 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     >>> bool((model.predict_then_learn(X, y) != y).mean() < 0.1)
     True
     >>> print(model.explain().splitlines()[0])
-    22 members over 2 features; the heaviest is O-LDC 0.1 with a weight of 0.70.
+    25 members over 2 features; the heaviest is O-LDC 0.1 with a weight of 0.70.
 
     A curved boundary, a disc and the ring around it, needs the curved members.
 
@@ -207,7 +209,7 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
 
     _catalogue = CatalogueEntry(
         name="auto",
-        about="a committee of 14 linear, three kernel and five tiling members",
+        about="a committee of 14 linear, three kernel and six tiling members, and shares of labels",
         about_sparse="a committee of four logistic regressions with a step size for each feature and a prior",
         when="start here: nothing to choose",
     )

@@ -75,6 +75,8 @@ class Classification(Task):
         self.rare: RareScoreboard | None = RareScoreboard(options)
         #: Of a model of prediction sets; None in a run of one that was begun by an earlier version.
         self.sets = SetScoreboard(self.model.coverage) if hasattr(self.model, "follow_sets") else None
+        #: The number of the only label that was learned, and how often; 0 where none was, None where there are several.
+        self._only_label: tuple[int, int] | None = (0, 0)
         #: Labels whose probabilities have a column of their own among the predictions.
         self.probability_labels: list[str] = []
         self.detector = ChangeDetector()
@@ -209,7 +211,26 @@ class Classification(Task):
                 given, proba, sets = self.model.follow_sets(X, words[in_hand], order)
                 sets = sets[among]
             given, proba = given[among], None if proba is None else proba[among]
+        if self._only_label is not None:
+            proba = self._with_doubt(proba, steps, batch.labels[np.where(steps < 0, ~steps, steps)])
         return _Piece(asked, given, proba, sets, [str(label) for label in getattr(self.model, "classes_", ())])
+
+    def _with_doubt(
+        self, proba: NDArray[np.float64] | None, steps: NDArray[np.int64], labels: NDArray[np.int64]
+    ) -> NDArray[np.float64] | None:
+        """While only one label is known, and was learned n times, its probability is (n + 1) / (n + 2) (Laplace)."""
+        assert self._only_label is not None
+        (only, count), learned = self._only_label, np.where(steps < 0, labels, 0)
+        if not only and learned.any():
+            only = int(learned[learned > 0][0])
+        others = (learned > 0) & (learned != only)
+        end = int(np.argmax(others)) if others.any() else len(steps)
+        counts = count + np.cumsum(learned[:end] > 0)
+        self._only_label = None if others.any() else (only, int(counts[-1]) if end else count)
+        asked = counts[steps[:end] >= 0]
+        if proba is not None:
+            proba[: len(asked)] *= np.where(asked > 0, (asked + 1) / (asked + 2), 1.0)[:, np.newaxis]
+        return proba
 
     def _note(self, batch: Batch, pieces: list[_Piece], predicted: Predicted) -> None:
         """What was predicted, and how sure the model was, of pieces during which it knew the same classes."""
@@ -333,6 +354,7 @@ class Classification(Task):
             **({} if self.rare is None else {"rare": self.rare.state()}),
             **({} if self.sets is None else {"sets": self.sets.state()}),
             "probability_labels": self.probability_labels,
+            "only_label": self._only_label,
             "detector": self.detector.state(),
             "class_detector": self.class_detector.state(),
         }, rare
@@ -354,6 +376,8 @@ class Classification(Task):
         else:
             self.sets = None
         self.probability_labels = list(plain.get("probability_labels", ()))
+        only = plain.get("only_label")
+        self._only_label = None if only is None else (only[0], only[1])
         self.detector.restore(plain["detector"])
         if "class_detector" in plain:  # runs that began without it continue without what it would have seen
             self.class_detector.restore(plain["class_detector"])

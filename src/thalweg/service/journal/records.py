@@ -114,18 +114,22 @@ class PredictedLabels:
     codes: NDArray[np.int16]
     #: P(positive), where the model has a positive label and probabilities; NaN before any label was known.
     of_positive: Floats | None = None
+    #: Of a committee: what its members predicted, by which they are judged when the label comes (`MemberPredictions`).
+    members: NDArray[np.uint8] | None = None
 
     def part(self, rows: slice) -> PredictedLabels:
         """The predictions for some of the rows."""
-        return PredictedLabels(
-            self.labels, self.codes[rows], None if self.of_positive is None else self.of_positive[rows]
-        )
+        of_positive, members = (None if each is None else each[rows] for each in (self.of_positive, self.members))
+        return PredictedLabels(self.labels, self.codes[rows], of_positive, members)
 
     def without(self, rows: Sequence[int]) -> PredictedLabels:
         """The same with no predictions for some of the rows."""
         codes = self.codes.copy()
         codes[list(rows)] = NO_PREDICTION
-        return PredictedLabels(self.labels, codes, _with_nan(self.of_positive, rows))
+        members = None if self.members is None else self.members.copy()
+        if members is not None:
+            members[list(rows)] = 0
+        return PredictedLabels(self.labels, codes, _with_nan(self.of_positive, rows), members)
 
     def __getitem__(self, row: int) -> str | None:
         code = self.codes[row]
@@ -230,6 +234,9 @@ class PredictBody:
         scores = {name: each.of_positive for name, each in labels.items() if each.of_positive is not None}
         if scores:
             header["of_positive"] = list(scores)
+        members = {name: each.members for name, each in labels.items() if each.members is not None}
+        if members:
+            header["members"] = {name: each.shape[1] for name, each in members.items()}
         arrays = [
             self.X.to_bytes() if isinstance(self.X, CompressedRows) else self.X.tobytes(),
             *(
@@ -239,6 +246,7 @@ class PredictBody:
             ),
             *(each.tobytes() for each in scores.values()),
             *(each.codes.tobytes() for each in labels.values()),
+            *(each.tobytes() for each in members.values()),
         ]
         if self.gaps is not None:
             header["gaps"] = self.gaps.shape
@@ -268,6 +276,11 @@ class PredictBody:
         for name, labels in header["answers"].items():
             predictions[name] = PredictedLabels(labels, np.frombuffer(body, np.int16, rows, at), scores.get(name))
             at += 2 * rows
+        for name, width in header.get("members", {}).items():
+            given_labels = predictions[name]
+            assert isinstance(given_labels, PredictedLabels)
+            given_labels.members = np.frombuffer(body, np.uint8, width * rows, at).reshape(rows, width)
+            at += width * rows
         gaps = None
         if "gaps" in header:
             shape = header["gaps"]

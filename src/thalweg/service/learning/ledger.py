@@ -158,6 +158,7 @@ class Ledger:
                 now.add(place)
             else:
                 found.conflicts.append(given)
+        found.learned.sort(key=lambda each: (each.rows.seq, each.row))  # whatever the order within a request
         return found
 
     def void(self, model: str, ids: Sequence[str]) -> LabelOutcome:

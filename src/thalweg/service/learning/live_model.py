@@ -422,7 +422,7 @@ class LiveModel:
                     "created": each.created,
                     "progress": each.progress.state(),
                     "comparison": None if each.comparison is None else each.comparison.state(),
-                    **({} if self.task.has_classes else {"since": each.since}),
+                    "since": each.since,
                 }
                 for name, each in self.learners.items()
             },
