@@ -233,7 +233,9 @@ def test_members_are_judged_by_what_they_predicted_where_labels_are_late():
     for step in order:
         if step > 9:  # before that no label is known, and nothing is predicted
             expected = twin.weights() @ said[step]
-            if step > 40:  # classes are announced where a call brings them, and have no probability before they are seen
+            if (
+                step > 40
+            ):  # classes are announced where a call brings them, and have no probability before they are seen
                 np.testing.assert_allclose(proba[step], expected, rtol=1e-6, atol=1e-9)
             kept[step] = twin.keep(said[step])
         elif step < 0 and ~step in kept:

@@ -14,20 +14,22 @@ shares    the shares of the labels over 100 and 1,000 rows, which look at no fea
 ========  ===================================================================================================
 
 and mixes their posteriors by the rule of `Committee`: sharpness 0.5, memories of 100, 200 and 1,000 rows, the zero-one
-loss, and the log-loss where classes are rare. Where labels come late, members are judged by what they predicted, too. Before there is evidence the weight of a linear member is proportional to
-its rate (`thalweg.learners.base.rate_bank.prior_losses`); kernel and tiling members count like a rate of 0.03.
-The slow tilings count like a rate of 0.003, the shares like 0.1. Nothing is tuned to a stream. The mixing rule was settled on ELEC2, SEA concepts, NOAA weather and STAGGER, its three
-memories on these and on the fifteen streams of ``thalweg reproduce auto curved``, the rule for rare classes on two
-seeds of `thalweg.streams.Fraud`; the kernel and tiling members on bananas, the rotating checkerboard, a wandering disc,
-a turning XOR, Agrawal, Sine, Covertype and ELEC2. The members are the same everywhere.
+loss, and the log-loss where classes are rare. Where labels come late, members are judged by what they predicted, too.
+Before there is evidence the weight of a linear member is proportional to its rate
+(`thalweg.learners.base.rate_bank.prior_losses`); kernel and tiling members count like a rate of 0.03. The slow tilings
+count like a rate of 0.003, the shares like 0.1. Nothing is tuned to a stream. The mixing rule was settled on ELEC2, SEA
+concepts, NOAA weather and STAGGER, its three memories on these and on the fifteen streams of ``thalweg reproduce auto
+curved``, the rule for rare classes on two seeds of `thalweg.streams.Fraud`; the kernel and tiling members on bananas,
+the rotating checkerboard, a wandering disc, a turning XOR, Agrawal, Sine, Covertype and ELEC2. The members are the same
+everywhere.
 
 A feature that is mostly zero is scaled by its other values, so that rare indicators are not blown up
 (``kernels/ensemble/scaled.hpp``). Linear and kernel members see slow features, such as a clock, damped
 (``kernels/ensemble/damped.hpp``): over a short memory they look like a trend.
 
 ``curved=False`` leaves out the kernel and tiling members, the damping and the scaling of rare values, and mixes by the
-zero-one loss with a memory of 200 rows: a committee of fourteen linear members and the shares, which is many times faster and cannot
-follow a curved boundary.
+zero-one loss with a memory of 200 rows: a committee of fourteen linear members and the shares, which is many times
+faster and cannot follow a curved boundary.
 
 Over sparse rows the members are others: logistic regressions with a step size for each feature, at rates of 0.1, 0.3, 1
 and 3, and the most frequent label. They start with the same weight, over values relative to the root mean square of
@@ -138,7 +140,8 @@ SLOW_MEMBERS: Mapping[str, Member] = {
     ),
 }
 SHARE_MEMBERS: Mapping[str, Member] = {
-    f"shares of {rows:,} rows": Member(partial(compiled.majority, keep=1 - 1 / rows, doubt=0.5), 0.3) for rows in (100, 1000)
+    f"shares of {rows:,} rows": Member(partial(compiled.majority, keep=1 - 1 / rows, doubt=0.5), 0.3)
+    for rows in (100, 1000)
 }
 #: The rates of the logistic regressions over sparse rows, which learn side by side.
 SPARSE_RATES = (0.1, 0.3, 1.0, 3.0)

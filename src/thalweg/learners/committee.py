@@ -11,10 +11,10 @@ weights; their mixtures are weighted by the same rule, each by its own mistakes 
 With q the share of the rows outside the most frequent class, the weights go over between q = 0.1 and q = 0.05 to
 weights by log-loss, cut at 6 and discounted by 1 - q / 10, so that about ten rows of the rare classes count.
 
-Where labels come late, a member with a short memory has learned a row's neighbours by the time its label comes. So `follow`
-keeps what members predicted, and from the first late label on there are six judges: the zero-one loss and the log-loss,
-each of what was predicted, of what would be predicted just before learning, and of half of both. The mixtures of all
-are weighted by the mistakes they made as predicted (``kernels/ensemble/mixing.hpp``).
+Where labels come late, a member with a short memory has learned a row's neighbours by the time its label comes. So
+`follow` keeps what members predicted, and from the first late label on there are six judges: the zero-one loss and the
+log-loss, each of what was predicted, of what would be predicted just before learning, and of half of both. The mixtures
+of all are weighted by the mistakes they made as predicted (``kernels/ensemble/mixing.hpp``).
 
 Cost: the sum of the members', plus O(members (classes + discounts)) for the mixture.
 """

@@ -58,8 +58,9 @@ template <class Rows, class TestRows> void bind_rows(nb::class_<Core> &core) {
                  (int64_t(scores->shape(0)) != rows.rows || int64_t(scores->shape(1)) != c.learner->classes())) ||
                 (kept && int64_t(kept->shape(1)) != c.learner->kept_size()) ||
                 (kept && !places && int64_t(kept->shape(0)) != rows.rows) ||
-                (kept && places && (int64_t(places->size()) != rows.rows ||
-                                    !are_places(places->data(), rows.rows, int64_t(kept->shape(0))))))
+                (kept && places &&
+                 (int64_t(places->size()) != rows.rows ||
+                  !are_places(places->data(), rows.rows, int64_t(kept->shape(0))))))
               throw std::invalid_argument("shapes do not agree");
             for (std::size_t i = 0; i < order.size(); i++) {
               const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
@@ -70,8 +71,7 @@ template <class Rows, class TestRows> void bind_rows(nb::class_<Core> &core) {
             c.learner->follow(rows, y.data(), order.data(), order.size(), out, kept ? kept->data() : nullptr,
                               places ? places->data() : nullptr);
           },
-          "X"_a, "y"_a, "order"_a, "answers"_a, "scores"_a = nb::none(), "kept"_a = nb::none(),
-          "places"_a = nb::none())
+          "X"_a, "y"_a, "order"_a, "answers"_a, "scores"_a = nb::none(), "kept"_a = nb::none(), "places"_a = nb::none())
       .def(
           "learn_then_test",
           [](Core &c, Rows X, Labels y, TestRows test_X, LabelMatrix test_y, OutLabels mistakes) {

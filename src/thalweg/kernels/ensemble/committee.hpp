@@ -16,7 +16,8 @@ class Committee final : public Learner {
       : Learner(p), mixing(with_handicaps(given, std::move(options))), voices_(mixing.members()) {
     for (const Learner *member : given) team.emplace_back(member->copy());
   }
-  Committee(const Committee &other) : Learner(other), mixing(other.mixing), voices_(other.voices_), learned(other.learned) {
+  Committee(const Committee &other)
+      : Learner(other), mixing(other.mixing), voices_(other.voices_), learned(other.learned) {
     for (const auto &member : other.team) team.emplace_back(member->copy());
   }
   Learner *copy() const override { return new Committee(*this); }
@@ -132,7 +133,7 @@ class Committee final : public Learner {
 
   Mixing mixing;
   std::vector<std::unique_ptr<Learner>> team;
-  int64_t voices_, learned = 0;  // rows
+  int64_t voices_, learned = 0;   // rows
   const uint8_t *said = nullptr;  // of the row that is learned next
 };
 

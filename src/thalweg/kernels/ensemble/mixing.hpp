@@ -151,15 +151,15 @@ class Mixing {
   static constexpr double kMemoriesDiscount = 0.998;
   static constexpr double kMixturesDiscount = 0.999;
   static constexpr double kHandicap = 4, kSkilled = 0.8, kPriorMistakes = 10;
-  static constexpr double kFloor = 1e-3;                         // added to probabilities, so that the log-loss is finite
-  static constexpr double kMostLevel = 6.907755278982137;        // -ln kFloor
-  static constexpr int64_t kCountBytes = 4, kOther = 255;        // kOther: a class that has no byte
+  static constexpr double kFloor = 1e-3;                   // added to probabilities, so that the log-loss is finite
+  static constexpr double kMostLevel = 6.907755278982137;  // -ln kFloor
+  static constexpr int64_t kCountBytes = 4, kOther = 255;  // kOther: a class that has no byte
   struct Judge {
     bool log;
     double said, would;  // the shares of what was said, and of what would be said; errors of late predictions come in
                          // series, so that what was said counts less
   };
-  static constexpr Judge kJudges[] = {{false, 0, 1},     {true, 0, 1},     {false, 0.25, 0.25},
+  static constexpr Judge kJudges[] = {{false, 0, 1},      {true, 0, 1},    {false, 0.25, 0.25},
                                       {true, 0.25, 0.25}, {false, 0.3, 0}, {true, 0.3, 0}};
   static constexpr int64_t kJudgeCount = std::size(kJudges);
   static constexpr double kRare = 0.05, kBalanced = 0.1, kWatched = 0.15, kRowsToCount = 10;
@@ -170,7 +170,9 @@ class Mixing {
   bool late() const { return !mixture_losses.empty(); }
   // The weights of a mixture; those of the first judge come first.
   const double *shares_of(int64_t r) const {
-    return late() ? late_shares.data() + r * members() : memories() > 1 ? shares.data() + r * members() : in_force.data();
+    return late()           ? late_shares.data() + r * members()
+           : memories() > 1 ? shares.data() + r * members()
+                            : in_force.data();
   }
 
   // Rows may have been learned since the prediction.
@@ -342,9 +344,10 @@ class Mixing {
   int64_t classes_ = 0;
   Buffer losses, memory_losses;  // a member each for every discount; a discount each
   Buffer rare_losses, counts;    // a member each; rows of each class
-  Buffer late_losses, mixture_losses, late_shares;  // a member each for every mixture, and a mixture each; empty: not late
-  double late_rows = 0;                             // judged since labels are late, fading as mixture_losses
-  Buffer shares, in_force;                          // weights by each discount, not summing to one; their mixture, which does
+  Buffer late_losses, mixture_losses,
+      late_shares;          // a member each for every mixture, and a mixture each; empty: not late
+  double late_rows = 0;     // judged since labels are late, fading as mixture_losses
+  Buffer shares, in_force;  // weights by each discount, not summing to one; their mixture, which does
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -82,7 +82,9 @@ class MemberPredictions:
             renamed[_OTHER] = _OTHER
             for at, label in enumerate(self.labels[: _OTHER - 1], start=1):
                 renamed[at] = code.get(label, _OTHER)
-            self.values = np.concatenate([renamed[self.values[:, : self._places]], self.values[:, self._places :]], axis=1)
+            self.values = np.concatenate(
+                [renamed[self.values[:, : self._places]], self.values[:, self._places :]], axis=1
+            )
         self.labels = new
 
     def _have(self, size: int, places: int) -> None:

@@ -162,7 +162,7 @@ class PythonCore(ABC):
     def answers(self, X: Floats, out: Codes, /) -> None:
         out[:] = self.answers_of(X)
 
-    def scores(self, X: Floats, out: Floats, kept: None = None, /) -> None:
+    def scores(self, X: Floats, out: Floats, /) -> None:
         out[:] = self.discriminants(X)
 
     def answer_one(self, x: Row, /) -> int:

@@ -119,7 +119,8 @@ class PredictedLabels:
 
     def part(self, rows: slice) -> PredictedLabels:
         """The predictions for some of the rows."""
-        of_positive, members = (None if each is None else each[rows] for each in (self.of_positive, self.members))
+        of_positive = None if self.of_positive is None else self.of_positive[rows]
+        members = None if self.members is None else self.members[rows]
         return PredictedLabels(self.labels, self.codes[rows], of_positive, members)
 
     def without(self, rows: Sequence[int]) -> PredictedLabels:
