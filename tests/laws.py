@@ -34,6 +34,7 @@ from thalweg import (
     learners,
 )
 from thalweg.conformance import estimators
+from thalweg.learners.base.member_predictions import MemberPredictions
 from thalweg.pipeline import TargetEncodedClassifier
 from thalweg.rates import ErrorDriven, InverseSqrt
 from thalweg.store import dumps, loads
@@ -220,8 +221,21 @@ def follow_is_the_loop(model, X, y):
         answers, proba = fast.follow(X, y, order, with_proba=True)
         expected = np.zeros_like(y)
         probabilities = {}
+        has_members = getattr(slow._make_core(X.shape[1]), "kept_size", 0) > 0
+        members = MemberPredictions.none(len(X))
         for step in order.tolist():
-            if step < 0:
+            if has_members:  # which are judged by what they predicted
+                row = slice(max(step, ~step), max(step, ~step) + 1)
+                own = members[row]
+                given, likely = slow.follow(
+                    X[row], y[row], [-1 if step < 0 else 0], with_proba=True, member_predictions=own
+                )
+                members.put(row, own)
+                if step >= 0 and slow.__sklearn_is_fitted__():
+                    expected[step] = given[0]
+                    if which == 0 and likely is not None:
+                        probabilities[step] = dict(zip(slow.classes_, likely[0], strict=True))
+            elif step < 0:
                 slow.learn_one(X[~step], y[~step].item())
             elif slow.__sklearn_is_fitted__():
                 expected[step] = slow.predict_one(X[step])

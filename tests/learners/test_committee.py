@@ -205,7 +205,7 @@ class SlowLateMixing(SlowMixing):
             self.mistakes = np.tile(self.of_memories, (6, 1))
         classes, level, mixtures = kept
         rest = np.maximum(0, np.exp(np.log(1e-3) * level / 255) - 1e-3)
-        given = np.where(classes == k, 1 - rest, rest / (would.shape[1] - 1))
+        given = np.where(classes == k, 1 - rest, rest)
         surprise = lambda p: np.clip(-np.log(p + 1e-3), 0, 6)  # noqa: E731
         before = (classes != k).astype(float), surprise(given)
         now = (would.argmax(axis=1) != k).astype(float), surprise(would[:, k])

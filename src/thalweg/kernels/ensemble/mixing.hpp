@@ -17,7 +17,7 @@
 //
 // What was said of a row is kept in a few bytes (`keep`): of each member the class that it gave, as class + 1, and the
 // probability of that class, in steps of the log-loss; of each mixture its class; and how many rows had been learned. The
-// rest of the probability is taken to be shared by the other classes.
+// rest of the probability is taken to be that of the label, where it is another class.
 //
 // O(members discounts) a row, times six where labels are late.
 #pragma once
@@ -186,7 +186,7 @@ class Mixing {
   bool was_wrong(uint8_t code, int64_t k) const { return code == kOther || int64_t(code) != k + 1; }
   double log_loss_said(const uint8_t *said, int64_t v, int64_t k) const {
     const double rest = std::max(0.0, std::exp(-kMostLevel * said[members() + mixtures() + v] / 255) - kFloor);
-    const double p = was_wrong(said[v], k) ? rest / double(std::max<int64_t>(1, classes_ - 1)) : 1 - rest;
+    const double p = was_wrong(said[v], k) ? rest : 1 - rest;
     return log_loss(p + kFloor, kMostLogLoss);
   }
 
