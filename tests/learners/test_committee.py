@@ -113,8 +113,8 @@ class SlowMixing:
         self.discounts, self.sharpness, self.loss = discounts, sharpness, loss
         self.start = np.array(losses)
         self.losses = [self.start.copy() for _ in discounts]
-        self.of_memories, self.rare = np.zeros(len(discounts)), self.start.copy()
-        self.rows = np.zeros(3)
+        self.of_memories, self.rare, self.long = np.zeros(len(discounts)), self.start.copy(), self.start.copy()
+        self.rows, self.judged = np.zeros(3), 0.0
 
     def shares(self, losses):
         weights = np.exp(-self.sharpness * (losses - losses.min()))
@@ -123,10 +123,19 @@ class SlowMixing:
     def rest(self):
         return 1 - (50 + self.rows.max()) / (100 + self.rows.sum())
 
+    def skill(self, mistakes, before):
+        if len(self.discounts) == 1:
+            return 1.0
+        return np.clip((0.95 - (mistakes.min() + before) / (self.judged * self.rest() + 10)) / 0.1, 0, 1)
+
     def weights(self):
         mixed = self.shares(self.of_memories) @ [self.shares(losses) for losses in self.losses]
         if self.loss != "auto":
             return mixed
+        return self.gone_over(mixed, 1 - self.skill(self.of_memories, 0))
+
+    def gone_over(self, mixed, unskilled):
+        mixed = (1 - unskilled) * mixed + unskilled * self.shares(self.long)
         rare = np.clip((0.1 - self.rest()) / 0.05, 0, 1)
         return (1 - rare) * mixed + rare * self.shares(self.rare)
 
@@ -143,9 +152,14 @@ class SlowMixing:
             missed = first or (self.shares(self.losses[i]) @ opinions).argmax() != k
             self.of_memories[i] = 0.998 * self.of_memories[i] + missed
             self.losses[i] = discount * self.losses[i] + lost
+        self.judged = 0.998 * self.judged + 1
+        self.count(0 if first else np.minimum(6, surprise), k)
+
+    def count(self, surprise, k):
         self.rows = 0.9999 * self.rows + (np.arange(3) == k)
         q = self.rest()
-        self.rare = self.start.copy() if q >= 0.15 else (1 - q / 10) * self.rare + np.minimum(6, surprise)
+        self.rare = self.start.copy() if q >= 0.15 else (1 - q / 10) * self.rare + surprise
+        self.long = 0.999 * self.long + surprise
 
 
 @pytest.mark.quick(2)
@@ -180,7 +194,7 @@ class SlowLateMixing(SlowMixing):
 
     def __init__(self, *given):
         super().__init__(*given)
-        self.late, self.mistakes, self.counted = None, np.zeros((6, len(self.discounts))), 0.0
+        self.late, self.mistakes = None, np.zeros((6, len(self.discounts)))
 
     def mixtures(self):
         losses = self.losses * 6 if self.late is None else [each for judge in self.late for each in judge]
@@ -189,10 +203,10 @@ class SlowLateMixing(SlowMixing):
     def weights(self):
         if self.late is None:
             return super().weights()
-        ratio = (self.mistakes.min() + 10) / (self.counted * self.rest() + 10)
-        skill = np.clip((1 - ratio) / 0.2, 0, 1)
+        skill = self.skill(self.mistakes, 10)
         handicaps = np.array([4 * (skill if log else 1 - skill) for log, _, _ in self.JUDGES])
-        return self.shares((self.mistakes + handicaps[:, None]).ravel()) @ self.mixtures()
+        mixed = self.shares((self.mistakes + handicaps[:, None]).ravel()) @ self.mixtures()
+        return self.gone_over(mixed, (1 - skill) / 2)
 
     def keep(self, said):
         """What is kept of a prediction: of each member and mixture the class, of each member its log-loss in steps."""
@@ -210,13 +224,14 @@ class SlowLateMixing(SlowMixing):
         before = (classes != k).astype(float), surprise(given)
         now = (would.argmax(axis=1) != k).astype(float), surprise(would[:, k])
         self.mistakes = 0.999 * self.mistakes + (np.array(mixtures) != k).reshape(self.mistakes.shape)
-        self.counted = 0.999 * self.counted + 1
+        self.judged = 0.999 * self.judged + 1
         for judge, (log, of_said, of_would) in zip(self.late, self.JUDGES, strict=True):
             for i, discount in enumerate(self.discounts):
                 judge[i] = discount * judge[i] + of_said * before[log] + of_would * now[log]
         for i, discount in enumerate(self.discounts):
             self.losses[i] = discount * self.losses[i] + now[0]
-        self.rows = 0.9999 * self.rows + (np.arange(3) == k)
+        plain = np.clip(-np.log(would[:, k]), 0, 6)
+        self.count(0.5 * (plain + before[1]), k)
 
 
 def test_members_are_judged_by_what_they_predicted_where_labels_are_late():
@@ -374,7 +389,7 @@ def test_a_member_that_fails_leaves_the_others_without_the_row():
 def test_it_explains_itself():
     X, y = rows_of(1, rows=500, p=4, classes=3)
     model = AutoClassifier().partial_fit(X, y)
-    assert len(model.members_) == len(model.families_) == len(model.weights_) == 25
+    assert len(model.members_) == len(model.families_) == len(model.weights_) == 26
     assert model.families_ == tuple(map(family_of, model.members_))
     assert sum(model.family_weights_.values()) == pytest.approx(1)
     assert model.left_out_ == ""
@@ -384,7 +399,7 @@ def test_it_explains_itself():
     assert dict(of_families).keys() == set(model.families_)
     assert sum(float(weight) for _, weight in of_families) == pytest.approx(1, abs=0.02)
     linear = AutoClassifier(curved=False).partial_fit(X, y)
-    assert linear.members_ == model.members_[:14] + model.members_[-2:]
+    assert linear.members_ == model.members_[:14] + model.members_[-3:]
     assert 3 < model.effective_rows_ <= 500
     assert model.class_effective_rows_.sum() == pytest.approx(model.effective_rows_)
     auto = OnlineLDC("auto", counts="soft").partial_fit(X, y)
@@ -406,7 +421,7 @@ def test_wide_rows_leave_the_bank_out_and_say_so():
         assert said[0].filename == __file__
     copies_of(model)  # without saying it again
     assert "201 features" in model.left_out_
-    assert len(model.members_) == len(model.weights_) == 15
+    assert len(model.members_) == len(model.weights_) == 16
     assert "Left out" in model.explain()
 
 

@@ -6,7 +6,8 @@
 // The loss kAuto is the zero-one loss, unless classes are rare: where nearly all rows belong to one class, a member that
 // never names another one makes few mistakes. With q the share of the rows that do not belong to the most frequent class,
 // the weights go over, between q = 0.1 and q = 0.05, to those by log-loss, discounted by 1 - q / 10, so that about ten rows
-// of the rare classes count.
+// of the rare classes count. Where the best mixture makes about as many mistakes as the most frequent class (`skill`), the
+// weights go over to those by log-loss with a long memory: mistakes do not distinguish members in noise.
 //
 // Late labels. A member with a short memory has learned the neighbours of a row by the time its label comes, so that what it
 // would say then flatters it; what it said when the row was predicted is what a user got, but old after an abrupt change. So
@@ -54,11 +55,11 @@ class Mixing {
     losses.clear();
     for (int64_t i = 0; i < memories(); i++) losses.insert(losses.end(), start.begin(), start.end());
     memory_losses.assign(memories(), 0.0);
-    rare_losses = start;
+    rare_losses = long_losses = start;
     counts.assign(counts.size(), 0.0);
     late_losses.clear();
     mixture_losses.clear();
-    late_rows = 0;
+    judged = 0;
     weigh();
   }
   void insert_class(int64_t at) {
@@ -117,7 +118,8 @@ class Mixing {
       const double lost = weight * (first ? 1 : loss(opinions + v * classes_, k));
       for (int64_t i = 0; i < memories(); i++) losses[i * n + v] += lost;
     }
-    if (options.loss == MixingOptions::kAuto) judge_rare(opinions, k, weight, said);
+    judged = (late() ? kMixturesDiscount : kMemoriesDiscount) * judged + weight;
+    if (options.loss == MixingOptions::kAuto) judge_by_log_loss(opinions, k, weight, first, said);
     weigh();
   }
 
@@ -128,6 +130,9 @@ class Mixing {
     if (options.loss == MixingOptions::kAuto) {
       state.matrix("class_rows", counts, 1, classes_, classes_);
       state.matrix("rare_losses", rare_losses, 1, n, n);
+      state.matrix("long_losses", long_losses, 1, n, n);
+      state.real("judged", judged);
+      if (!(judged >= 0)) throw BadState("judged");
     }
     int64_t is_late = late();
     state.integer("late", is_late);
@@ -136,11 +141,10 @@ class Mixing {
     late_losses.resize(is_late * mixtures() * n);
     if (is_late) {
       state.matrix("late_losses", late_losses, mixtures(), n, n);
-      state.real("late_rows", late_rows);
-      if (!(late_rows >= 0)) throw BadState("late_rows");
       state.matrix("mixture_losses", mixture_losses, 1, mixtures(), mixtures());
     }
-    for (const Buffer *values : {&losses, &memory_losses, &rare_losses, &counts, &late_losses, &mixture_losses})
+    for (const Buffer *values :
+         {&losses, &memory_losses, &rare_losses, &long_losses, &counts, &late_losses, &mixture_losses})
       for (double value : *values)
         if (!(value >= 0)) throw BadState("losses");
     weigh();
@@ -150,7 +154,7 @@ class Mixing {
   static constexpr int64_t kMostMemories = 8;
   static constexpr double kMemoriesDiscount = 0.998;
   static constexpr double kMixturesDiscount = 0.999;
-  static constexpr double kHandicap = 4, kSkilled = 0.8, kPriorMistakes = 10;
+  static constexpr double kHandicap = 4, kSkilled = 0.85, kUnskilled = 0.95, kPriorMistakes = 10;
   static constexpr double kFloor = 1e-3;                   // added to probabilities, so that the log-loss is finite
   static constexpr double kMostLevel = 6.907755278982137;  // -ln kFloor
   static constexpr int64_t kCountBytes = 4, kOther = 255;  // kOther: a class that has no byte
@@ -190,13 +194,14 @@ class Mixing {
     return log_loss(p + kFloor, kMostLogLoss);
   }
 
-  // How far the mixtures are ahead of the most frequent class: 0 where they make as many mistakes, 1 where they make at most
-  // kSkilled times as many. Without skill, mistakes cannot tell members apart.
+  // How far the mixtures are ahead of the most frequent class: 0 where they make kUnskilled times as many mistakes or more, 1
+  // at kSkilled times as many. Before there is evidence, it is 0 where labels are late and 1 where they are not.
   double skill() const {
-    if (options.loss != MixingOptions::kAuto) return 1;
-    const double least = *std::min_element(mixture_losses.begin(), mixture_losses.end());
-    const double ratio = (least + kPriorMistakes) / (late_rows * rest() + kPriorMistakes);
-    return std::clamp((1 - ratio) / (1 - kSkilled), 0.0, 1.0);
+    if (options.loss != MixingOptions::kAuto || memories() == 1) return 1;
+    const Buffer &mistakes = late() ? mixture_losses : memory_losses;
+    const double least = *std::min_element(mistakes.begin(), mistakes.end());
+    const double ratio = (least + kPriorMistakes * late()) / (judged * rest() + kPriorMistakes);
+    return std::clamp((kUnskilled - ratio) / (kUnskilled - kSkilled), 0.0, 1.0);
   }
 
   void begin_late() {
@@ -223,7 +228,6 @@ class Mixing {
       }
       mixture_losses[r] = kMixturesDiscount * mixture_losses[r] + weight * wrong;
     }
-    late_rows = kMixturesDiscount * late_rows + weight;
     double *would[] = {room.data(), room.data() + n}, *before[] = {room.data() + 2 * n, room.data() + 3 * n};
     for (int64_t v = 0; v < n; v++) {
       const double *p = opinions + v * classes_;
@@ -260,18 +264,15 @@ class Mixing {
           kMemoriesDiscount * memory_losses[i] + weight * (first || Learner::highest(room.data(), classes_) != k);
     }
   }
-  void judge_rare(const double *opinions, int64_t k, double weight, const uint8_t *said) {
+  void judge_by_log_loss(const double *opinions, int64_t k, double weight, bool first, const uint8_t *said) {
     for (double &rows : counts) rows *= kCountsDiscount;
     counts[k] += weight;
     const double q = rest();
-    if (q >= kWatched) {
-      std::copy(options.handicaps.begin(), options.handicaps.end(), rare_losses.begin());
-      return;
-    }
     for (int64_t v = 0; v < members(); v++) {
       const double would = log_loss(opinions[v * classes_ + k], kMostLogLoss);
-      const double lost = said ? 0.5 * (would + log_loss_said(said, v, k)) : would;
-      rare_losses[v] = (1 - q / kRowsToCount) * rare_losses[v] + weight * lost;
+      const double lost = first ? 0 : weight * (said ? 0.5 * (would + log_loss_said(said, v, k)) : would);
+      rare_losses[v] = q >= kWatched ? options.handicaps[v] : (1 - q / kRowsToCount) * rare_losses[v] + lost;
+      long_losses[v] = kMixturesDiscount * long_losses[v] + lost;
     }
   }
   // The share of the rows that are not of the most frequent class, a half before there are any.
@@ -294,11 +295,16 @@ class Mixing {
       weigh_memories();
     }
     if (options.loss != MixingOptions::kAuto) return;
-    const double rare = std::min(1.0, (kBalanced - rest()) / (kBalanced - kRare));
-    if (rare <= 0) return;
-    Scratch by_log_loss(n);
-    mixing_shares(rare_losses.data(), n, options.sharpness, by_log_loss.data());
-    for (int64_t v = 0; v < n; v++) in_force[v] += rare * (by_log_loss.data()[v] - in_force[v]);
+    go_over(long_losses, (late() ? 0.5 : 1.0) * (1 - skill()));  // half of them judge late labels by log-loss anyway
+    go_over(rare_losses, std::min(1.0, (kBalanced - rest()) / (kBalanced - kRare)));
+  }
+  // A share of the weights goes over to those by other losses.
+  void go_over(const Buffer &to, double share) {
+    if (share <= 0) return;
+    const int64_t n = members();
+    Scratch weights(n);
+    mixing_shares(to.data(), n, options.sharpness, weights.data());
+    for (int64_t v = 0; v < n; v++) in_force[v] += share * (weights.data()[v] - in_force[v]);
   }
   void weigh_memories() {
     const int64_t n = members();
@@ -342,11 +348,11 @@ class Mixing {
 
   MixingOptions options;
   int64_t classes_ = 0;
-  Buffer losses, memory_losses;  // a member each for every discount; a discount each
-  Buffer rare_losses, counts;    // a member each; rows of each class
+  Buffer losses, memory_losses;             // a member each for every discount; a discount each
+  Buffer rare_losses, long_losses, counts;  // a member each, by log-loss; rows of each class
   Buffer late_losses, mixture_losses,
       late_shares;          // a member each for every mixture, and a mixture each; empty: not late
-  double late_rows = 0;     // judged since labels are late, fading as mixture_losses
+  double judged = 0;        // rows, fading as the mistakes of mixtures do
   Buffer shares, in_force;  // weights by each discount, not summing to one; their mixture, which does
 };
 
