@@ -293,6 +293,11 @@ def test_words_among_numbers_make_categories_unless_they_are_few() -> None:
         assert plan_columns(chunk, target="label").columns[0].kind == kind
 
 
+def test_long_digits_name_things() -> None:
+    assert features([f"{i % 7}" * 50 for i in range(60)])[0].columns[0].kind == "number"
+    assert features([f"{i % 7 + 1}" * 51 for i in range(60)])[0].columns[0].kind == "category"
+
+
 def test_long_text_is_planned_in_linear_time() -> None:
     chunk = chunk_of(x=[f"{i} " + "rain on a river " * 20_000 for i in range(60)], y=["1"] * 60)
     told = plan_columns(chunk, target="label").describe()[0][2]  # hours, where each place of a cell begins a search
