@@ -322,6 +322,7 @@ def test_objects_of_json_are_told() -> None:
         pa.array([3.0, 1.0, float("nan"), 20.0]),
         pa.array([1.7e9 + 3, 1.7e9 + 1.5, None, 1.7e9 + 20]),
         pa.array(["1.75", "-1e-3", "-", "20"]),
+        pa.array(["2,300", "1,250", "", "1,002,000"]),
         pa.array([3, 1, None, 20], pa.duration("s")),
         pa.array([3, 1, None, 20], pa.time32("s")),
         pa.array([3, 1, None, 20], pa.decimal128(5, 2)),
