@@ -293,6 +293,14 @@ def test_words_among_numbers_make_categories_unless_they_are_few() -> None:
         assert plan_columns(chunk, target="label").columns[0].kind == kind
 
 
+def test_days_in_digits_are_times_where_the_column_is_a_clock() -> None:
+    cells = ["20240131", "20240201", "", "20240229"]
+    clock = Clock.settle("x", pa.chunked_array([cells]))
+    assert clock.found is not None
+    for forms, kind in ({"x": clock.found}, "time"), ({}, "number"):
+        assert features(cells, forms=forms)[0].columns[0].kind == kind
+
+
 def test_long_digits_name_things() -> None:
     assert features([f"{i % 7}" * 50 for i in range(60)])[0].columns[0].kind == "number"
     assert features([f"{i % 7 + 1}" * 51 for i in range(60)])[0].columns[0].kind == "category"

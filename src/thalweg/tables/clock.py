@@ -71,7 +71,7 @@ class Clock:
             return cls(_COUNTER, na)
         cells = trimmed(as_text(column)).drop_null()
         if form := _number_form(cells):
-            return cls(form, na)
+            return cls(form, na, FoundForm(form) if form in FORMS else None)
         found = form_of(cells)
         if found is None:
             example = cells[0].as_py()
