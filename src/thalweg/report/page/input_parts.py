@@ -124,7 +124,7 @@ def _rise(cause: Mapping[str, Any], metrics: Mapping[str, Any], axis: RowAxis) -
     rises = {change["row"]: change for change in metrics["changes"]}
     size = _size_in_words(cause, rises.get(cause["row"]), written)
     when = f"{axis.at(cause['row'])}{' for a short time' if 'short' in cause else ''}"
-    if not of_numbers and not _changed(cause) and few_label_changes(metrics) is not None:
+    if "confusion" in metrics and not _changed(cause) and few_label_changes(metrics) is not None:
         return f"The error rose {when}{size}: probably the label changed, which it hardly ever does."
     return f"The error rose {when}{size}{_why(cause, target, written, _none_of(metrics['inputs']), axis)}"
 
