@@ -358,6 +358,10 @@ def test_columns_that_are_absent_count_as_missing(table, capsys: pytest.CaptureF
     code, said, told = run(capsys, "predict", "out/model.thalweg", "absent.csv")
     assert (code, said) == (0, expected)
     assert told == "thalweg: absent.csv lacks 'a': its values count as missing\n"
+    Path("renamed.ndjson").write_text("".join(f'{{"A": 1, "b": {at / 7}}}\n' for at in range(30)))
+    code, said, told = run(capsys, "predict", "out/model.thalweg", "renamed.ndjson")
+    assert (code, said) == (0, expected)
+    assert told == "thalweg: renamed.ndjson has rows without 'a', and has 'A' besides: these values count as missing\n"
     Path("whole.csv").write_text("a,b\n1,2\n")
     last = run(capsys, "predict", "out/model.thalweg", "late.ndjson")[1].splitlines()[-1]
     assert last.partition(",")[2] == run(capsys, "predict", "out/model.thalweg", "whole.csv")[1].splitlines()[-1][2:]

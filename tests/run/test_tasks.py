@@ -49,6 +49,14 @@ def test_a_sorted_quantity_turns_into_regression_as_if_that_was_asked_for(capsys
     assert "warnings" not in metrics()
 
 
+def test_a_run_that_turned_does_not_announce_classes_again(capsys: pytest.CaptureFixture[str]) -> None:
+    income = np.where(np.arange(ROWS) < 1024, 100 * (AGE % 12), INCOME)
+    Path("rows.csv").write_text(table(np.arange(ROWS), income))
+    code, _, said = run(capsys, *(each for each in RUN if each != "--quiet"))
+    assert (code, metrics()["task"]) == (0, "regression")
+    assert said.count("classification: income holds 12 different whole numbers") == 1
+
+
 def test_a_pipe_is_stopped_and_classes_that_are_asked_for_are_kept(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

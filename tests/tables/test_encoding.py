@@ -57,7 +57,7 @@ def encoded_by_hand(plan: Plan, columns: dict[str, list[str]]) -> np.ndarray:
         for column in plan.columns:
             name = column.name
             cell = columns[name][i].strip()
-            words = ("", "na", "n/a", "nan", "null", "none", "?", "-")
+            words = ("", "na", "n/a", "nan", "null", "none", "nil", "?", "-")
             missing = cell == "" if column.kind == "category" else cell.lower() in words
             if column.kind == "number":
                 if missing:
@@ -259,7 +259,7 @@ def test_a_plan_of_an_earlier_version_keeps_its_frequent_categories() -> None:
 
 def test_names_of_rows_and_empty_columns_are_left_out_with_the_reason() -> None:
     assert "name the rows (60 different values in the first 60)" in settled(pa.array([f"n{i}" for i in range(60)]))[1]
-    told = "left out: all of the first 3 values are missing: empty or NA, N/A, NaN, null, none, ? or -"
+    told = "left out: all of the first 3 values are missing: empty or NA, N/A, NaN, null, none, nil, ? or -"
     assert told == settled(pa.array(["", "NA", "nan"]))[1]
     assert settled(pa.array([1, 2]), drop=["x"])[1] == "left out, as asked"
     assert settled(pa.array([1, 2]), reserved=["x"])[1] == "says when the label comes"

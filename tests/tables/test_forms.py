@@ -293,6 +293,19 @@ def test_words_among_numbers_make_categories_unless_they_are_few() -> None:
         assert plan_columns(chunk, target="label").columns[0].kind == kind
 
 
+def test_days_in_digits_are_times_where_the_column_is_a_clock() -> None:
+    cells = ["20240131", "20240201", "", "20240229"]
+    clock = Clock.settle("x", pa.chunked_array([cells]))
+    assert clock.found is not None
+    for forms, kind in ({"x": clock.found}, "time"), ({}, "number"):
+        assert features(cells, forms=forms)[0].columns[0].kind == kind
+
+
+def test_long_digits_name_things() -> None:
+    assert features([f"{i % 7}" * 50 for i in range(60)])[0].columns[0].kind == "number"
+    assert features([f"{i % 7 + 1}" * 51 for i in range(60)])[0].columns[0].kind == "category"
+
+
 def test_long_text_is_planned_in_linear_time() -> None:
     chunk = chunk_of(x=[f"{i} " + "rain on a river " * 20_000 for i in range(60)], y=["1"] * 60)
     told = plan_columns(chunk, target="label").describe()[0][2]  # hours, where each place of a cell begins a search
@@ -317,6 +330,7 @@ def test_objects_of_json_are_told() -> None:
         pa.array([3.0, 1.0, float("nan"), 20.0]),
         pa.array([1.7e9 + 3, 1.7e9 + 1.5, None, 1.7e9 + 20]),
         pa.array(["1.75", "-1e-3", "-", "20"]),
+        pa.array(["2,300", "1,250", "", "1,002,000"]),
         pa.array([3, 1, None, 20], pa.duration("s")),
         pa.array([3, 1, None, 20], pa.time32("s")),
         pa.array([3, 1, None, 20], pa.decimal128(5, 2)),

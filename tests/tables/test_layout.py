@@ -45,6 +45,7 @@ NAMED: dict[str, tuple[str, list[str]]] = {
     "quotes of one kind": ("'x'\t'y'\n1\t2\n", ["x", "y"]),
     "the same name": ("x,x,y,x\n1,2,3,4\n", ["x", "x.1", "y", "x.2"]),
     "names that others would get": ("x,x.1,x,,\n1,2,3,4,5\n", ["x", "x.1", "x.2", "", "Unnamed: 4"]),
+    "a name that a gap would get": (",x,,Unnamed: 2\n1,2,3,4\n", ["", "x", "Unnamed: 2.1", "Unnamed: 2"]),
     "flowers": ("5.1,3.5,setosa\n4.9,3.5,setosa\n", ["1", "2", "3"]),
     "cars": ("vhigh,vhigh,2,small,unacc\nvhigh,high,2,small,unacc\nlow,vhigh,3,big,acc\n", list("12345")),
     "letters": ("p,x,x,n\ne,x,y,n\np,y,x,k\n", list("1234")),
@@ -237,3 +238,10 @@ def test_arff_of_keel_names_its_target(tmp_path: Path) -> None:
     assert declared_target(str(path)) == ("Class", "Count")
     (chunk,) = chunks(open_source(path).blocks(), 10)
     assert [line[1] for line in plan_columns(chunk, target="Class").describe()] == ["number", "–", "number"]
+
+
+@pytest.mark.parametrize("name", ["x", ""])
+def test_any_number_of_equal_names_is_numbered(name: str) -> None:
+    head = ",".join([name] * 100_000) + "\n" + ",".join(["1.5"] * 100_000) + "\n"
+    names = layout_of(head.encode(), "wide.csv").names  # minutes, where each number is sought from 1 on
+    assert len(set(names)) == len(names) == 100_000

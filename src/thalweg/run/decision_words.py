@@ -72,11 +72,12 @@ def _heaviest_member(model: Any) -> tuple[float, NDArray[np.int64], NDArray[np.f
     if not core.is_sparse:
         return None
     state, shares = core.state(), core.shares().tolist() or [1.0]
+    of_dense = "member0_"
     while hasattr(model, "learner"):
-        model = model.learner
+        model, of_dense = model.learner, f"member0_{of_dense}"
     if getattr(model, "dense_features", 0):  # its members over dense columns come first
         shares = shares[-len(SPARSE_MEMBERS) :]
-        state = {name: values for name, values in state.items() if not name.startswith("member0_")}
+        state = {name: values for name, values in state.items() if not name.startswith(of_dense)}
     features, classes, best = state["feature_ids"], core.n_classes, None
     if not len(features):  # no row that was learned had any
         return None

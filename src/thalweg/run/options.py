@@ -155,7 +155,7 @@ class RunOptions:
     missing: Literal["mean", "error"] = _option(
         "mean",
         help="Treatment of missing values: mean (fill in the running mean, the default) or error. Missing are empty "
-        "cells, absent keys of NDJSON and, in columns of numbers or times, NA, N/A, NaN, null, none, ? and -.",
+        "cells, absent keys of NDJSON and, in columns of numbers or times, NA, N/A, NaN, null, none, nil, ? and -.",
     )
     na: tuple[str, ...] = _option(
         (),

@@ -20,6 +20,7 @@ from thalweg.run.explained import Explained, explained_rows
 from thalweg.store import load
 from thalweg.table_model import TableClassifier, TableModel, TableRegressor
 from thalweg.tables import Plan, Source, chunks, open_source
+from thalweg.tables.cells import brief
 from thalweg.tables.encoder import BadRows
 from thalweg.tables.opening import Format
 from thalweg.tables.rows import BadRow, Block
@@ -126,13 +127,17 @@ def _with_all_columns(blocks: Iterator[Block], plan: Plan, given: str, tell: Cal
         for file, note in block.notes:
             tell(f"{file} {note}")
         present = [name for name in names if name in block.table.column_names]
-        others = block.ignored and all(block.table.column(name).null_count == len(block.table) for name in present)
-        if not present or others:
+        # keys that the model does not know may be those of columns by other names
+        empty = [name for name in present if block.ignored and block.table.column(name).null_count == len(block.table)]
+        if empty == present:
             raise InvalidInput(f"{given} has none of the columns that the model learned from: {_listed(names)}")
         absent = [name for name in names if name not in present]
         if absent and not told:
             tell(f"{given} lacks {_listed(absent)}: {'their' if absent[1:] else 'its'} values count as missing")
-            told = True
+        elif empty and not told:
+            unknown = [f", and has {brief(key)!r} besides" for key in block.ignored if key not in plan.names][:1]
+            tell(f"{given} has rows without {_listed(empty)}{''.join(unknown)}: these values count as missing")
+        told |= bool(absent or empty)
         table = block.table
         for name in absent:
             table = table.append_column(name, pa.nulls(len(table), pa.string()))

@@ -59,7 +59,7 @@ class PossibleTasks:
 
     def turn_to_numbers(self) -> None:
         """Later rows showed that the target is a quantity: regression from here on."""
-        self._asked = "regression"
+        self._asked, self.found = "regression", None
 
     def settle(self, head: Chunk) -> Task:
         """The task by the first rows: numbers of which there are many, or with decimals, mean regression."""

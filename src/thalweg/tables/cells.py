@@ -22,9 +22,9 @@ LARGEST = 1e50
 #: Letters of a cell that a message shows.
 _SHOWN = 60
 #: How a missing number or time is written in text, in small or capital letters.
-MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
+MISSING = ("", "na", "n/a", "nan", "null", "none", "nil", "?", "-")
 #: The same for people, less the empty cell.
-OR_MISSING = "NA, N/A, NaN, null, none, ? or -"
+OR_MISSING = "NA, N/A, NaN, null, none, nil, ? or -"
 
 
 class BadCell(ValueError):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidInput
 from thalweg.option_names import option
 from thalweg.tables.cells import BadCell, brief, is_text, numbers, timestamps, trimmed, without
-from thalweg.tables.number_forms import is_number
+from thalweg.tables.number_forms import is_number, plain_numbers
 from thalweg.tables.rows import as_text
 from thalweg.tables.timestamps import FORMS, FoundForm, examples_in_words, form_of, times_in
 
@@ -71,7 +71,7 @@ class Clock:
             return cls(_COUNTER, na)
         cells = trimmed(as_text(column)).drop_null()
         if form := _number_form(cells):
-            return cls(form, na)
+            return cls(form, na, FoundForm(form) if form in FORMS else None)
         found = form_of(cells)
         if found is None:
             example = cells[0].as_py()
@@ -97,7 +97,7 @@ class Clock:
 
 def _number_form(cells: pa.ChunkedArray) -> str | None:
     """What most of the different cells count, where they are numbers."""
-    different = cells.unique()
+    different = _as_programs_write(cells.unique())
     found = [cell for cell in different.to_pylist() if is_number(cell)]
     if len(found) <= len(different) / 2:
         return None
@@ -117,7 +117,7 @@ def _numbers(column: pa.ChunkedArray, form: str) -> NDArray[np.int64]:
 
     if pa.types.is_duration(column.type):
         column = pc.cast(column, pa.int64())
-    cells: Any = trimmed(as_text(column))
+    cells: Any = _as_programs_write(trimmed(as_text(column)))
     if form == _COUNTER:
         try:
             found = pc.cast(cells, pa.int64())
@@ -132,6 +132,14 @@ def _numbers(column: pa.ChunkedArray, form: str) -> NDArray[np.int64]:
         at = int(far.argmax())
         raise BadCell(at, f"{brief(cells[at].as_py())!r} is too large for a time")
     return np.where(np.isnan(scaled), NEVER, np.nan_to_num(scaled).astype(np.int64))
+
+
+def _as_programs_write(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Cells with numbers such as 1,234,567 as programs write them, and all others as they are."""
+    import pyarrow.compute as pc
+
+    plain, wrong = plain_numbers(cells, ".")
+    return pc.if_else(wrong, cells, plain)
 
 
 def _is_whole(cell: str) -> bool:

@@ -19,7 +19,7 @@ import csv
 import io
 import itertools
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -346,13 +346,13 @@ def _unique(names: Sequence[str], notes: list[str]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     renamed: list[tuple[str, str]] = []
     given = set(names)
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
     for at, name in enumerate(names):
         free = name
         if name in found:
-            numbered = (f"{name}.{number}" if name else f"Unnamed: {at}" for number in itertools.count(1))
-            free = next(
-                each for each in itertools.islice(numbered, len(names) + 1) if each not in found and each not in given
-            )
+            stem = free = name or f"Unnamed: {at}"
+            while free in found or free in given:
+                free = f"{stem}.{next(numbers[stem])}"
             renamed.append((name, free))
         found[free] = None
     if renamed:

@@ -21,8 +21,8 @@ Decimal = Literal[".", ","]
 DECIMALS: tuple[Decimal, Decimal] = (".", ",")
 #: A number as programs write it. It never backtracks.
 NUMBER = re.compile(r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+", re.ASCII)
-#: A longer cell is written by no person.
-_LONGEST_NUMBER = 64
+#: A longer cell is written by no person, and one with more digits is beyond the numbers that can be learned.
+_LONGEST_NUMBER, _MOST_DIGITS = 64, 50
 #: Signs that may stand before or behind a number, of which a column has one.
 _UNITS = frozenset(
     [
@@ -68,7 +68,7 @@ def unit_of(cell: str) -> str | None:
     >>> unit_of("$1,234.50"), unit_of("(1.89)"), unit_of("1.5e3"), unit_of("12 kg")
     ('$', '', '', None)
     """
-    if len(cell) > _LONGEST_NUMBER or not any(sign.isdigit() for sign in cell):
+    if len(cell) > _LONGEST_NUMBER or not 0 < sum(map(str.isdigit, cell)) <= _MOST_DIGITS:
         return None
     unit = _OF_NUMBERS.sub("", cell)
     unit = "" if unit in ("e", "E") else unit

@@ -387,6 +387,8 @@ def _settle(
         return DurationColumn(name, indicator=column.null_count > 0)
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         return TimeColumn(name, hours=_has_hours(timestamps(column)))
+    if form is not None and is_text(column) and (times := _time(name, column, form)):
+        return times  # 20240131 would be a number
     try:
         values = numbers(column, decimal or ".")
     except BadCell:

@@ -128,7 +128,7 @@ class Target:
         encoded = (cells if is_text(cells) else names(cells)).combine_chunks().dictionary_encode()
         places: NDArray[np.int32] = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
         texts = names(pa.chunked_array([encoded.dictionary])).to_pylist()
-        written = [None if text is None else plain_label(text) for text in texts]
+        written = [None if text is None else plain_label(text) or None for text in texts]
         different = [label for label in dict.fromkeys(written) if label is not None]
         if len(different) < len(written):
             at = {label: place for place, label in enumerate(different)}
@@ -161,13 +161,14 @@ def quantity_among(values: NDArray[np.float64], times: NDArray[np.int64] | None 
 
 
 def plain_label(label: str) -> str:
-    """A whole number without a point; anything else as it is.
+    r"""A whole number without a point; anything else as it is, less zero bytes at its end, which NumPy does not keep.
 
     Examples
     --------
-    >>> plain_label("1.0"), plain_label("1.5"), plain_label("v1.0")
-    ('1', '1.5', 'v1.0')
+    >>> plain_label("1.0"), plain_label("1.5"), plain_label("v1.0"), plain_label("v1\0")
+    ('1', '1.5', 'v1.0', 'v1')
     """
+    label = label.rstrip("\0")
     whole = _WHOLE.fullmatch(label)
     return label if whole is None else whole[1]
 

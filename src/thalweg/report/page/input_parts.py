@@ -10,6 +10,7 @@ from thalweg.report.page.change_lines import extra_errors
 from thalweg.report.page.formats import count, counted, percent, short
 from thalweg.report.page.number_content import is_regression
 from thalweg.report.page.row_axis import RowAxis
+from thalweg.report.page.verdict import few_label_changes
 
 #: Columns that are listed, changes of a column that are, findings, and those of them that need no unfolding.
 _MOST_COLUMNS, _MOST_CHANGES, MOST_FINDINGS, _SHOWN = 40, 4, 60, 6
@@ -123,6 +124,8 @@ def _rise(cause: Mapping[str, Any], metrics: Mapping[str, Any], axis: RowAxis) -
     rises = {change["row"]: change for change in metrics["changes"]}
     size = _size_in_words(cause, rises.get(cause["row"]), written)
     when = f"{axis.at(cause['row'])}{' for a short time' if 'short' in cause else ''}"
+    if "confusion" in metrics and not _changed(cause) and few_label_changes(metrics) is not None:
+        return f"The error rose {when}{size}: probably the label changed, which it hardly ever does."
     return f"The error rose {when}{size}{_why(cause, target, written, _none_of(metrics['inputs']), axis)}"
 
 

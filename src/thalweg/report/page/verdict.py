@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from thalweg.report.page import rare_verdict
 from thalweg.report.page.calibration import calibration_finding
 from thalweg.report.page.content import Difference, Known, Metrics, Score
@@ -124,17 +127,23 @@ def findings(metrics: Metrics) -> list[str]:
 
 
 def _sorted_by_label(metrics: Metrics) -> list[str]:
-    """A warning where the label hardly ever changes, counted by the mistakes of no-change."""
+    """A warning where the label hardly ever changes."""
+    if (changes := few_label_changes(metrics)) is None:
+        return []
+    times = {1: "once", 2: "twice"}.get(changes, f"{count(changes)} times")
+    observed = f"The label changes only {times} in {counted(metrics['rows']['scored'], 'row')}"
+    return [sorted_hint(observed, metrics["run"]["options"], "label")]
+
+
+def few_label_changes(metrics: Mapping[str, Any]) -> int | None:
+    """How often the label changes, by the mistakes of no-change; None where that is more than a handful of times."""
     options, scored = metrics["run"]["options"], metrics["rows"]["scored"]
     by_class = sorted(sum(line) for line in metrics["confusion"]["counts"])
     mistakes = (metrics["scores"]["no_change"]["error"] or 0.0) * scored
     changes = round(mistakes / max(int(options.get("delay") or 0), 1))  # each is known so many rows later
     if options.get("label_time") or changes > max(_FEW_CHANGES, 2 * len(by_class) - 1):
-        return []
-    if not 0 < _ROWS_A_CHANGE * changes <= sum(by_class[:-1]):
-        return []
-    times = {1: "once", 2: "twice"}.get(changes, f"{count(changes)} times")
-    return [sorted_hint(f"The label changes only {times} in {counted(scored, 'row')}", options, "label")]
+        return None
+    return changes if 0 < _ROWS_A_CHANGE * changes <= sum(by_class[:-1]) else None
 
 
 def _coverage(metrics: Metrics) -> list[str]:
