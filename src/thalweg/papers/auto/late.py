@@ -225,21 +225,24 @@ def _recorded() -> Scores:
 # ---- what is printed ------------------------------------------------------------------------------------
 
 
-def members_in(of_case: ByModel) -> list[str]:
-    """The members among the models."""
-    return [name for name in of_case if name not in (AUTO, SHARE, NO_CHANGE, *FORESTS)]
-
-
 def best_member(of_case: ByModel, measure: str = "error") -> str:
-    """The member with the lowest error, or log-loss."""
-    return min(members_in(of_case), key=lambda name: getattr(of_case[name], measure))
+    """The member with the lowest error or log-loss, or with the highest area under the curve."""
+    members = [name for name in of_case if name not in (AUTO, SHARE, NO_CHANGE, *FORESTS)]
+    return (max if measure == "roc_auc" else min)(members, key=lambda name: getattr(of_case[name], measure))
 
 
 def outcome(study: LateStudy) -> Outcome:
     """Errors and log-losses beside those of the best member, and their geometric means at each delay."""
     scores = study.scores()
     findings = tuple(
-        Finding(PAPER, ITEM, stream, name, each.error, more={"delay": delay, **_others(each)})
+        Finding(
+            PAPER,
+            ITEM,
+            stream,
+            name,
+            each.error,
+            more={"delay": delay, "log_loss": each.log_loss, "roc_auc": each.roc_auc},
+        )
         for (stream, delay), of_case in scores.items()
         for name, each in of_case.items()
         if name not in FORESTS or study.with_moa
@@ -260,17 +263,17 @@ def outcome(study: LateStudy) -> Outcome:
     )
 
 
-def _others(each: LateScore) -> dict[str, float]:
-    return {name: value for name, value in each._asdict().items() if name != "error" and value is not None}
-
-
 def _table(scores: Scores) -> Printed:
-    headers = ("", "rows\nlate", "Auto", "best\nmember", "ratio", "running\nshare", "no\nchange", "ARF\n30", "SRP\n30")
-    groups = {
-        title: [_line(case, of_case, measure) for case, of_case in scores.items()]
-        for title, measure in MEASURES.items()
-    }
-    return tables.sections((*headers, "the best member"), groups, left=(0, len(headers)))
+    headers = ("rows late, the best member", "Auto", "best", "ratio", "share", "no\nchange", "ARF\n30", "SRP\n30")
+    rows: list[tables.Line] = []
+    for title, measure in MEASURES.items():
+        stream = ""
+        for case, of_case in scores.items():
+            if case[0] != stream:
+                stream = case[0]
+                rows.append(tables.Styled([f"{stream}, {title}"], "bold"))
+            rows.append(_line(case, of_case, measure))
+    return tables.lines(headers, rows, gap=1)
 
 
 def _line(case: Case, of_case: ByModel, measure: str) -> Sequence[str]:
@@ -278,33 +281,29 @@ def _line(case: Case, of_case: ByModel, measure: str) -> Sequence[str]:
     names = (SHARE, NO_CHANGE, *FORESTS) if measure == "error" else (SHARE,)
     values = [getattr(of_case[name], measure) if name in of_case else None for name in (AUTO, best, *names)]
     cells = ["" if value is None else f"{value:.4f}".removeprefix("0") for value in values]
-    ratio = values[0] / values[1] if values[1] else float("nan")
-    return [case[0], str(case[1]), *cells[:2], f"{ratio:.3f}", *cells[2:], *[""] * (6 - len(cells)), best]
+    ratio = f"{values[0] / values[1]:.3f}" if values[1] else ""
+    return [f"{case[1]:>3}  {best}", *cells[:2], ratio, *cells[2:]]
 
 
 def _summary(scores: Scores) -> Iterator[str]:
     for late in dict.fromkeys(delay for _, delay in scores):
         cases = {stream: of_case for (stream, delay), of_case in scores.items() if delay == late}
         beyond = {name: distance for name, of_case in cases.items() if (distance := _ratio(of_case) - 1.0) > TOLERATED}
-        yield f"Labels {late if late == BY_TIME else f'{late} rows late'}, geometric means over {_streams(cases)}:"
+        yield f"Labels {late}{' rows late' * (late != BY_TIME)}, geometric means over {len(cases)}:"
         for title, measure in MEASURES.items():
             means = [f"{name or 'best member'} {_mean(cases, name, measure)}" for name in (AUTO, None, SHARE)]
             yield f"  {title}: {', '.join(means)}"
-        others = "".join(f", {name} {distance:+.1%}" for name, distance in beyond.items())
-        near = len(cases) - len(beyond)
-        yield f"  within {TOLERATED:.0%} of the best member or ahead: {near} of {len(cases)}{others}"
+        behind = f"; behind on {', '.join(f'{name} ({by:+.1%})' for name, by in beyond.items())}" if beyond else ""
+        near = f"{len(cases) - len(beyond)} of {len(cases)}"
+        yield f"  within {TOLERATED:.0%} of the best member or ahead of it on {near}{behind}"
         beside = {name: of_case for name, of_case in cases.items() if set(FORESTS) <= set(of_case)}
         if beside:
             means = [f"{name} {_mean(beside, name)}" for name in (AUTO, *FORESTS)]
-            yield f"  error over {_streams(beside)} with MOA's: {', '.join(means)}"
+            yield f"  error over the {len(beside)} with MOA's: {', '.join(means)}"
     if (FLIGHTS, BY_TIME) in scores:
-        auc = {name: each.roc_auc or 0.0 for name, each in scores[FLIGHTS, BY_TIME].items()}
-        best = max(members_in(scores[FLIGHTS, BY_TIME]), key=auc.__getitem__)
-        yield f"{FLIGHTS}: ROC AUC {auc[AUTO]:.3f}, best member {auc[best]:.3f} ({best})"
-
-
-def _streams(cases: Mapping[str, Any]) -> str:
-    return f"{len(cases)} stream{'s' if len(cases) != 1 else ''}"
+        of_flights = scores[FLIGHTS, BY_TIME]
+        best = best_member(of_flights, "roc_auc")
+        yield f"{FLIGHTS}: ROC AUC {of_flights[AUTO].roc_auc:.3f}, {best} alone {of_flights[best].roc_auc:.3f}"
 
 
 def _ratio(of_case: ByModel) -> float:
