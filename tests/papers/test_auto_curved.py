@@ -136,6 +136,7 @@ def test_moa_predicts_each_row_before_it_learns_it(monkeypatch: pytest.MonkeyPat
         monkeypatch.setitem(sys.modules, module.__name__, module)
     y = np.array([0, 1, 1, 2, 0])
     assert Moa("LastLabel", 7)(np.zeros((5, 1)), y).tolist() == [-1, 0, 1, 1, 2]
+    assert Moa("LastLabel", 7, delay=2)(np.zeros((5, 1)), y).tolist() == [-1, -1, -1, 0, 1]
 
 
 def test_without_capymoa_its_models_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,6 @@ def test_every_model_sees_the_same_rows_and_the_recall_counts_alerts(monkeypatch
     assert rare.score(p, y).recall == 0.75
 
 
-def test_moas_models_belong_to_two_items() -> None:
-    with pytest.raises(InvalidParameter, match="items curved and rare"):
+def test_moas_models_belong_to_three_items() -> None:
+    with pytest.raises(InvalidParameter, match="items curved, rare, late"):
         reproduce.reproduce(["recovery"], with_moa=True)

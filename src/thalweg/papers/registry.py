@@ -151,10 +151,10 @@ PAPERS: Mapping[str, Paper] = {
             "Our own study",
             "The untuned default beside its members, the baselines and River",
             ("data", "generated", "ranks", "fig-ranks", "fig-weights"),
-            on_request=("forest", "curved", "recovery", "decisions", "rare", "numbers"),
+            on_request=("forest", "curved", "recovery", "decisions", "rare", "numbers", "late"),
             drawn=("curved", "recovery", "numbers"),
             slow_peers={
-                "with-moa": "MOA, 10 minutes in curved, 2 in rare",
+                "with-moa": "MOA, 10 minutes in curved, 2 in rare, half an hour in late",
                 "with-refitted": "refitted batch models, 13 minutes in curved",
             },
         ),

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,10 +80,16 @@ OURS: Mapping[str, Predict] = {
 }
 
 
+def on_record(item: str) -> list[dict[str, Any]]:
+    """The results of an item that are on record."""
+    kept = json.loads(files(__package__).joinpath("recorded.json").read_text(encoding="utf-8"))
+    return [finding for finding in kept if finding["item"] == item]
+
+
 def recorded() -> Scores:
     """Results on record, of all models."""
     kept: dict[str, dict[str, Score]] = {}
-    for finding in json.loads(files(__package__).joinpath("recorded.json").read_text(encoding="utf-8")):
+    for finding in on_record(ITEM):
         of_stream = kept.setdefault(finding["data"], {})
         of_stream[finding["model"]] = Score(finding["measured"], finding["microseconds"])
     return kept

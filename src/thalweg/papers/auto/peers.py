@@ -7,6 +7,7 @@ where there is none, which counts as a mistake.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -51,19 +52,23 @@ class Moa:
     #: Of a class in ``capymoa.classifier``.
     kind: str
     trees: int
+    #: A row is learned right after the row so many rows later is predicted.
+    delay: int = 0
 
     def __call__(self, X: NDArray[np.float64], codes: Codes) -> NDArray[Any]:
         """The predictions."""
         stream = import_module("capymoa.stream").NumpyStream(X, codes)
         make = getattr(import_module("capymoa.classifier"), self.kind)
         model = make(schema=stream.get_schema(), ensemble_size=self.trees)
-        predicted = np.full(len(codes), -1)
+        predicted, waiting = np.full(len(codes), -1), deque[Any]()
         for row in range(len(codes)):
             instance = stream.next_instance()
             given = model.predict(instance)
             if given is not None:
                 predicted[row] = given
-            model.train(instance)
+            waiting.append(instance)
+            if len(waiting) > self.delay:
+                model.train(waiting.popleft())
         return predicted
 
 

@@ -9,8 +9,8 @@ Where comparisons stop
 1. River goes 50,000 rows into Covertype, which is therefore twice in the table; ranks use the part that all have seen.
 2. Streams are not a sample of anything, and some are kin (ELEC2 twice, four Gaussians): Friedman's p is a description.
 3. The adaptive random forest is an item of its own, on request: it takes minutes for a single run.
-4. ``curved``, ``recovery``, ``decisions``, ``rare`` and ``numbers``, on request, are studies of their own
-   (`thalweg.papers.auto.curved`, `recovery`, `decisions`, `rare`, `numbers`).
+4. ``curved``, ``recovery``, ``decisions``, ``rare``, ``numbers`` and ``late``, on request, are studies of their own
+   (`thalweg.papers.auto.curved`, `recovery`, `decisions`, `rare`, `numbers`, `late`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from thalweg.errors import DataUnavailable, InvalidParameter
 from thalweg.evaluate import friedman, nemenyi_difference, prequential
 from thalweg.learners.auto import AutoClassifier
-from thalweg.papers.auto import curved, decisions, numbers, rare, recovery
+from thalweg.papers.auto import curved, decisions, late, numbers, rare, recovery
 from thalweg.papers.auto.study import (
     AUTO,
     BANK,
@@ -56,7 +56,7 @@ TOLERATED = 0.03
 WEIGHT_BLOCK = 336
 
 #: Items with a study of their own.
-_APART = (curved.ITEM, recovery.ITEM, decisions.ITEM, rare.ITEM, numbers.ITEM)
+_APART = (curved.ITEM, recovery.ITEM, decisions.ITEM, rare.ITEM, numbers.ITEM, late.ITEM)
 _TITLES = {"data": "Data sets", "generated": "Generated streams"}
 _NOTES = (
     "Share of wrong predictions, test-then-train. Linear members of AutoClassifier alone, behind "
@@ -78,9 +78,10 @@ def reproduce(
 ) -> list[Outcome]:
     """Measure what the items need, each only once; see `thalweg.papers.registry.Reproduction`."""
     wanted = PAPERS[PAPER].wanted(items, runs)
-    if (with_moa and not {curved.ITEM, rare.ITEM} & set(wanted)) or (with_refitted and curved.ITEM not in wanted):
+    of_moa = (curved.ITEM, rare.ITEM, late.ITEM)
+    if (with_moa and not set(of_moa) & set(wanted)) or (with_refitted and curved.ITEM not in wanted):
         raise InvalidParameter(
-            f"MOA's models belong to the items {curved.ITEM} and {rare.ITEM}, refitted ones to {curved.ITEM}, "
+            f"MOA's models belong to the items {', '.join(of_moa)}, refitted ones to {curved.ITEM}, "
             f"got {', '.join(wanted)}"
         )
     if "forest" in wanted:
@@ -106,6 +107,9 @@ def reproduce(
         elif item == numbers.ITEM:
             on_numbers = numbers.NumberStudy(runs=runs, seed=seed, workers=workers, progress=progress)
             outcomes.append(replace(numbers.outcome(on_numbers), timing=on_numbers.timing()))
+        elif item == late.ITEM:
+            on_late = late.LateStudy(workers=workers, with_moa=with_moa, progress=progress)
+            outcomes.append(replace(late.outcome(on_late), timing=on_late.timing()))
         else:
             after = recovery.RecoveryStudy(runs=runs, seed=seed, workers=workers, progress=progress)
             outcomes.append(replace(recovery.outcome(after), timing=after.timing()))
