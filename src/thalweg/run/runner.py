@@ -230,7 +230,7 @@ class RunEngine:
         predicted = self.task.predict(batch, self._stretches(batch), self.late.waiting, now)
         self.model_seconds += time.thread_time() - began
         if self.against is not None:
-            self.against.take(batch, predicted["model"])
+            self.against.take(batch, self.task.known_targets(batch.labels), predicted["model"])
         self._remember(batch, len(batch.learned))
         self.learned += len(batch.learned)
         if self.watch is not None:
@@ -339,8 +339,8 @@ class RunEngine:
             )
         plan = self.task.settle(head, plan, self.clocks)
         self.alerts.settle(self.task.alert_metrics(), watched_names(plan), self.task.name)
-        self.against = self.new_against(plan)
         _split_columns(self.task.model, plan)
+        self.against = self.new_against(plan)
         self.notices.odd(unused_hashing(self.options, plan))
         self.notices.odd(f"column {name!r} is {plan.left_out[name]}" for name in text_left_out)
         given = self.options
@@ -398,8 +398,10 @@ class RunEngine:
 
     def new_against(self, plan: Plan) -> Against | None:
         """The references that are asked for, without a row; None for none."""
-        asked, every = self.options.against, self.options.against_rows
-        return None if asked is None else Against(parse_against(asked), every, self.task.name, plan, self.options.seed)
+        given, task = self.options, self.task
+        if given.against is None:
+            return None
+        return Against(parse_against(given.against), given.against_rows, task.name, task.model, plan, given.seed)
 
     def processor_seconds(self) -> dict[str, float]:
         """Processor time of the model and of each reference, since this process began."""

@@ -6,6 +6,7 @@ from thalweg.report.page import rare_verdict
 from thalweg.report.page.calibration import calibration_finding
 from thalweg.report.page.content import Difference, Known, Metrics, Score
 from thalweg.report.page.formats import count, counted, lowest_coverage, per_hundred, percent, plain
+from thalweg.report.page.label_findings import delays_by_label, is_no_better_than_shares, shares_of_labels
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.standing import (
     Bar,
@@ -49,7 +50,7 @@ def headline(metrics: Metrics) -> str:
         said = rare_verdict.headline(metrics, asked)
     else:
         said = _compared(metrics) + (rare_verdict.balanced_accuracy(metrics) if question(metrics) else "")
-    return with_circumstances(said, metrics, "label")
+    return with_circumstances(said, metrics, "label", lambda loss: f"error {percent(loss)}")
 
 
 def _question_beside_error(metrics: Metrics) -> rare_verdict.Question | None:
@@ -78,6 +79,8 @@ def _compared(metrics: Metrics) -> str:
     against, error = f"{BASELINES[best]}, the best baseline", f"error {percent(scores['model']['error'])}"
     other = percent(scores[best]["error"])  # type: ignore[literal-required]
     both = f"{error} against {other}" if gap else f"{error}, the same"
+    if best == "majority" and is_no_better_than_shares(metrics):
+        return f"No better than the share of each label known at the time: {both}."
     match standing(_beside_best(metrics)):
         case "better":
             return f"Better than {against}: {error}, {per_hundred(gap)} fewer mistakes in 100 rows."
@@ -120,6 +123,7 @@ def findings(metrics: Metrics) -> list[str]:
             f"and {_gap(verdict['majority'], '', 'majority')}."
         )
         said += [compared, *_advice(standing(verdict["no_change"]), standing(verdict["majority"]))]
+    said += [*delays_by_label(metrics), *shares_of_labels(metrics)]
     return [*_sorted_by_label(metrics), *said, *_coverage(metrics), *calibration_finding(metrics)]
 
 
@@ -232,7 +236,9 @@ def _of_error(metrics: Metrics) -> list[Tile]:
     ):
         value: Known = model.get(key)  # type: ignore[assignment]
         if value is not None:
-            found.append(Tile(name, plain(value), "", meaning))
+            shares = metrics.get("label_shares") if key == "log_loss" else None
+            beside = "" if shares is None else f"shares of labels {plain(shares['log_loss'])}"
+            found.append(Tile(name, plain(value), beside, meaning))
     return found
 
 
