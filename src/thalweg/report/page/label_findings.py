@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from thalweg.report.page.content import Metrics
 from thalweg.report.page.formats import plain, short
 from thalweg.report.page.standing import standing
@@ -12,6 +14,8 @@ _UNITS = ((86_400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s"))
 _MANY_DAYS = 10
 #: Log-losses up to this ratio are near each other.
 _NEAR = 1.02
+#: Standard errors of the area under a ROC curve.
+_SURE = 3.0
 
 
 def duration(seconds: float) -> str:
@@ -49,11 +53,22 @@ def delays_by_label(metrics: Metrics) -> list[str]:
 
 
 def is_no_better_than_shares(metrics: Metrics) -> bool:
-    """Whether neither the log-loss nor the error is better than by the share of each label known at the time."""
-    shares = metrics.get("label_shares")
-    return shares is not None and not (
-        {"better", "unknown"} & {standing(shares["difference"]), standing(metrics["verdict"]["majority"])}
-    )
+    """Whether the share of each label known at the time does as well: by log-loss, by error, and without a ranking."""
+    shares, verdict = metrics.get("label_shares"), metrics["verdict"]
+    if shares is None or standing(verdict["no_change"]) == "worse" or _ranks(metrics):
+        return False
+    return not {"better", "unknown"} & {standing(shares["difference"]), standing(verdict["majority"])}
+
+
+def _ranks(metrics: Metrics) -> bool:
+    """Whether rows with the positive label have higher probabilities than others, beyond chance."""
+    rare = metrics.get("rare")
+    area = None if rare is None else rare["scores"]["model"].get("roc_auc")
+    if rare is None or area is None or not rare["share"]:
+        return False
+    rows = metrics["rows"]["scored"]
+    pairs = rare["share"] * (1.0 - rare["share"]) * rows**2
+    return area > 0.5 + _SURE * math.sqrt((rows + 1) / (12.0 * pairs))
 
 
 def shares_of_labels(metrics: Metrics) -> list[str]:
@@ -64,8 +79,8 @@ def shares_of_labels(metrics: Metrics) -> list[str]:
     both = f"log-loss {plain(own)} against {plain(shares['log_loss'])}"
     if not is_no_better_than_shares(metrics):
         return [f"Its probabilities beside the share of each label known at the time: {both}."]
-    probabilities = "near these shares" if own <= _NEAR * shares["log_loss"] else "worse than these shares"
+    which = "near" if own <= _NEAR * shares["log_loss"] else "worse than"
     return [
-        f"It is no better than the share of each label known at the time ({both}), and its probabilities are "
-        f"{probabilities}: nothing useful was learned from the columns."
+        f"Nothing useful was learned from the columns: its probabilities are {which} the share of each label known at "
+        f"the time ({both})."
     ]

@@ -79,8 +79,10 @@ def _compared(metrics: Metrics) -> str:
     against, error = f"{BASELINES[best]}, the best baseline", f"error {percent(scores['model']['error'])}"
     other = percent(scores[best]["error"])  # type: ignore[literal-required]
     both = f"{error} against {other}" if gap else f"{error}, the same"
-    if best == "majority" and is_no_better_than_shares(metrics):
-        return f"No better than the share of each label known at the time: {both}."
+    if is_no_better_than_shares(metrics):
+        log_loss = f"log-loss {plain(scores['model']['log_loss'])} against {plain(metrics['label_shares']['log_loss'])}"
+        majority = percent(scores["majority"]["error"])
+        return f"No better than the share of each label known at the time: {log_loss}, {error} against {majority}."
     match standing(_beside_best(metrics)):
         case "better":
             return f"Better than {against}: {error}, {per_hundred(gap)} fewer mistakes in 100 rows."
@@ -133,6 +135,8 @@ def _sorted_by_label(metrics: Metrics) -> list[str]:
     by_class = sorted(sum(line) for line in metrics["confusion"]["counts"])
     mistakes = (metrics["scores"]["no_change"]["error"] or 0.0) * scored
     changes = round(mistakes / max(int(options.get("delay") or 0), 1))  # each is known so many rows later
+    if mistakes > sum(by_class[:-1]):  # rare labels, each alone
+        return []
     if options.get("label_time") or changes > max(_FEW_CHANGES, 2 * len(by_class) - 1):
         return []
     if not 0 < _ROWS_A_CHANGE * changes <= sum(by_class[:-1]):
