@@ -237,9 +237,10 @@ class RunEngine:
             rows = self.watch.add_cells(plan, encoded.cells, encoded.X, number)
             predicted[INPUTS] = rows if before is None else np.concatenate([before, rows])
             self.watch.add_predictions(self.task.watched(predicted["model"][batch.carried :]))
-        scored = self.task.score(batch, predicted, plan, self.alerts.metrics)
-        if self.watch is not None:
-            self._watch_scored(self.watch, scored, batch, predicted[INPUTS])
+        for part in _by_prediction(batch, predicted["model"]):
+            scored = self.task.score(part, predicted, plan, self.alerts.metrics)
+            if self.watch is not None:
+                self._watch_scored(self.watch, scored, part, predicted[INPUTS])
         if self.predictions is None:
             self.predictions = self._begin()
         self.unpredicted += self.task.write(self.predictions, batch, known, predicted)
@@ -630,6 +631,14 @@ class Run(RunEngine):
         """The run is finished: there is nothing to continue from, and no use for files that a kill left unfinished."""
         (self.folder / options.CHECKPOINT).unlink(missing_ok=True)
         options.clear_unfinished(self.folder)
+
+
+def _by_prediction(batch: Batch, given: NDArray[Any]) -> list[Batch]:
+    """The batch cut so that of the rows learned in each part, those without a prediction come first."""
+    values = given[batch.learned]
+    has = values > 0 if values.dtype.kind == "i" else ~np.isnan(values)
+    cuts = np.flatnonzero(has[:-1] & ~has[1:]) + 1
+    return [replace(batch, learned=part) for part in np.split(batch.learned, cuts)] if len(cuts) else [batch]
 
 
 def _growing_chunk(rows: int) -> int:
