@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from thalweg.report.page.content import Metrics
 from thalweg.report.page.formats import plain, short
+from thalweg.report.page.rare_verdict import beside_chance, question, tone
 from thalweg.report.page.standing import standing
 
 #: Units of time, in seconds, with the next smaller one beside those that have one.
@@ -14,8 +13,6 @@ _UNITS = ((86_400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s"))
 _MANY_DAYS = 10
 #: Log-losses up to this ratio are near each other.
 _NEAR = 1.02
-#: Standard errors of the area under a ROC curve.
-_SURE = 3.0
 
 
 def duration(seconds: float) -> str:
@@ -47,8 +44,8 @@ def delays_by_label(metrics: Metrics) -> list[str]:
     else:
         times = f"{duration(latest)} after its row", duration(earliest)
     return [
-        f"Label {late} comes {times[0]}, label {early} {times[1]} (medians): {late} is underrepresented among the "
-        "known labels of recent rows."
+        f"Label {late} comes {times[0]}, label {early} after {times[1]} (medians): label {late} is underrepresented "
+        "among the known labels of recent rows."
     ]
 
 
@@ -61,14 +58,12 @@ def is_no_better_than_shares(metrics: Metrics) -> bool:
 
 
 def _ranks(metrics: Metrics) -> bool:
-    """Whether rows with the positive label have higher probabilities than others, beyond chance."""
-    rare = metrics.get("rare")
-    area = None if rare is None else rare["scores"]["model"].get("roc_auc")
-    if rare is None or area is None or not rare["share"]:
+    """Whether the positive label is ranked better than by chance, or its costs are lower than a baseline's."""
+    rare, asked = metrics.get("rare"), question(metrics)
+    if rare is None:
         return False
-    rows = metrics["rows"]["scored"]
-    pairs = rare["share"] * (1.0 - rare["share"]) * rows**2
-    return area > 0.5 + _SURE * math.sqrt((rows + 1) / (12.0 * pairs))
+    by_cost = asked == "costs" and tone(metrics, asked) == "better"
+    return by_cost or beside_chance(rare, metrics["rows"]["scored"]) == "better"
 
 
 def shares_of_labels(metrics: Metrics) -> list[str]:
@@ -76,11 +71,11 @@ def shares_of_labels(metrics: Metrics) -> list[str]:
     shares, own = metrics.get("label_shares"), metrics["scores"]["model"].get("log_loss")
     if shares is None or own is None:
         return []
-    both = f"log-loss {plain(own)} against {plain(shares['log_loss'])}"
     if not is_no_better_than_shares(metrics):
-        return [f"Its probabilities beside the share of each label known at the time: {both}."]
+        other = plain(shares["log_loss"])
+        return [f"Its log-loss is {plain(own)}; giving the share of each label known at the time has {other}."]
     which = "near" if own <= _NEAR * shares["log_loss"] else "worse than"
     return [
         f"Nothing useful was learned from the columns: its probabilities are {which} the share of each label known at "
-        f"the time ({both})."
+        f"the time (log-loss {plain(own)} against {plain(shares['log_loss'])})."
     ]
