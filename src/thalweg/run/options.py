@@ -230,8 +230,8 @@ class RunOptions:
     )
     against: str | None = _option(
         None,
-        help="Models to compare with, separated by commas: frozen and retrained (gradient boosting, fitted once to the "
-        "first labelled rows, or regularly to recent rows); prompt (the same model, had late labels come at once).",
+        help="Also score, separated by commas: frozen, retrained (gradient boosting fitted once or regularly), prompt "
+        "(the same model, had late labels come at once).",
         metavar="MODELS",
         added_later=True,
     )
