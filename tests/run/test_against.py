@@ -105,7 +105,7 @@ def test_the_terminal_says_what_was_saved_and_what_it_cost(
     assert set(json.loads(said)["timing"]["processor_seconds"]) == {"model", "frozen"}
     assert "timing" not in json.loads(Path("out/metrics.json").read_bytes())
     code, _, complaint = run(capsys, *plain, "--against", "frozen,frozen")
-    assert (code, "--against must be frozen, retrained, or both" in complaint) == (2, True)
+    assert (code, "--against must be frozen, retrained, prompt, or several" in complaint) == (2, True)
 
 
 def test_one_label_in_the_window_and_too_few_labels() -> None:

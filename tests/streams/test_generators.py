@@ -327,3 +327,17 @@ def test_topics_drift_gradually_and_change_at_once() -> None:
     assert shifts == pytest.approx([0.0, 0.25, 0.5, 1.0], abs=0.05)
     assert distance(frequencies(stream, 4999, 0), frequencies(stream, 5000, 1)) < 0.05
     assert distance(frequencies(stream, 4999, 0), frequencies(stream, 5000, 0)) > 0.9
+
+
+def test_labels_of_fraud_come_three_times_as_late_and_change_nothing_else() -> None:
+    X, y = Fraud(seed=3, label_delay=600, share=0.1).take(20_000)
+    plain, labels = Fraud(seed=3, share=0.1).take(20_000)
+    assert (X[:, :-1] == plain).all()
+    assert (y == labels).all()
+    delays = X[:, -1] - X[:, -3]
+    for label, mean in ((0, 600), (1, 1800)):
+        own = delays[y == label]
+        assert own.min() >= 0.5 * mean
+        assert own.max() <= 1.5 * mean
+        assert own.mean() == pytest.approx(mean, rel=0.02)
+    assert abs(np.corrcoef(X[:, -2], delays / (600 + 1200 * y))[0, 1]) < 0.03  # the merchant says nothing of it

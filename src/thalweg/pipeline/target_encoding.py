@@ -230,7 +230,7 @@ class _Core(CoreBefore):
         return getattr(self.last, "kept_size", 0)
 
     def scores(self, X: Floats, out: Floats, kept: NDArray[np.uint8] | None = None, /) -> None:
-        self.last.scores(self._as_counted(X), out, kept)
+        self.last.scores(self._as_counted(X), out, *(() if kept is None else (kept,)))
 
     def answer_one(self, x: Row, /) -> int:
         return int(self.last.answer_one(self._as_counted(self._reader.read(x)[None])[0]))

@@ -229,7 +229,8 @@ def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
         window = min(curve["window"], metrics["rows"]["scored"])
         yield "error", curves.draw_over_time(rows, errors, rate, title=what, window=window, changes=changes)
         if (beside := against_chart(metrics)) is not None:
-            yield "against", draw_chart(beside, f"{what}: beside gradient boosting", "error", changes)
+            title = f"{what}: {beside.title[0].lower()}{beside.title[1:]}"
+            yield "against", draw_chart(beside, title, "error", changes)
         if course["effective_rows"]:
             by_class, remembered_rows = remembered(metrics)
             memory = {name: _array(values) for name, values in remembered_rows.items()}

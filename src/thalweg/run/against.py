@@ -1,10 +1,11 @@
-"""What one would run otherwise: gradient boosting that is fitted once, or again and again, on the rows of a run.
+"""What one would run otherwise: gradient boosting that is fitted once, or again and again; and prompt labels.
 
-Both references are scikit-learn's `HistGradientBoostingClassifier` or `HistGradientBoostingRegressor`. They get the
-features of the model, and each label when the model does. ``frozen`` is fitted once, to the first labelled rows.
-``retrained`` is fitted every so many labelled rows, to the last ones. A fit is in force from the next row on, as if it
-took no time. The references work on a thread of their own, and what they predict depends on the rows alone. A
-checkpoint keeps the rows of the last fit, which is then repeated.
+``prompt`` is the model itself, had each label come with its row. The other two are scikit-learn's
+`HistGradientBoostingClassifier` or `HistGradientBoostingRegressor`. They get the features of the model, and each label
+when the model does. ``frozen`` is fitted once, to the first labelled rows. ``retrained`` is fitted every so many
+labelled rows, to the last ones. A fit is in force from the next row on, as if it took no time. All work on a thread of
+their own, and what they predict depends on the rows alone. A checkpoint keeps the rows of the last fit, which is then
+repeated.
 
 Cost: a fit takes O(window · features · trees), a prediction O(trees · depth), memory O(window · features).
 """
@@ -22,6 +23,7 @@ from thalweg.errors import InvalidParameter
 from thalweg.evaluate.averages import HistoryPoints, WindowedMean
 from thalweg.evaluate.late_labels import Batch
 from thalweg.option_names import option
+from thalweg.run.prompt_reference import PromptReference
 from thalweg.run.scoreboard import MOST_POINTS, WINDOW, BlockMeans, add_in_order
 from thalweg.tables import Plan
 from thalweg.tables.sparse_category import SparseCategoryColumn
@@ -54,10 +56,11 @@ class Reference:
 
     Examples
     --------
+    >>> from thalweg.evaluate.late_labels import LateLabels
     >>> frozen = Reference("frozen", task="regression", every=40, wide=(), seed=0)
     >>> X, y = np.arange(50.0).reshape(-1, 1), np.arange(50.0)
-    >>> order = np.stack([np.arange(50), ~np.arange(50)], axis=1).ravel()  # predict a row, then get its label
-    >>> predictions = frozen.follow(X, y, order)
+    >>> batch = LateLabels().plan(X, y, np.ones(50, dtype=bool), np.arange(1, 51))
+    >>> predictions = frozen.follow(batch, y)
     >>> int(np.isnan(predictions).sum()), frozen.fits
     (40, 1)
     """
@@ -74,9 +77,10 @@ class Reference:
         self._model: Any = None
         self._kept: list[tuple[Floats, NDArray[Any]]] = []
 
-    def follow(self, X: Floats, labels: NDArray[Any], order: NDArray[np.int64]) -> NDArray[Any]:
-        """Take the steps of an order; what is predicted for each row, 0 or NaN for those that are not."""
+    def follow(self, batch: Batch, targets: NDArray[Any]) -> NDArray[Any]:
+        """Take the steps of a batch; what is predicted for each row, 0 or NaN for those that are not."""
         began = time.thread_time()
+        X, labels, order = batch.X, batch.labels, batch.order
         numbers = self._task == "regression"
         found: NDArray[Any] = np.full(len(X), np.nan) if numbers else np.zeros(len(X), dtype=np.int64)
         came = self.labelled + np.cumsum(order < 0)
@@ -206,8 +210,8 @@ class ReferenceBoard:
 class Against:
     """The references of a run, one batch behind it on a thread of their own."""
 
-    def __init__(self, names: tuple[str, ...], every: int, task: str, plan: Plan, seed: int) -> None:
-        if plan.sparse_columns:
+    def __init__(self, names: tuple[str, ...], every: int, task: str, model: Any, plan: Plan, seed: int) -> None:
+        if plan.sparse_columns and names != ("prompt",):
             # Wide categories are sparse only beside such columns.
             names_of_sparse = [each.name for each in plan.sparse_columns if not isinstance(each, SparseCategoryColumn)]
             listed = ", ".join(map(repr, names_of_sparse))
@@ -217,7 +221,12 @@ class Against:
         self.every = every
         self._numbers = task == "regression"
         wide = (*(at for at, _ in plan.wide_categories), *([] if plan.key_place is None else [plan.key_place]))
-        self.references = {name: Reference(name, task=task, every=every, wide=wide, seed=seed) for name in names}
+        self.references = {
+            name: PromptReference(model)
+            if name == "prompt"
+            else Reference(name, task=task, every=every, wide=wide, seed=seed)
+            for name in names
+        }
         self.boards = {name: ReferenceBoard() for name in names}
         #: Predictions for rows whose label has not come yet, in the order of `LateLabels`.
         self._waiting = {name: np.empty(0) for name in names}
@@ -225,10 +234,10 @@ class Against:
         self._under_way: Future[None] | None = None
         self._threads: Any = None
 
-    def take(self, batch: Batch, model: NDArray[Any]) -> None:
-        """Follow a batch, of whose rows the model predicted these labels or numbers; an error is raised later."""
+    def take(self, batch: Batch, targets: NDArray[Any], model: NDArray[Any]) -> None:
+        """Follow a batch with targets as the model learns them, and what it predicted; an error is raised later."""
         self.finish()
-        self._under_way = self._worker.submit(self._follow, batch, model)
+        self._under_way = self._worker.submit(self._follow, batch, targets, model)
 
     def finish(self) -> None:
         """Wait for the batch in hand."""
@@ -236,10 +245,10 @@ class Against:
         if under_way is not None:
             under_way.result()
 
-    def _follow(self, batch: Batch, model: NDArray[Any]) -> None:
+    def _follow(self, batch: Batch, targets: NDArray[Any], model: NDArray[Any]) -> None:
         with self._one_thread():
             for name, reference in self.references.items():
-                given = reference.follow(batch.X, batch.labels, batch.order)
+                given = reference.follow(batch, targets)
                 given[: batch.carried] = self._waiting[name]
                 self._score(self.boards[name], batch, given, model)
                 self._waiting[name] = given[batch.waiting]
@@ -260,7 +269,7 @@ class Against:
         if self._numbers:
             board.add(np.abs(truth - own), np.abs(truth - others))
         else:
-            board.add(np.where(own > 0, own != truth, np.nan), (others != truth).astype(np.float64))
+            board.add(np.where(own != 0, own != truth, np.nan), (others != truth).astype(np.float64))
 
     def metrics(self) -> dict[str, Any]:
         """What ``metrics.json`` holds of the references; nothing in it depends on the clock."""

@@ -21,6 +21,8 @@ from thalweg.pipeline.over_columns import learner_of, over_columns
 from thalweg.run.alert_log import Terms
 from thalweg.run.alert_rules import OF_COLUMNS, OF_LABELS
 from thalweg.run.label_counts import LabelCounts
+from thalweg.run.label_delays import LabelDelays
+from thalweg.run.label_shares import LabelShares
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import LabelNumbers, LabelPredictions, confidences, joined_labels, probabilities_of
@@ -71,7 +73,10 @@ class Classification(Task):
         #: None in a run that was begun by an earlier version.
         self.label_counts: LabelCounts | None = LabelCounts()
         self.board = Scoreboard()
-        #: None in a run that was begun by an earlier version.
+        #: None in a run that was begun by an earlier version, as the next two are.
+        self.shares: LabelShares | None = LabelShares()
+        #: Of labels with times of their own.
+        self.delays: LabelDelays | None = None
         self.rare: RareScoreboard | None = RareScoreboard(options)
         #: Of a model of prediction sets; None in a run of one that was begun by an earlier version.
         self.sets = SetScoreboard(self.model.coverage) if hasattr(self.model, "follow_sets") else None
@@ -86,6 +91,8 @@ class Classification(Task):
 
     def settle(self, head: Chunk, plan: Plan, clocks: dict[str, Clock]) -> Plan:
         self.target.require_classes(head)
+        if self.options.label_time is not None:
+            self.delays = LabelDelays(counts=clocks[self.options.label_time].counts)
         if self.rare is not None and self.rare.alerts_asked is not None and self.rare.alerts_asked.unit:
             name = str(self.options.time)
             if clocks[name].counts:
@@ -159,6 +166,10 @@ class Classification(Task):
             predicted["held_labels"] = np.full(rows, None, dtype=object)
         if self.rare is not None and self.rare.alerts_asked is not None:
             predicted["period"] = np.full(rows, NEVER)
+        if self.shares is not None and "of_truth" in predicted:
+            predicted["share_of_truth"] = self.shares.of_truth(batch)
+        if self.delays is not None and now is not None:
+            self.delays.add(batch.labels[batch.carried :], now, batch.due[batch.carried :])
         words = self.names.words(batch.labels)
         members = MemberPredictions.none(rows) if batch.at_once else self._members_before(batch, waiting)
         pieces = [self._follow(batch, words, steps, members) for steps in stretches]
@@ -287,6 +298,8 @@ class Classification(Task):
                 positive=self.rare.number(self.names.known),
                 unpredicted=self.board.unpredicted,
             )
+        if self.shares is not None and "share_of_truth" in predicted:
+            self.shares.add(predicted["share_of_truth"][rows], predicted["of_truth"][rows])
         if self.sets is not None:
             self.sets.add(predicted["held"][rows], predicted["set_size"][rows])
         self.class_detector.add(plan.without_cells(batch.X)[rows], batch.labels[rows])
@@ -351,6 +364,8 @@ class Classification(Task):
             "names": self.names.known,
             **({} if self.label_counts is None else {"label_counts": self.label_counts.state()}),
             "board": self.board.state(),
+            **({} if self.shares is None else {"label_shares": self.shares.state()}),
+            **({} if self.delays is None else {"label_delays": self.delays.state()}),
             **({} if self.rare is None else {"rare": self.rare.state()}),
             **({} if self.sets is None else {"sets": self.sets.state()}),
             "probability_labels": self.probability_labels,
@@ -366,6 +381,12 @@ class Classification(Task):
         else:
             self.label_counts = None
         self.board.restore(plain["board"])
+        if "label_shares" in plain and self.shares is not None:
+            self.shares.restore(plain["label_shares"])
+        else:
+            self.shares = None
+        if "label_delays" in plain:
+            self.delays = LabelDelays.of_state(plain["label_delays"])
         if "rare" in plain and self.rare is not None:
             windows = {name[5:]: values for name, values in arrays.items() if name.startswith("rare ")}
             self.rare.restore(plain["rare"], windows)
@@ -393,6 +414,8 @@ class Classification(Task):
         order = sorted(np.flatnonzero(counts.any(axis=1)).tolist(), key=lambda at: natural_order(labels[at]))
         places = [at - 1 for at in order]
         scores = {name: board.score(name) for name in PREDICTORS}
+        shares = None if self.shares is None else self.shares.metrics()
+        delays = None if self.delays is None else self.delays.metrics(known)
         return {
             "verdict": {
                 name: blocks.interval(least=-(scores[name]["error"] or 0.0)) for name, blocks in board.blocks.items()
@@ -406,6 +429,8 @@ class Classification(Task):
                 "unpredicted": int(counts[:, 0].sum()) + board.unpredicted,
             },
             "calibration": board.calibration(),
+            **({} if shares is None else {"label_shares": shares}),
+            **({} if delays is None else {"label_delays": delays}),
             **({} if self.rare is None else {"rare": self.rare.metrics(board.confusion, known, places)}),
             **({} if self.sets is None else {"sets": self.sets.metrics()}),
             "changes": self.detector.changes(),

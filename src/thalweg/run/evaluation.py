@@ -73,8 +73,9 @@ def run(
         When the label of each row comes, in the same form. Needs ``time``.
     rows : int, optional
         Rows to evaluate; by default all, or the length of a Stream.
-    against : sequence of {"frozen", "retrained"}, optional
-        Also score gradient boosting, fitted once or every ``against_rows`` labelled rows. Refused with columns of text.
+    against : sequence of {"frozen", "retrained", "prompt"}, optional
+        Also score gradient boosting, fitted once or every ``against_rows`` labelled rows, or ``prompt``, the same model
+        had its late labels come at once. Boosting is refused with columns of text.
     against_rows : int, default 2000
         Labelled rows of the first fit, and between fits. From the second on, a fit uses the last five times as many.
     **options

@@ -65,7 +65,7 @@ GENERATORS: Mapping[str, Generator] = {
     "fraud": Generator(
         "Fraud",
         "six numbers, a clock, a shop; 1 % fraud, which changes",
-        spelled={"time": _as_times, "merchant": _as_merchants},
+        spelled={"time": _as_times, "merchant": _as_merchants, "known_at": _as_times},
     ),
     "topics": Generator(
         "DriftingTopics", "texts; topics that change gradually and at once", spelled={"text": _as_texts}

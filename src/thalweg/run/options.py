@@ -230,8 +230,8 @@ class RunOptions:
     )
     against: str | None = _option(
         None,
-        help="Gradient boosting to compare with: frozen (fitted once to the first labelled rows), retrained (fitted "
-        "regularly to recent rows) or frozen,retrained.",
+        help="Also score, separated by commas: frozen, retrained (gradient boosting fitted once or regularly), prompt "
+        "(the same model, had late labels come at once).",
         metavar="MODELS",
         added_later=True,
     )
@@ -309,7 +309,10 @@ class RunOptions:
         if self.costs is not None:
             parse_costs(self.costs)
         if self.against is not None:
-            parse_against(self.against)
+            names = parse_against(self.against)
+            if "prompt" in names and not self.delay and self.label_time is None:
+                late = f"{option('delay')} or {option('label_time')}"
+                raise InvalidParameter.of_option("against", f"name prompt only with {late}", self.against)
         if self.alerts is not None and AlertsAsked.parse(self.alerts).unit and self.time is None:
             rule = (
                 f"name the column of row times, which {option('alerts', self.alerts)} needs (100/10000rows needs none)"

@@ -70,7 +70,7 @@ def parse_costs(text: str) -> dict[str, float]:
 
 
 #: Models that a run can be compared with, and labelled rows of the first fit and between fits.
-REFERENCES, REFERENCE_ROWS = ("frozen", "retrained"), 2000
+REFERENCES, REFERENCE_ROWS = ("frozen", "retrained", "prompt"), 2000
 
 
 def parse_against(text: str) -> tuple[str, ...]:
@@ -83,5 +83,5 @@ def parse_against(text: str) -> tuple[str, ...]:
     """
     given = [name.strip() for name in text.split(",")]
     if not set(given) <= set(REFERENCES) or len(set(given)) < len(given):
-        raise InvalidParameter.of_option("against", f"be {', '.join(REFERENCES)}, or both with a comma between", text)
+        raise InvalidParameter.of_option("against", f"be {', '.join(REFERENCES)}, or several with commas between", text)
     return tuple(name for name in REFERENCES if name in given)

@@ -230,16 +230,17 @@ class RunEngine:
         predicted = self.task.predict(batch, self._stretches(batch), self.late.waiting, now)
         self.model_seconds += time.thread_time() - began
         if self.against is not None:
-            self.against.take(batch, predicted["model"])
+            self.against.take(batch, self.task.known_targets(batch.labels), predicted["model"])
         self._remember(batch, len(batch.learned))
         self.learned += len(batch.learned)
         if self.watch is not None:
             rows = self.watch.add_cells(plan, encoded.cells, encoded.X, number)
             predicted[INPUTS] = rows if before is None else np.concatenate([before, rows])
             self.watch.add_predictions(self.task.watched(predicted["model"][batch.carried :]))
-        scored = self.task.score(batch, predicted, plan, self.alerts.metrics)
-        if self.watch is not None:
-            self._watch_scored(self.watch, scored, batch, predicted[INPUTS])
+        for part in _by_prediction(batch, predicted["model"]):
+            scored = self.task.score(part, predicted, plan, self.alerts.metrics)
+            if self.watch is not None:
+                self._watch_scored(self.watch, scored, part, predicted[INPUTS])
         if self.predictions is None:
             self.predictions = self._begin()
         self.unpredicted += self.task.write(self.predictions, batch, known, predicted)
@@ -339,8 +340,8 @@ class RunEngine:
             )
         plan = self.task.settle(head, plan, self.clocks)
         self.alerts.settle(self.task.alert_metrics(), watched_names(plan), self.task.name)
-        self.against = self.new_against(plan)
         _split_columns(self.task.model, plan)
+        self.against = self.new_against(plan)
         self.notices.odd(unused_hashing(self.options, plan))
         self.notices.odd(f"column {name!r} is {plan.left_out[name]}" for name in text_left_out)
         given = self.options
@@ -398,8 +399,10 @@ class RunEngine:
 
     def new_against(self, plan: Plan) -> Against | None:
         """The references that are asked for, without a row; None for none."""
-        asked, every = self.options.against, self.options.against_rows
-        return None if asked is None else Against(parse_against(asked), every, self.task.name, plan, self.options.seed)
+        given, task = self.options, self.task
+        if given.against is None:
+            return None
+        return Against(parse_against(given.against), given.against_rows, task.name, task.model, plan, given.seed)
 
     def processor_seconds(self) -> dict[str, float]:
         """Processor time of the model and of each reference, since this process began."""
@@ -628,6 +631,14 @@ class Run(RunEngine):
         """The run is finished: there is nothing to continue from, and no use for files that a kill left unfinished."""
         (self.folder / options.CHECKPOINT).unlink(missing_ok=True)
         options.clear_unfinished(self.folder)
+
+
+def _by_prediction(batch: Batch, given: NDArray[Any]) -> list[Batch]:
+    """The batch cut so that of the rows learned in each part, those without a prediction come first."""
+    values = given[batch.learned]
+    has = values > 0 if values.dtype.kind == "i" else ~np.isnan(values)
+    cuts = np.flatnonzero(has[:-1] & ~has[1:]) + 1
+    return [replace(batch, learned=part) for part in np.split(batch.learned, cuts)] if len(cuts) else [batch]
 
 
 def _growing_chunk(rows: int) -> int:

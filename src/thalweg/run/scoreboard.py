@@ -47,6 +47,10 @@ class BlockMeans:
                     self.length *= 2
 
     @property
+    def rows(self) -> int:
+        return self._rows
+
+    @property
     def mean(self) -> float | None:
         """The mean of all rows."""
         return self._all / self._rows if self._rows else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thalweg.parameters import POSITIVE, Real, Rules, at_least
+from thalweg.parameters import NOT_NEGATIVE, POSITIVE, Real, Rules, at_least
 from thalweg.streams.concept import ConceptStream, Times
 from thalweg.streams.stream import Floats, Labels, Rows, standard_normals
 
@@ -34,18 +34,29 @@ class Fraud(ConceptStream):
         Row at which the concept changes.
     length : int >= 1
         Rows of the protocol. The stream itself is endless.
+    label_delay : float >= 0
+        Minutes after which it is known that a payment was honest: between half and one and a half times as many. With
+        more than 0, a last column, ``known_at``, has the minute at which the label of the row comes. It is no feature.
+    fraud_delay : positive float
+        The label of a fraud takes so many times as long.
 
     Examples
     --------
     >>> X, y = Fraud(seed=1).take(10_000)
     >>> X.shape, int(y.sum())
     ((10000, 8), 105)
+    >>> X, y = Fraud(seed=1, label_delay=60).take(10_000)
+    >>> delays = X[:, -1] - X[:, -3]
+    >>> float(np.median(delays[y == 0])), float(np.median(delays[y == 1]))
+    (60.0, 193.0)
     """
 
     share: float = 0.01
     shift: float = 2.6
     change: int = 30_000
     length: int = 60_000
+    label_delay: float = 0.0
+    fraud_delay: float = 3.0
 
     _rules = Rules(
         **ConceptStream._rules,
@@ -53,6 +64,8 @@ class Fraud(ConceptStream):
         shift=POSITIVE,
         change=at_least(0),
         length=at_least(1),
+        label_delay=NOT_NEGATIVE,
+        fraud_delay=POSITIVE,
     )
 
     @property
@@ -62,8 +75,8 @@ class Fraud(ConceptStream):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The numbers that matter, then the clock and the merchant, which do not."""
-        return (*_NUMBERS, "time", "merchant")
+        """The numbers that matter, then the clock and the merchant, which do not, and when the label comes."""
+        return (*_NUMBERS, "time", "merchant", *(["known_at"] if self.label_delay else []))
 
     @property
     def classes(self) -> Labels:
@@ -76,5 +89,9 @@ class Fraud(ConceptStream):
         moved = np.arange(len(_NUMBERS)) // 3 == (np.asarray(times)[..., None] >= self.change)
         numbers = standard_normals(uniforms[..., : len(_NUMBERS)]) + self.shift / np.sqrt(3) * moved * y[..., None]
         minute = np.broadcast_to(times, y.shape).astype(np.float64)
-        merchant = np.floor(uniforms[..., -2] * MERCHANTS)
-        return np.concatenate([numbers, minute[..., None], merchant[..., None]], axis=-1), y
+        among = uniforms[..., -2] * MERCHANTS
+        columns = [minute, np.floor(among)]
+        if self.label_delay:  # what the merchant leaves of its number is another one
+            delay = self.label_delay * np.where(y == 1, self.fraud_delay, 1.0)
+            columns.append(minute + np.round(delay * (0.5 + among - columns[1])))
+        return np.concatenate([numbers, np.stack(columns, axis=-1)], axis=-1), y

@@ -1,4 +1,4 @@
-"""What following the stream is worth: the model beside gradient boosting fitted once, and fitted again and again."""
+"""The model beside gradient boosting fitted once, and fitted again and again; and beside itself with prompt labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from thalweg.report.page.formats import count, counted, per_hundred, percent, sh
 from thalweg.report.page.number_content import is_regression
 from thalweg.report.page.standing import interval, standing
 
-_LOOKS = {"frozen": "c1", "retrained": "c2"}
+#: By reference, the look of its line and its name.
+_LINES = {
+    "frozen": ("c1", "frozen boosting"),
+    "retrained": ("c2", "retrained boosting"),
+    "prompt": ("c3", "prompt labels"),
+}
 
 
 def references_of(metrics: Mapping[str, Any]) -> References | None:
@@ -34,11 +39,14 @@ def reference_names(found: References) -> dict[str, str]:
     return {
         "frozen": f"Gradient boosting fitted once, to the first {every} labelled rows,",
         "retrained": f"Gradient boosting fitted every {every} labelled rows, to the last {window} at the most,",
+        "prompt": "The model with prompt labels",
     }
 
 
 def _finding(metrics: Mapping[str, Any], name: str, each: Reference, found: References) -> str:
     what, title = reference_names(found)[name], metrics["model"]["title"]
+    if name == "prompt":
+        return _cost_of_lateness(each, title, is_regression(metrics))
     if not each["rows"]:
         needed = f"{counted(found['every'], 'labelled row')} of a first fit"
         return f"{what} has nothing to show: the labels of the {needed} came too late, or were too few."
@@ -48,6 +56,19 @@ def _finding(metrics: Mapping[str, Any], name: str, each: Reference, found: Refe
         return f"{told}{short(each['model'])}. {_saved_of_numbers(each)}"
     told = f"{what} got {percent(each['loss'])} of the {rows} wrong, {title} {percent(each['model'])}."
     return f"{told} {_saved_mistakes(each)}"
+
+
+def _cost_of_lateness(each: Reference, title: str, numbers: bool) -> str:
+    if not each["rows"]:
+        return "No label came in time to say what the lateness of labels costs."
+    difference, written = each["difference"], short if numbers else percent
+    gap, rows = difference["difference"] or 0.0, f"last {counted(each['rows'], 'row')}"
+    had = f"a mean absolute error of {short(each['loss'])}" if numbers else f"an error of {percent(each['loss'])}"
+    had = f"Had {'target' if numbers else 'label'}s come at once, {title} would have had {had} over the {rows}"
+    ends = _ends(each, interval(difference, short if numbers else per_hundred, "fewer" if not numbers else "less"))
+    cost = "cost" if gap >= 0.0 else "saved"
+    much = f"{short(abs(gap))} a row" if numbers else f"{per_hundred(gap)} mistakes in 100 rows"
+    return f"{had}, not {written(each['model'])}. Lateness {cost} {much} ({ends}).{_chance(each)}"
 
 
 def _saved_mistakes(each: Reference) -> str:
@@ -87,10 +108,15 @@ def against_chart(metrics: Mapping[str, Any]) -> Chart | None:
         return None
     numbers = is_regression(metrics)
     lines = [Line(metrics["model"]["title"], curve["absolute_error" if numbers else "error"]["model"], "model")]
-    lines += [Line(f"{name} boosting", values, _LOOKS[name], dashed=True) for name, values in found["curve"].items()]
+    looks = {name: _LINES[name] for name in found["curve"]}
+    lines += [Line(looks[name][1], values, looks[name][0], dashed=True) for name, values in found["curve"].items()]
     what = "Mean absolute error" if numbers else "The share of wrong predictions"
-    caption = f"{what}, last {count(curve['window'])} rows, under the same delay of labels."
+    late = "under the same delay of labels"
     title = "Beside frozen and retrained models"
+    if "prompt" in looks:
+        late = "had labels come at once, and as they came" if len(looks) == 1 else f"{late}, or prompt"
+        title = "Beside prompt labels" if len(looks) == 1 else "Beside other models and prompt labels"
+    caption = f"{what}, last {count(curve['window'])} rows, {late}."
     return Chart("against", title, caption, "number" if numbers else "share", curve["rows"], (View("", tuple(lines)),))
 
 

@@ -254,7 +254,7 @@ class Sets(TypedDict):
 
 
 class Reference(TypedDict):
-    """Gradient boosting on the rows of the run; a loss is the share of mistakes, or the mean absolute error."""
+    """A reference on the rows of the run; a loss is the share of mistakes, or the mean absolute error."""
 
     fits: int
     rows: int  # that the model and the reference both predicted
@@ -269,7 +269,7 @@ class References(TypedDict):
 
     every: int  # labelled rows of a first fit, and between fits
     window: int  # last labelled rows that a later fit sees
-    references: dict[str, Reference]  # of "frozen" and "retrained"
+    references: dict[str, Reference]  # of "frozen", "retrained" and "prompt"
     curve: dict[str, Series]  # windowed losses at the points of the run's curve; null before the first fit
 
 
@@ -290,6 +290,23 @@ class ClassChange(TypedDict):
     row: int  # the first after the change
     found: int  # the row at which it was seen
     features: list[str]  # those that changed
+
+
+class LabelShares(TypedDict):
+    """The share of each label among those known at the time, as probabilities."""
+
+    log_loss: float
+    difference: Difference  # the model's log-loss less theirs
+
+
+class LabelDelays(TypedDict):
+    """How long labels took to come, of a run with ``--label-time``: a value of each for every label."""
+
+    kind: str  # "time", or "counter" of whole numbers that seem not to count since 1970
+    labels: list[str]
+    rows: list[int]
+    medians: list[float]  # seconds, or the counter's own; to 1.1 %
+    differ: list[str] | None  # the first and the last label, where the medians of those with 50 rows differ by 1.25
 
 
 class LabelWords(TypedDict):
@@ -400,6 +417,8 @@ class Metrics(TypedDict):
     confusion: Confusion
     calibration: Calibration | None  # null without probabilities
     rare: NotRequired[Rare]  # not in runs that were begun before there was one
+    label_shares: NotRequired[LabelShares]  # of a model with probabilities; not in runs of earlier versions
+    label_delays: NotRequired[LabelDelays]  # with --label-time
     sets: NotRequired[Sets]  # of a model of prediction sets
     against: NotRequired[References]  # with --against
     changes: list[Change]

@@ -46,7 +46,7 @@ def tone(metrics: NumberMetrics) -> Standing:
 
 def headline(metrics: NumberMetrics) -> str:
     """The model beside the best baseline, its error, how late targets came, and rows skipped, if many."""
-    return with_circumstances(_compared(metrics), metrics, "target")
+    return with_circumstances(_compared(metrics), metrics, "target", lambda loss: f"mean absolute error {short(loss)}")
 
 
 def _compared(metrics: NumberMetrics) -> str:

@@ -118,10 +118,10 @@ def tone(metrics: Metrics, asked: Question) -> Standing:
     if asked == "costs":
         return standing(_reference(metrics).difference)
     rare = _rare(metrics)
-    return "worse" if _no_change_wins(metrics) else _beside_chance(rare, metrics["rows"]["scored"])
+    return "worse" if _no_change_wins(metrics) else beside_chance(rare, metrics["rows"]["scored"])
 
 
-def _beside_chance(rare: Rare, rows: int) -> Standing:
+def beside_chance(rare: Rare, rows: int) -> Standing:
     """Whether the area under the ROC curve differs from one half, by its windows; of few, as ranks of single rows."""
     curve, area, share = rare["curve"], rare["scores"]["model"].get("roc_auc"), rare["share"]
     if curve is None or area is None or share is None:
@@ -165,7 +165,7 @@ def headline(metrics: Metrics, asked: Question) -> str:
         said = f"F1 {plain(model.get('f1'))}, where no-change has {plain(theirs)}"
     else:
         scores = f"PR AUC {plain(area)}, where no-change has {other} and chance {share}"
-        match _beside_chance(rare, metrics["rows"]["scored"]):
+        match beside_chance(rare, metrics["rows"]["scored"]):
             case "better":
                 said = f"Better than chance: {scores}"
             case "worse":

@@ -85,11 +85,13 @@ class Tile(NamedTuple):
     meaning: str
 
 
-def with_circumstances(said: str, metrics: Mapping[str, Any], thing: str) -> str:
-    """A headline; then how late labels or targets came, and how many rows were skipped, if many."""
+def with_circumstances(said: str, metrics: Mapping[str, Any], thing: str, loss: Callable[[float], str]) -> str:
+    """A headline; then how late labels or targets came, what that cost, and how many rows were skipped, if many."""
     rows, parts = metrics["rows"], [said]
     if rows["scored"] and (late := lateness(metrics["run"]["options"], thing)):
-        parts.append(f"{late.capitalize()}.")
+        prompt = metrics.get("against", {"references": {}})["references"].get("prompt")
+        had = "" if prompt is None or prompt["loss"] is None else f" Had they come at once: {loss(prompt['loss'])}."
+        parts.append(f"{late.capitalize()}.{had}")
     if rows["skipped"] >= _MANY_SKIPPED * rows["read"] > 0:
         parts.append(skipped_rows(metrics))
     return " ".join(parts)

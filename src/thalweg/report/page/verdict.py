@@ -9,6 +9,7 @@ from thalweg.report.page import rare_verdict
 from thalweg.report.page.calibration import calibration_finding
 from thalweg.report.page.content import Difference, Known, Metrics, Score
 from thalweg.report.page.formats import count, counted, lowest_coverage, per_hundred, percent, plain
+from thalweg.report.page.label_findings import delays_by_label, is_no_better_than_shares, shares_of_labels
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.standing import (
     Bar,
@@ -52,7 +53,7 @@ def headline(metrics: Metrics) -> str:
         said = rare_verdict.headline(metrics, asked)
     else:
         said = _compared(metrics) + (rare_verdict.balanced_accuracy(metrics) if question(metrics) else "")
-    return with_circumstances(said, metrics, "label")
+    return with_circumstances(said, metrics, "label", lambda loss: f"error {percent(loss)}")
 
 
 def _question_beside_error(metrics: Metrics) -> rare_verdict.Question | None:
@@ -81,6 +82,10 @@ def _compared(metrics: Metrics) -> str:
     against, error = f"{BASELINES[best]}, the best baseline", f"error {percent(scores['model']['error'])}"
     other = percent(scores[best]["error"])  # type: ignore[literal-required]
     both = f"{error} against {other}" if gap else f"{error}, the same"
+    if is_no_better_than_shares(metrics):
+        log_loss = f"log-loss {plain(scores['model']['log_loss'])} against {plain(metrics['label_shares']['log_loss'])}"
+        majority = percent(scores["majority"]["error"])
+        return f"No better than the share of each label known at the time: {log_loss}, {error} against {majority}."
     match standing(_beside_best(metrics)):
         case "better":
             return f"Better than {against}: {error}, {per_hundred(gap)} fewer mistakes in 100 rows."
@@ -123,6 +128,7 @@ def findings(metrics: Metrics) -> list[str]:
             f"and {_gap(verdict['majority'], '', 'majority')}."
         )
         said += [compared, *_advice(standing(verdict["no_change"]), standing(verdict["majority"]))]
+    said += [*delays_by_label(metrics), *shares_of_labels(metrics)]
     return [*_sorted_by_label(metrics), *said, *_coverage(metrics), *calibration_finding(metrics)]
 
 
@@ -141,6 +147,8 @@ def few_label_changes(metrics: Mapping[str, Any]) -> int | None:
     by_class = sorted(sum(line) for line in metrics["confusion"]["counts"])
     mistakes = (metrics["scores"]["no_change"]["error"] or 0.0) * scored
     changes = round(mistakes / max(int(options.get("delay") or 0), 1))  # each is known so many rows later
+    if mistakes > sum(by_class[:-1]):  # rare labels, each alone
+        return []
     if options.get("label_time") or changes > max(_FEW_CHANGES, 2 * len(by_class) - 1):
         return None
     return changes if 0 < _ROWS_A_CHANGE * changes <= sum(by_class[:-1]) else None
@@ -241,7 +249,9 @@ def _of_error(metrics: Metrics) -> list[Tile]:
     ):
         value: Known = model.get(key)  # type: ignore[assignment]
         if value is not None:
-            found.append(Tile(name, plain(value), "", meaning))
+            shares = metrics.get("label_shares") if key == "log_loss" else None
+            beside = "" if shares is None else f"shares of labels {plain(shares['log_loss'])}"
+            found.append(Tile(name, plain(value), beside, meaning))
     return found
 
 
