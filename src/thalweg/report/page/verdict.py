@@ -148,7 +148,7 @@ def few_label_changes(metrics: Mapping[str, Any]) -> int | None:
     mistakes = (metrics["scores"]["no_change"]["error"] or 0.0) * scored
     changes = round(mistakes / max(int(options.get("delay") or 0), 1))  # each is known so many rows later
     if mistakes > sum(by_class[:-1]):  # rare labels, each alone
-        return []
+        return None
     if options.get("label_time") or changes > max(_FEW_CHANGES, 2 * len(by_class) - 1):
         return None
     return changes if 0 < _ROWS_A_CHANGE * changes <= sum(by_class[:-1]) else None
