@@ -25,7 +25,7 @@ class MemberPredictions:
     ----------
     values : ndarray of bytes, shape (rows, bytes of a row)
     labels : sequence
-        The labels that the places refer to, at most 254 of them told apart.
+        The labels that the places refer to, of which 254 have a place.
 
     Examples
     --------
