@@ -50,19 +50,28 @@ class LabelShares:
         return found
 
     def add(self, share: Floats, model: Floats) -> None:
-        """Take in rows whose label has come: the share of it and the model's probability, NaN without one."""
-        known = ~(np.isnan(model) | np.isnan(share))
+        """Take in rows whose label has come: the share of it and the model's probability, NaN without one.
+
+        Rows with a label that was new then are left out: both give it no probability.
+        """
+        known = ~np.isnan(model) & (share > 0)
         own, others = surprise(share[known]), surprise(model[known])
         self._surprise = add_in_order(self._surprise, own)
         self._blocks.add(others - own)
 
     def metrics(self) -> dict[str, Any] | None:
-        """Log-loss of the shares, and the model's less it with an interval; None without a probability."""
+        """Log-losses of the shares and of the model, and their difference with an interval; None without one."""
         rows = self._blocks.rows
         if not rows:
             return None
         log_loss = self._surprise / rows
-        return {"log_loss": log_loss, "difference": self._blocks.interval(least=-log_loss)}
+        difference = self._blocks.interval(least=-log_loss)
+        return {
+            "rows": rows,
+            "log_loss": log_loss,
+            "model": log_loss + difference["difference"],
+            "difference": difference,
+        }
 
     def state(self) -> dict[str, Any]:
         return {"counts": self._counts.tolist(), "surprise": self._surprise, "blocks": self._blocks.state()}

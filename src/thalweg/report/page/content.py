@@ -295,7 +295,9 @@ class ClassChange(TypedDict):
 class LabelShares(TypedDict):
     """The share of each label among those known at the time, as probabilities."""
 
+    rows: int  # scored, whose label was not new then
     log_loss: float
+    model: float  # the model's over the same rows
     difference: Difference  # the model's log-loss less theirs
 
 

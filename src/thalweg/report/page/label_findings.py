@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from thalweg.report.page.content import Metrics
-from thalweg.report.page.formats import plain, short
+from thalweg.report.page.formats import counted, plain, short
 from thalweg.report.page.rare_verdict import beside_chance, question, tone
 from thalweg.report.page.standing import standing
 
@@ -68,14 +68,15 @@ def _ranks(metrics: Metrics) -> bool:
 
 def shares_of_labels(metrics: Metrics) -> list[str]:
     """The log-loss beside that of the shares."""
-    shares, own = metrics.get("label_shares"), metrics["scores"]["model"].get("log_loss")
-    if shares is None or own is None:
+    shares = metrics.get("label_shares")
+    if shares is None:
         return []
+    own, other = plain(shares["model"]), plain(shares["log_loss"])
     if not is_no_better_than_shares(metrics):
-        other = plain(shares["log_loss"])
-        return [f"Its log-loss is {plain(own)}; giving the share of each label known at the time has {other}."]
-    which = "near" if own <= _NEAR * shares["log_loss"] else "worse than"
+        rows = f"Over {counted(shares['rows'], 'row')} whose label was not new"
+        return [f"{rows}, its log-loss is {own}; giving the share of each label known at the time has {other}."]
+    which = "near" if shares["model"] <= _NEAR * shares["log_loss"] else "worse than"
     return [
         f"Nothing useful was learned from the columns: its probabilities are {which} the share of each label known at "
-        f"the time (log-loss {plain(own)} against {plain(shares['log_loss'])})."
+        f"the time (log-loss {own} against {other})."
     ]

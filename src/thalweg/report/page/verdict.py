@@ -83,7 +83,8 @@ def _compared(metrics: Metrics) -> str:
     other = percent(scores[best]["error"])  # type: ignore[literal-required]
     both = f"{error} against {other}" if gap else f"{error}, the same"
     if is_no_better_than_shares(metrics):
-        log_loss = f"log-loss {plain(scores['model']['log_loss'])} against {plain(metrics['label_shares']['log_loss'])}"
+        shares = metrics["label_shares"]
+        log_loss = f"log-loss {plain(shares['model'])} against {plain(shares['log_loss'])}"
         majority = percent(scores["majority"]["error"])
         return f"No better than the share of each label known at the time: {log_loss}, {error} against {majority}."
     match standing(_beside_best(metrics)):
@@ -249,9 +250,7 @@ def _of_error(metrics: Metrics) -> list[Tile]:
     ):
         value: Known = model.get(key)  # type: ignore[assignment]
         if value is not None:
-            shares = metrics.get("label_shares") if key == "log_loss" else None
-            beside = "" if shares is None else f"shares of labels {plain(shares['log_loss'])}"
-            found.append(Tile(name, plain(value), beside, meaning))
+            found.append(Tile(name, plain(value), "", meaning))
     return found
 
 
