@@ -158,6 +158,7 @@ class IntervalRegression:
         old, fresh = join.old, len(join.rows) - join.old
         given, before = nothing_given(model, join.rows, join.truth), join.remembered_before
         given["lower"][:old], given["upper"][:old] = before[:, _ENDS].T
+        given["predictions"][:old] = before[:, _ENDS].mean(axis=1)
         given["members"][:old] = before[:, _MEMBERS:]
         known = np.where(np.isnan(before[:, _NUMBER]), predicted, before[:, _NUMBER])
         number = np.concatenate([known.astype(np.int64), predicted + 1 + np.arange(fresh)])
