@@ -106,7 +106,6 @@ def follow_numbers(
     [nan, nan, 7.0, 7.0]
     """
 
-
     def named(part: slice | Places) -> Any:
         return rows[part] if names is None else NamedRows(rows[part], names)
 

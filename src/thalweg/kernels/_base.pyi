@@ -125,6 +125,9 @@ class Core:
         order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         answers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
         scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
+        kept: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
+        places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = ...,
     ) -> None: ...
     @overload
     def follow(
@@ -134,6 +137,9 @@ class Core:
         order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         answers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
         scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
+        kept: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
+        places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = ...,
     ) -> None: ...
     @overload
     def learn_then_test(
@@ -168,10 +174,14 @@ class Core:
         self,
         X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
         out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        kept: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
     ) -> None: ...
     @overload
     def scores(
-        self, X: SparseRows, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]
+        self,
+        X: SparseRows,
+        out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        kept: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
     ) -> None: ...
     @property
     def n_features(self) -> int: ...
@@ -199,6 +209,8 @@ class Core:
     def adapters(self) -> list[Any]: ...
     @property
     def n_voices(self) -> int: ...
+    @property
+    def kept_size(self) -> int: ...
     @property
     def n_members(self) -> int: ...
     def shares(self) -> NDArray[numpy.float64]: ...
@@ -270,7 +282,11 @@ def logistic(
 def logistic_bank(rates: Sequence[float]) -> Core: ...
 def persistence(features: int) -> Core: ...
 def no_change(features: int) -> Core: ...
-def majority(features: int) -> Core: ...
+def majority(features: int, keep: float = ..., doubt: float = ...) -> Core:
+    """
+    Counts of labels are multiplied by `keep` with each row; `doubt` is added to each that is not zero.
+    """
+
 def foreign(features: int, adapter: object) -> Core: ...
 def rate_bank(
     features: int,
@@ -536,11 +552,43 @@ class RegressionCore:
         self, X: SparseRows, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]
     ) -> None: ...
     @overload
-    def member_answers(
+    def opinions(
         self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
     ) -> NDArray[numpy.float64]: ...
     @overload
-    def member_answers(self, X: SparseRows) -> NDArray[numpy.float64]: ...
+    def opinions(self, X: SparseRows) -> NDArray[numpy.float64]:
+        """What members and mixtures of them answer: rows x outputs x as many."""
+
+    @overload
+    def follow(
+        self,
+        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        Y: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        newest: int,
+        answers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        lower: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        upper: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        opinions: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+        coverage: int,
+        by_step: bool = ...,
+    ) -> int: ...
+    @overload
+    def follow(
+        self,
+        X: SparseRows,
+        Y: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        newest: int,
+        answers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        lower: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        upper: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        opinions: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+        coverage: int,
+        by_step: bool = ...,
+    ) -> int: ...
     @property
     def n_features(self) -> int: ...
     @property
@@ -574,6 +622,8 @@ class RegressionCore:
 
     @property
     def n_members(self) -> int: ...
+    @property
+    def n_opinions(self) -> int: ...
     def shares(self) -> NDArray[numpy.float64]: ...
     def answer_one(
         self, x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None

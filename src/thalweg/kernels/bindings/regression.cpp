@@ -129,8 +129,8 @@ template <class Rows> void bind_rows(nb::class_<RegressionCore> &core) {
             return c.follow(rows, Y.data(), order.data(), order.size(), number.data(), newest, coverage,
                             {answers.data(), lower.data(), upper.data(), opinions.data()}, by_step);
           },
-          "X"_a, "Y"_a, "order"_a, "number"_a, "newest"_a, "answers"_a, "lower"_a, "upper"_a,
-          "opinions"_a, "coverage"_a, "by_step"_a = false);
+          "X"_a, "Y"_a, "order"_a, "number"_a, "newest"_a, "answers"_a, "lower"_a, "upper"_a, "opinions"_a,
+          "coverage"_a, "by_step"_a = false);
 }
 
 void bind_regression(nb::module_ &module) {

@@ -6,9 +6,9 @@
 // two lengths of a series each; each has its weights by each discount, and their mixtures are weighted by the absolute errors
 // that they made as predicted. Losses are relative to those of the mixtures.
 //
-// Until rows that were predicted have targets nothing is known of anyone, and members with short memories are far off where the
-// delay is long. All but the mean begin with a handicap, which fades as rows are judged; that of the first member, which has the
-// longest memory, is as large as the delay is long. O(members mixtures) a row.
+// Until rows that were predicted have targets nothing is known of anyone, and members that learn fast are far off where the delay
+// is long. Members begin with a handicap in proportion to the delay, the mean of all targets with that of some hundred rows; it
+// fades as rows are judged. O(members mixtures) a row.
 #pragma once
 
 #include <algorithm>
@@ -35,9 +35,9 @@ class LateMixing {
     losses.fill(0);
     mixture_losses.fill(0);
     levels.fill(0);
-    handicaps.fill(kHandicap);
-    handicaps[0] = std::min(kHandicap, delay / kCautious);
-    handicaps[mean] = judged = 0;
+    handicaps.fill(std::min(delay / kPatience, kMostHandicap));
+    handicaps[mean] = kMeanHandicap;
+    judged = 0;
     weigh();
   }
 
@@ -77,8 +77,7 @@ class LateMixing {
     }
     const double counts = counted(kMixtureSeries), keep = std::pow(kMixturesDiscount, counts);
     for (int64_t r = 0; r < kMixtures; r++)
-      mixture_losses[r] =
-          keep * mixture_losses[r] + counts * std::fabs(mixed[r] - y) / std::max(levels[1], kLeast);
+      mixture_losses[r] = keep * mixture_losses[r] + counts * std::fabs(mixed[r] - y) / std::max(levels[1], kLeast);
     for (double &each : handicaps) each *= std::pow(kFading, weight);
     weigh();
   }
@@ -105,7 +104,7 @@ class LateMixing {
   static constexpr int64_t kMemories = 3;
   static constexpr double kDiscounts[kMemories] = {0.98, 0.995, 0.999}, kSeries[] = {30, 300};  // of each judge
   static constexpr double kSharpness = 0.25, kMixturesDiscount = 0.998, kMixtureSeries = 100, kLevelDiscount = 0.999;
-  static constexpr double kHandicap = 40, kCautious = 250, kFading = 0.97;
+  static constexpr double kPatience = 60, kMostHandicap = 60, kMeanHandicap = 8, kFading = 0.97;
   static constexpr double kLeast = 1e-300;
 
   void have_room() {

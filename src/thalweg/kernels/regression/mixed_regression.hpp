@@ -77,8 +77,7 @@ class MixedTarget {
     const LateAnswers late(before, mixing.opinion_count(), level.origin, delay);
     if (late.come_late) mixing.come_late(delay);
     if (!first) {
-      if (!options.residual.empty())
-        judge_smooth(late.answers ? late.answers : answers, y, times * late.weight, limit);
+      if (!options.residual.empty()) judge_smooth(late.answers ? late.answers : answers, y, times * late.weight, limit);
       if (late.answers || !late.come_late) mixing.judge(answers, late.answers, y, times, limit, delay);
     }
     if (bank) bank->learn(z, Lanes(y) - lines, times, limit);

@@ -105,8 +105,7 @@ class SparseMixedTarget {
     const double given = mixing.mix(room.data()), limit = level.limit(), y = level.tamed(far, given);
     const LateAnswers late(before, opinion_count(), level.origin, delay);
     if (late.come_late) mixing.come_late(delay);
-    if (!first && (late.answers || !late.come_late))
-      mixing.judge(room.data(), late.answers, y, times, limit, delay);
+    if (!first && (late.answers || !late.come_late)) mixing.judge(room.data(), late.answers, y, times, limit, delay);
     for (SparseLinear &each : linear) each.learn(z, std::clamp(y - rest - each.answer(z), -limit, limit), times);
     const double answered = first ? 0 : level.origin + given;
     if (level.follow(far, given, limit, times)) {

@@ -166,15 +166,18 @@ class WithIntervals(StreamRegressor, abstract=True):
         rows: Floats = rows_for(X, self, "X")
         taught = np.zeros(len(rows), dtype=np.bool_)
         taught[~order[order < 0]] = True
-        learned, columns = as_targets(y[taught], int(taught.sum()), type(self).__name__)
-        core = self._ready(X, rows, self._columns if len(learned) == 0 else columns)
+        learned, columns = y[:0], self._columns
+        if taught.any():
+            learned, columns = as_targets(y[taught], int(taught.sum()), type(self).__name__)
+        core = self._ready(X, rows, columns)
         targets = np.full((len(rows), core.n_outputs), np.nan)
-        targets[taught] = learned
-        ends = [given[name].reshape(targets.shape) for name in ("predictions", "lower", "upper")]
+        targets[taught] = learned.reshape(-1, core.n_outputs)
+        answers, lower, upper = (given[name].reshape(targets.shape) for name in ("predictions", "lower", "upper"))
         untroubled = core.cuts[0] == 0
         place = self._place_of(core, coverage)
-        newest = core.follow(rows, targets, order, number, newest, *ends, given["members"], place)
-        self._keep_recent(rows[taught], learned)
+        newest = core.follow(rows, targets, order, number, newest, answers, lower, upper, given["members"], place)
+        if taught.any():
+            self._keep_recent(rows[taught], targets[taught])
         if untroubled and core.cuts[0] > 0:
             self._warn_of_cuts(core, stacklevel=5)
         return newest
