@@ -69,16 +69,20 @@ class LateMixing {
       lost[1][v] = std::fabs(error) / std::max(levels[1], kLeast);
     }
     const auto counted = [&](double series) { return weight * std::min(1.0, series / std::max(delay, 1.0)); };
+    double keeps[2 * kMemories];
     for (int64_t r = 0; r < kMixtures; r++) {
       const int64_t judge = r / kMemories;
-      const double counts = counted(kSeries[judge % 2]), keep = std::pow(kDiscounts[r % kMemories], counts);
+      const double counts = counted(kSeries[judge % 2]);
+      double &keep = keeps[r % (2 * kMemories)];  // both losses have the same
+      if (judge < 2) keep = std::pow(kDiscounts[r % kMemories], counts);
       double *own = losses.data() + r * members_;
       for (int64_t v = 0; v < members_; v++) own[v] = keep * own[v] + counts * lost[judge / 2][v];
     }
     const double counts = counted(kMixtureSeries), keep = std::pow(kMixturesDiscount, counts);
     for (int64_t r = 0; r < kMixtures; r++)
       mixture_losses[r] = keep * mixture_losses[r] + counts * std::fabs(mixed[r] - y) / std::max(levels[1], kLeast);
-    for (double &each : handicaps) each *= std::pow(kFading, weight);
+    const double fading = std::pow(kFading, weight);
+    for (double &each : handicaps) each *= fading;
     weigh();
   }
 
