@@ -122,9 +122,9 @@ def test_late_targets_are_learned_when_they_come_and_judge_what_was_predicted(ma
             answers[i] = twin.predict(X[this])[0]
             if has_intervals:
                 ends[:, this] = twin.predict_interval(X[this], 0.8)
-                members[i] = twin.member_predictions(X[this])
+                members[i] = answers[i] + (twin.member_predictions(X[this]) - answers[i]).astype(np.float32)
         if i >= delay and has_intervals:
-            then = members.get(i - delay, np.full((1, 18), np.nan))
+            then = members.get(i - delay, np.full((1, 30), np.nan))
             twin.learn_late(X[late], y[late], tuple(ends[:, late]), 0.8, delay=delay, member_predictions=then)
         elif i >= delay:
             twin.partial_fit(X[late], y[late])

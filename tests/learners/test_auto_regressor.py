@@ -47,7 +47,7 @@ def walked(model, X, y):
     answers, weights = [], []
     model.learn_one(X[0], y[0].item())
     for x, target in zip(X[1:], y[1:].tolist(), strict=True):
-        answers.append(model._core.member_answers(x[None])[0, 0])
+        answers.append(model._core.opinions(x[None])[0, 0, : model._core.n_members])
         weights.append(model._core.shares()[0])
         model.learn_one(x, target)
     return np.array(answers), np.array(weights)
@@ -128,7 +128,7 @@ def test_the_members_over_sparse_rows_and_their_mixture_are_their_slow_twins(den
         row = csr_array(X[[t]])
         if t:
             given.append(model.predict(row)[0])
-            answers.append(model.member_predictions(row)[0])
+            answers.append(model.member_predictions(row)[0, : model._core.n_members])
         assert model.predict_then_learn(row, y[[t]])[0] == (given[-1] if t else 0.0)
     answers, mean = np.array(answers), np.cumsum(y)[:-1] / np.arange(1, len(y))
     base, linear = np.append(y[0], mean), answers[:, : len(SPARSE_STEPS)]
@@ -442,7 +442,7 @@ def late_errors(delay, judged_then):
     noise = np.convolve(rng.normal(size=2510), np.ones(10), "valid")[:2500]
     y = X @ [1.0, -1.0, 0.5] + noise
     model = AutoRegressor(curved=False).partial_fit(X[:2], y[:2])
-    answers, members = np.full(len(y), np.nan), np.full((len(y), len(model.weights_)), np.nan)
+    answers, members = np.full(len(y), np.nan), np.full((len(y), model._core.n_opinions), np.nan)
     for now in range(2, len(y)):
         answers[now], members[now] = model.predict_one(X[now]), model.member_predictions(X[now : now + 1])[0]
         row = slice(now - delay, now - delay + 1)
@@ -462,7 +462,7 @@ def test_members_are_judged_by_what_they_said_when_the_row_was_predicted():
     np.testing.assert_allclose(one.weights_, other.weights_, atol=1e-9)
 
 
-@pytest.mark.parametrize("given", [np.zeros((2, 3)), [[np.nan] + [0.0] * 8] * 2, [[np.inf] * 9] * 2, "then"])
+@pytest.mark.parametrize("given", [np.zeros((2, 3)), [[np.nan] + [0.0] * 20] * 2, [[np.inf] * 21] * 2, "then"])
 def test_answers_of_members_that_cannot_be_are_refused(given):
     model = AutoRegressor(curved=False).partial_fit([[0.0], [1.0]], [0.0, 1.0])
     before = dumps(model)

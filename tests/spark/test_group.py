@@ -176,7 +176,7 @@ def test_a_regressor_learns_numbers_at_once_and_late(model, late):
             said[0, i] = twin.predict(named[i])[0]
             if ends:
                 said[1:, i : i + 1] = twin.predict_interval(named[i])
-                members[i] = twin.member_predictions(named[i])
+                members[i] = said[0, i] + (twin.member_predictions(named[i]) - said[0, i]).astype(np.float32)
         due = i - lag if late else i
         if late and ends and due >= 0:
             then, delay = members.get(due, np.full((1, task.members), np.nan)), min(i, 39) - due

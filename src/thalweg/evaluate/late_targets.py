@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,8 +15,9 @@ from thalweg.learners.base.rows import width_for_core
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 #: By name ("predictions", and of a model with intervals "lower", "upper" and "members"), a value or some for each row;
-#: NaN where the row was not predicted.
-Given: TypeAlias = dict[str, Floats]
+#: NaN where the row was not predicted. What members predicted is kept
+#: relative to the prediction, so that float32 is enough.
+Given: TypeAlias = dict[str, NDArray[Any]]
 
 
 def has_intervals(model: Any) -> bool:
@@ -33,8 +33,8 @@ def is_fitted(model: Any) -> bool:
 
 
 def members_of(model: Any, features: int, outputs: int = 1) -> int:
-    """How many numbers the members of a model with intervals predict for a row; none where it is no mixture."""
-    return int(model._make_core(features).n_members) * outputs
+    """How many numbers are kept of what the members of a model with intervals predict for a row."""
+    return int(model._make_core(features).n_opinions) * outputs
 
 
 def ends_with_width(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
@@ -49,7 +49,7 @@ def nothing_given(model: Any, rows: Floats, targets: Floats) -> Given:
     if has_intervals(model):
         members = members_of(model, width_for_core(rows), int(np.prod(targets.shape[1:])))
         shapes |= {"lower": targets.shape, "upper": targets.shape, "members": (len(targets), members)}
-    return {name: np.full(shape, np.nan) for name, shape in shapes.items()}
+    return {name: np.full(shape, np.nan, np.float32 if name == "members" else None) for name, shape in shapes.items()}
 
 
 def follow_numbers(
@@ -111,27 +111,28 @@ def follow_numbers(
 
     predictions, known = given["predictions"], is_fitted(model)
     lower, upper, members = (given.get(name, predictions) for name in ("lower", "upper", "members"))
-    cuts = [0, *(np.flatnonzero(np.diff(order >= 0)) + 1).tolist(), len(order)]
-    for begin, end in pairwise(cuts) if len(order) else ():
-        first, last = int(order[begin]), int(order[end - 1])
-        if first >= 0:
-            fresh = slice(first, last + 1)  # rows are predicted in their order
-            newest = int(number[last])
+    for i, step in enumerate(order.tolist()):
+        if known and "members" in given and hasattr(model._core, "follow"):
+            everything, rest = named(slice(None)), order[i:]
+            return int(model._follow(everything, targets, rest, number, given, newest=newest, coverage=coverage))
+        row = ~step if step < 0 else step
+        at = slice(row, row + 1)
+        X = named(at)
+        if step >= 0:
+            newest = int(number[row])
             if known:
-                X = named(fresh)
-                predictions[fresh] = model.predict(X)
-                if "members" in given:
-                    lower[fresh], upper[fresh] = model.predict_interval(X, coverage)
-                    members[fresh] = model.member_predictions(X).reshape(end - begin, -1)
+                predictions[at] = model.predict(X)
+            if known and "members" in given:
+                lower[at], upper[at] = model.predict_interval(X, coverage)
+                own = model.member_predictions(X).reshape(predictions[row].size, -1)
+                members[at] = (own - predictions[row].reshape(-1, 1)).reshape(1, -1)
             continue
-        at = slice(~first, ~first + 1) if end - begin == 1 else ~order[begin:end]
         if "members" in given:
-            ends, unknown = (lower[at], upper[at]), np.isnan(lower[at])
-            if unknown.any():
-                ends = np.where(unknown, predictions[at], ends[0]), np.where(unknown, predictions[at], ends[1])
-            delay = max(0, newest - int(number[at].mean()))
-            model.learn_late(named(at), targets[at], ends, coverage, delay=delay, member_predictions=members[at])
+            ends = (predictions[at],) * 2 if np.isnan(lower[at]).any() else (lower[at], upper[at])
+            own = members[row].reshape(predictions[row].size, -1) + predictions[row].reshape(-1, 1)
+            delay = max(0, newest - int(number[row]))
+            model.learn_late(X, targets[at], ends, coverage, delay=delay, member_predictions=own)
         else:
-            model.partial_fit(named(at), targets[at])
+            model.partial_fit(X, targets[at])
         known = True
     return newest

@@ -552,11 +552,43 @@ class RegressionCore:
         self, X: SparseRows, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]
     ) -> None: ...
     @overload
-    def member_answers(
+    def opinions(
         self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
     ) -> NDArray[numpy.float64]: ...
     @overload
-    def member_answers(self, X: SparseRows) -> NDArray[numpy.float64]: ...
+    def opinions(self, X: SparseRows) -> NDArray[numpy.float64]:
+        """What members and mixtures of them answer: rows x outputs x as many."""
+
+    @overload
+    def follow(
+        self,
+        X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        Y: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        newest: int,
+        answers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        lower: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        upper: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        opinions: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+        coverage: int,
+        by_step: bool = ...,
+    ) -> int: ...
+    @overload
+    def follow(
+        self,
+        X: SparseRows,
+        Y: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        number: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        newest: int,
+        answers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        lower: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        upper: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        opinions: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+        coverage: int,
+        by_step: bool = ...,
+    ) -> int: ...
     @property
     def n_features(self) -> int: ...
     @property
@@ -590,6 +622,8 @@ class RegressionCore:
 
     @property
     def n_members(self) -> int: ...
+    @property
+    def n_opinions(self) -> int: ...
     def shares(self) -> NDArray[numpy.float64]: ...
     def answer_one(
         self, x: Mapping[Any, float] | Sequence[float] | NDArray[numpy.float64] | None

@@ -187,12 +187,16 @@ class RegressorCore(_Chained):
     def n_members(self) -> int:
         return int(self.last.n_members)
 
+    @property
+    def n_opinions(self) -> int:
+        return int(self.last.n_opinions)
+
     def half_widths_of(self, X: Floats, out: Floats, coverage: int) -> None:
         for rows, Z in self.chain.known(X):
             self.last.half_widths_of(Z, out[rows], coverage)
 
-    def member_answers(self, X: Floats, /) -> Floats:
-        return np.concatenate([self.last.member_answers(Z) for _, Z in self.chain.known(X)])
+    def opinions(self, X: Floats, /) -> Floats:
+        return np.concatenate([self.last.opinions(Z) for _, Z in self.chain.known(X)])
 
     def learn_late(
         self,

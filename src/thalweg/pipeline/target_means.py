@@ -106,18 +106,29 @@ class _Core:
 
     # ------------------------------------------------------------------ rows in, rows out
 
-    def _encoded(self, X: Floats, targets: Floats | None = None, masses: Floats | None = None) -> Any:
-        """The rows, each by the sums before it, and the sums after all of them where they are learned."""
+    def _encoded(
+        self,
+        X: Floats,
+        targets: Floats | None = None,
+        masses: Floats | None = None,
+        order: NDArray[np.int64] | None = None,
+    ) -> Any:
+        """The rows, each by the sums before it, and the sums after all of them where they are learned.
+
+        With an order, as `follow_numbers` takes it, there is a row for each of its steps.
+        """
         touched = [column.touched(X) for column in self.columns]
-        Z = X.copy()
+        rows = np.arange(len(X)) if order is None else np.where(order < 0, ~order, order)
+        learned = np.full(len(rows), targets is not None) if order is None else order < 0
+        Z = X.copy() if order is None else X[rows]
         for begin, end in self._spans:
             Z[:, begin:end] = 0.0
         weights = None if masses is None else masses.tolist()
-        values = None if targets is None else targets.tolist()
-        for row in range(len(X)):
+        values = [] if targets is None else targets.tolist()
+        for step, (row, counts) in enumerate(zip(rows.tolist(), learned.tolist(), strict=True)):
             for (begin, _), each in zip(self._spans, touched, strict=True):
-                Z[row, begin] = _feature(each, row)
-                if values is not None:
+                Z[step, begin] = _feature(each, row)
+                if counts:
                     _count(each, row, values[row], 1.0 if weights is None else weights[row])
         return Z, touched
 
@@ -151,14 +162,23 @@ class _Core:
         self.last.learn_late(Z, Y, *given, masses=masses)
         self._keep(touched)
 
+    def follow(
+        self, X: Floats, Y: Floats, order: NDArray[np.int64], number: NDArray[np.int64], *given: Any, **named: Any
+    ) -> int:
+        """Each step has a row of its own: targets that come between make it another one when it is learned."""
+        Z, touched = self._encoded(X, Y[:, 0], None, order)
+        newest: int = self.last.follow(Z, Y, order, number, *given, **named, by_step=True)
+        self._keep(touched)
+        return newest
+
     def answers(self, X: Floats, out: Floats, /) -> None:
         self.last.answers(self._encoded(X)[0], out)
 
     def half_widths_of(self, X: Floats, *given: Any) -> None:
         self.last.half_widths_of(self._encoded(X)[0], *given)
 
-    def member_answers(self, X: Floats, /) -> Floats:
-        return np.asarray(self.last.member_answers(self._encoded(X)[0]))
+    def opinions(self, X: Floats, /) -> Floats:
+        return np.asarray(self.last.opinions(self._encoded(X)[0]))
 
     def answer_one(self, x: Row, /) -> Floats:
         return np.asarray(self.last.answer_one(self._encoded(self._reader.read(x)[None])[0][0]))

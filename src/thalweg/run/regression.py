@@ -115,7 +115,7 @@ class Regression(Task):
         if self._is_late:
             if self._members is None:
                 self._members = members_of(self.model, width_for_core(batch.X))
-            predicted["members"] = np.full((batch.X.shape[0], self._members), np.nan)
+            predicted["members"] = np.full((batch.X.shape[0], self._members), np.nan, np.float32)
         if waiting is not None and len(waiting):
             for name, values in waiting.predicted.items():
                 predicted[name][: batch.carried] = values

@@ -26,8 +26,9 @@ from thalweg.learners.base.labels import probability_of_predictions
 from thalweg.spark.late_labels import LabelJoin
 from thalweg.spark.packing import CONFIDENCE, LOWER, UPPER
 
-#: What is remembered of a row beside the predictions of the members: both ends of its interval, and its number.
-_ENDS, _NUMBER, _MEMBERS = slice(0, 2), 2, 3
+#: What is remembered of a row beside the predictions of the members: both ends of its interval, its number, and the
+#: prediction.
+_ENDS, _NUMBER, _PREDICTED, _MEMBERS = slice(0, 2), 2, 3, 4
 
 
 class Predictions(NamedTuple):
@@ -158,6 +159,7 @@ class IntervalRegression:
         old, fresh = join.old, len(join.rows) - join.old
         given, before = nothing_given(model, join.rows, join.truth), join.remembered_before
         given["lower"][:old], given["upper"][:old] = before[:, _ENDS].T
+        given["predictions"][:old] = before[:, _PREDICTED]
         given["members"][:old] = before[:, _MEMBERS:]
         known = np.where(np.isnan(before[:, _NUMBER]), predicted, before[:, _NUMBER])
         number = np.concatenate([known.astype(np.int64), predicted + 1 + np.arange(fresh)])
@@ -172,7 +174,7 @@ class IntervalRegression:
             coverage=self.coverage,
             names=names,
         )
-        remembered = np.column_stack([given["lower"], given["upper"], number, given["members"]])
+        remembered = np.column_stack([given["lower"], given["upper"], number, given["predictions"], given["members"]])
         return Predictions(given["predictions"], ends_with_width(given["lower"], given["upper"]), remembered)
 
     def beside_then(self, remembered: Floats) -> tuple[Floats, ...]:

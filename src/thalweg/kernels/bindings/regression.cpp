@@ -70,7 +70,7 @@ template <class Rows> void bind_rows(nb::class_<RegressionCore> &core) {
             for (const Matrix &end : {lower, upper})
               if (end.shape(0) != Y.shape(0) || end.shape(1) != Y.shape(1))
                 throw std::invalid_argument("shapes do not agree");
-            const int64_t all = c.regressor->outputs() * c.regressor->members();
+            const int64_t all = c.regressor->outputs() * c.regressor->opinion_count();
             if (opinions && (opinions->shape(0) != Y.shape(0) || int64_t(opinions->shape(1)) != all))
               throw std::invalid_argument("shapes do not agree");
             c.learn_late(rows, Y.data(), masses ? masses->data() : nullptr, lower.data(), upper.data(), coverage, delay,
@@ -99,16 +99,38 @@ template <class Rows> void bind_rows(nb::class_<RegressionCore> &core) {
           },
           "X"_a, "out"_a)
       .def(
-          "member_answers",
+          "opinions",
           [](const RegressionCore &c, Rows X) {
             const BriefReading together(c);
             auto rows = c.access(X);
-            const std::size_t m = c.regressor->outputs(), n = c.regressor->members();
+            const std::size_t m = c.regressor->outputs(), n = c.regressor->opinion_count();
             Buffer given(rows.rows * m * n);
-            for (int64_t i = 0; i < rows.rows; i++) c.regressor->member_answers(rows.at(i), given.data() + i * m * n);
+            for (int64_t i = 0; i < rows.rows; i++) c.regressor->opinions(rows.at(i), given.data() + i * m * n);
             return owned_array(given.data(), {std::size_t(rows.rows), m, n});
           },
-          "X"_a);
+          "X"_a, "What members and mixtures of them answer: rows x outputs x as many.")
+      .def(
+          "follow",
+          [](RegressionCore &c, Rows X, Matrix Y, Labels order, Labels number, int64_t newest, OutMatrix answers,
+             OutMatrix lower, OutMatrix upper, OutFloats opinions, int64_t coverage, bool by_step) {
+            const Learning alone(c);
+            const auto rows = c.access(X);
+            const std::size_t count = Y.shape(0), all = c.regressor->outputs() * c.regressor->opinion_count();
+            c.require(coverage);
+            c.check(count, Y, std::nullopt);
+            for (const OutMatrix &out : {answers, lower, upper}) c.check_answers(count, out);
+            if (number.size() != count || opinions.shape(0) != count || opinions.shape(1) != all ||
+                std::size_t(rows.rows) != (by_step ? order.size() : count))
+              throw std::invalid_argument("shapes do not agree");
+            for (std::size_t i = 0; i < order.size(); i++) {
+              const int64_t step = order.data()[i];
+              if ((step < 0 ? -1 - step : step) >= int64_t(count)) throw std::invalid_argument("no such row");
+            }
+            return c.follow(rows, Y.data(), order.data(), order.size(), number.data(), newest, coverage,
+                            {answers.data(), lower.data(), upper.data(), opinions.data()}, by_step);
+          },
+          "X"_a, "Y"_a, "order"_a, "number"_a, "newest"_a, "answers"_a, "lower"_a, "upper"_a, "opinions"_a,
+          "coverage"_a, "by_step"_a = false);
 }
 
 void bind_regression(nb::module_ &module) {
@@ -175,6 +197,7 @@ void bind_regression(nb::module_ &module) {
           },
           "By how much an interval reaches beyond its answer at a row of usual noise: outputs x coverages.")
       .def_prop_ro("n_members", [](const RegressionCore &c) { return c.regressor->members(); })
+      .def_prop_ro("n_opinions", [](const RegressionCore &c) { return c.regressor->opinion_count(); })
       .def("shares",
            [](const RegressionCore &c) {
              const BriefReading together(c);

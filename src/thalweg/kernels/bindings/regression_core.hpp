@@ -62,7 +62,7 @@ struct RegressionCore : Gated, RegressorWithIntervals {
   }
   void learn_late(SparseAccess<Regressor> X, const double *Y, const double *masses, const double *lower,
                   const double *upper, int64_t coverage, double delay, const double *opinions) {
-    const int64_t m = regressor->outputs(), all = m * regressor->members();
+    const int64_t m = regressor->outputs(), all = m * regressor->opinion_count();
     for (int64_t i = 0; i < X.rows; i++)
       RegressorWithIntervals::learn_late(X.to_learn(i), Y + i * m, masses ? masses + i : nullptr, 1, lower + i * m,
                                          upper + i * m, coverage, delay, opinions ? opinions + i * all : nullptr);

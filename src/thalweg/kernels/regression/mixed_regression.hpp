@@ -1,6 +1,7 @@
 // A mixture of regressors over rows scaled on line, with nothing to choose: linear ones (linear_bank.hpp), a quadratic one of few
 // features (quadratic.hpp), tilings (number_tilings.hpp) over the target itself or over what a mixture of these smooth ones
-// leaves of it, the last target and the mean of all; weighted by their recent squared errors (error_mixing.hpp).
+// leaves of it, the last target and the mean of all; weighted by their recent squared errors (error_mixing.hpp), and where
+// targets come late by what they had predicted (late_mixing.hpp).
 //
 // Each target of a row has a mixture of its own (target_level.hpp says what else is kept of it); all share the scaling.
 #pragma once
@@ -8,7 +9,7 @@
 #include <optional>
 
 #include "prefixed_state.hpp"
-#include "regression/error_mixing.hpp"
+#include "regression/late_mixing.hpp"
 #include "regression/linear_bank.hpp"
 #include "regression/number_tilings.hpp"
 #include "regression/quadratic.hpp"
@@ -30,7 +31,7 @@ class MixedTarget {
   MixedTarget(int64_t p, const MixedOptions &options)
       : options(options), level(options.robust),
         smooth(smooth_members(options) + 1, {kSmoothDiscount}, kSmoothSharpness),
-        mixing(members_of(options), {0.98, 0.995, 0.999}, 0.25) {
+        mixing(members_of(options), members_of(options) - 1) {
     if (!options.rates.empty()) bank.emplace(p, options.rates);
     if (options.quadratic) surface.emplace(p);
     for (const auto *group : {&options.tilings, &options.residual})
@@ -50,12 +51,13 @@ class MixedTarget {
   double answer(const double *z) const {
     if (!level.awake()) return 0;
     Scratch room(members());
-    opinions(z, room.data());
+    member_answers(z, room.data());
     return level.origin + mixing.mix(room.data());
   }
-  void member_answers(const double *z, double *out) const {
-    opinions(z, out);
-    for (int64_t i = 0; i < members(); i++) out[i] += level.origin;
+  // What the members and mixtures of them answer; the answer.
+  double opinions(const double *z, double *out) const {
+    member_answers(z, out);
+    return mixing.complete(out, level.origin);
   }
 
   // The answer before the row, which is then learned. Members are judged by what they answered when it was predicted, where that
@@ -72,10 +74,11 @@ class MixedTarget {
     if (options.baselines) *next++ = level.last, *next++ = level.mean;
     const double given = mixing.mix(answers), limit = level.limit(), far = target - level.origin;
     const double y = level.tamed(far, given);
+    const LateAnswers late(before, mixing.opinion_count(), level.origin, delay);
+    if (late.come_late) mixing.come_late(delay);
     if (!first) {
-      const JudgedAnswers judged(answers, before, members(), level.origin, times, delay);
-      if (!options.residual.empty()) judge_smooth(judged.answers, y, judged.times, limit);
-      mixing.judge(judged.answers, y, judged.times, limit);
+      if (!options.residual.empty()) judge_smooth(late.answers ? late.answers : answers, y, times * late.weight, limit);
+      if (late.answers || !late.come_late) mixing.judge(answers, late.answers, y, times, limit, delay);
     }
     if (bank) bank->learn(z, Lanes(y) - lines, times, limit);
     if (surface) surface->learn(y - curve, times, limit);
@@ -131,7 +134,7 @@ class MixedTarget {
   void take_set(const double *sums, double base, int64_t count, double *&next) const {
     for (int64_t i = 0; i < count; i++) *next++ = level.held(base + sums[i]);
   }
-  void opinions(const double *z, double *next) const {
+  void member_answers(const double *z, double *next) const {
     const double base = take_smooth(bank ? bank->answers(z) : Lanes(0.0), surface ? surface->answer(z) : 0, next);
     for (std::size_t i = 0; i < sets.size(); i++) {
       double sums[NumberTilings::kSteps];
@@ -149,7 +152,8 @@ class MixedTarget {
   std::optional<Quadratic> surface;
   std::vector<NumberTilings> sets;
   TargetLevel level;
-  ErrorMixing smooth, mixing;
+  ErrorMixing smooth;
+  TargetMixing mixing;
 };
 
 class MixedRegression final : public Regressor {
@@ -162,13 +166,19 @@ class MixedRegression final : public Regressor {
     std::fill_n(out, outputs() * members(), 1 / double(members()));
     for (const MixedTarget &target : targets) out = std::copy(target.weights().begin(), target.weights().end(), out);
   }
-  void member_answers(const double *x, double *out) const override {
+  int64_t opinion_count() const override { return members() + LateMixing::kMixtures; }
+  void opinions(const double *x, double *out) const override {
+    Scratch unasked(outputs());
+    answer_with_opinions(x, unasked.data(), out);
+  }
+  void answer_with_opinions(const double *x, double *out, double *given) const override {
     Scratch room(features());
     scaling.scale(x, room.data());
-    std::fill_n(out, outputs() * members(), 0.0);
+    std::fill_n(out, outputs(), 0.0);
+    std::fill_n(given, outputs() * opinion_count(), 0.0);
     for (const MixedTarget &target : targets) {
-      target.member_answers(room.data(), out);
-      out += members();
+      *out++ = target.opinions(room.data(), given);
+      given += opinion_count();
     }
   }
 
@@ -210,7 +220,7 @@ class MixedRegression final : public Regressor {
     have_targets(outputs());
     scaling.scale(x, z.data());
     for (int64_t o = 0; o < outputs(); o++)
-      given[o] = targets[o].learn(z.data(), y[o], weight, opinions ? opinions + o * members() : nullptr, delay);
+      given[o] = targets[o].learn(z.data(), y[o], weight, opinions ? opinions + o * opinion_count() : nullptr, delay);
     scaling.learn(x, weight);
   }
   void have_targets(int64_t count) {

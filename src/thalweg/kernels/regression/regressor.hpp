@@ -39,7 +39,7 @@ class Regressor {
     else answer(x, given);
   }
   // A row whose targets came late. A regressor made of others judges them by what they had answered when the row was predicted,
-  // outputs x members; null or NaN: by what they would answer now.
+  // as `opinions` gave it; null or NaN: by what they would answer now.
   virtual void learn_late(const double *x, const double *y, double weight, const double * /*opinions*/,
                           double /*delay*/) {
     Scratch unasked(outputs_);
@@ -50,11 +50,14 @@ class Regressor {
   // The linear model that answers, where it is one: outputs x features, and outputs.
   virtual void coefficients(double *, double *) const { throw std::invalid_argument("not a linear model"); }
   virtual int64_t coefficient_count() const { return features_; }
-  // A regressor made of others: how many for a target, the share each has in the answer, and what each answers, outputs x
-  // members.
+  // A regressor made of others: how many for a target, and the share each has in the answer.
   virtual int64_t members() const { return 0; }
   virtual void shares(double *) const {}
-  virtual void member_answers(const double *, double *) const {}
+  // By which late targets are judged: what each member answers and behind these what mixtures of them do, outputs x as many.
+  virtual int64_t opinion_count() const { return members(); }
+  virtual void opinions(const double *, double *) const {}
+  // The answer beside them.
+  virtual void answer_with_opinions(const double *x, double *out, double *) const { answer(x, out); }
   virtual double rate() const { return std::nan(""); }
   virtual void visit(State &state) = 0;
 

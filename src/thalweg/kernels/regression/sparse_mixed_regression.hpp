@@ -11,7 +11,7 @@
 
 #include "linear/feature_steps.hpp"
 #include "prefixed_state.hpp"
-#include "regression/error_mixing.hpp"
+#include "regression/late_mixing.hpp"
 #include "regression/regressor.hpp"
 #include "regression/target_level.hpp"
 #include "sparse_scale.hpp"
@@ -61,7 +61,7 @@ class SparseMixedTarget {
   // `dense`: how many members the dense columns have.
   SparseMixedTarget(const SparseMixedOptions &options, int64_t dense, int64_t slots)
       : options(options), dense(dense), slots(slots), level(options.robust),
-        mixing(members_of(options, dense), {0.98, 0.995, 0.999}, 0.25) {
+        mixing(members_of(options, dense), dense ? dense - 1 : members_of(options, dense) - 1) {
     begin();
   }
   void begin() {
@@ -86,25 +86,26 @@ class SparseMixedTarget {
   double answer(const SparseRow &z, double base, const double *theirs) const {
     if (!level.awake()) return 0;
     Scratch room(members());
-    opinions(z, base_of(base), theirs, room.data());
+    member_answers(z, base_of(base), theirs, room.data());
     return level.origin + mixing.mix(room.data());
   }
-  void member_answers(const SparseRow &z, double base, const double *theirs, double *out) const {
-    opinions(z, base_of(base), theirs, out);
-    for (int64_t i = 0; i < members(); i++) out[i] += level.origin;
+  // What the members and mixtures of them answer; the answer.
+  double opinions(const SparseRow &z, double base, const double *theirs, double *out) const {
+    member_answers(z, base_of(base), theirs, out);
+    return mixing.complete(out, level.origin);
   }
+  int64_t opinion_count() const { return mixing.opinion_count(); }
   double learn(const SparseRow &z, double base, const double *theirs, double target, double times, const double *before,
                double delay) {
     const bool first = !level.awake();
     if (first) level.origin = target;
     const double far = target - level.origin, rest = first ? far : base_of(base);
     Scratch room(members());
-    opinions(z, rest, theirs, room.data());
+    member_answers(z, rest, theirs, room.data());
     const double given = mixing.mix(room.data()), limit = level.limit(), y = level.tamed(far, given);
-    if (!first) {
-      const JudgedAnswers judged(room.data(), before, members(), level.origin, times, delay);
-      mixing.judge(judged.answers, y, judged.times, limit);
-    }
+    const LateAnswers late(before, opinion_count(), level.origin, delay);
+    if (late.come_late) mixing.come_late(delay);
+    if (!first && (late.answers || !late.come_late)) mixing.judge(room.data(), late.answers, y, times, limit, delay);
     for (SparseLinear &each : linear) each.learn(z, std::clamp(y - rest - each.answer(z), -limit, limit), times);
     const double answered = first ? 0 : level.origin + given;
     if (level.follow(far, given, limit, times)) {
@@ -126,7 +127,7 @@ class SparseMixedTarget {
 
  private:
   double base_of(double base) const { return dense ? base - level.origin : level.mean; }
-  void opinions(const SparseRow &z, double rest, const double *theirs, double *next) const {
+  void member_answers(const SparseRow &z, double rest, const double *theirs, double *next) const {
     for (int64_t i = 0; i < dense; i++) *next++ = theirs[i] - level.origin;
     for (const SparseLinear &each : linear) *next++ = level.held(rest + each.answer(z));
     if (!dense) *next++ = level.last, *next++ = level.mean;
@@ -136,7 +137,7 @@ class SparseMixedTarget {
   int64_t dense, slots;
   std::vector<SparseLinear> linear;
   TargetLevel level;
-  ErrorMixing mixing;
+  TargetMixing mixing;
 };
 
 class SparseMixedRegression final : public Regressor {
@@ -166,12 +167,21 @@ class SparseMixedRegression final : public Regressor {
     const Split row(x, *this);
     for (int64_t o = 0; o < outputs(); o++) out[o] = targets[o].answer(row.z, row.base(o), row.theirs(o));
   }
-  void member_answers(const double *x, double *out) const override {
-    std::fill_n(out, outputs() * members(), 0.0);
+  // Behind them the mixtures of the dense columns' members.
+  int64_t opinion_count() const override { return members() + LateMixing::kMixtures + dense_mixtures(); }
+  void opinions(const double *x, double *out) const override {
+    Scratch unasked(outputs());
+    answer_with_opinions(x, unasked.data(), out);
+  }
+  void answer_with_opinions(const double *x, double *out, double *given) const override {
+    std::fill_n(out, outputs(), 0.0);
+    std::fill_n(given, outputs() * opinion_count(), 0.0);
     if (targets.empty()) return;
     const Split row(x, *this);
-    for (int64_t o = 0; o < outputs(); o++)
-      targets[o].member_answers(row.z, row.base(o), row.theirs(o), out + o * members());
+    for (int64_t o = 0; o < outputs(); o++, given += opinion_count()) {
+      out[o] = targets[o].opinions(row.z, row.base(o), row.theirs(o), given);
+      std::copy_n(row.theirs(o) + row.members, dense_mixtures(), given + targets[o].opinion_count());
+    }
   }
   // Rows follow one by one.
   void begin(const double *, const double *Y, const double *weights, int64_t) override {
@@ -210,6 +220,7 @@ class SparseMixedRegression final : public Regressor {
 
   int64_t dense_columns() const { return inner ? inner->features() : 0; }
   int64_t dense_members() const { return inner ? inner->members() : 0; }
+  int64_t dense_mixtures() const { return inner ? inner->opinion_count() - inner->members() : 0; }
   void have_targets(int64_t count) {
     while (int64_t(targets.size()) < count) targets.emplace_back(options, dense_members(), int64_t(columns.size()));
   }
@@ -218,7 +229,7 @@ class SparseMixedRegression final : public Regressor {
   // have no weight.
   struct Split {
     Split(const double *given, const SparseMixedRegression &of)
-        : dense(of.dense_columns()), members(of.dense_members()) {
+        : dense(of.dense_columns()), members(of.dense_members()), given_each(members + of.dense_mixtures()) {
       const SparseRow &x = SparseRow::of(given);
       slots.reserve(x.count);
       values.reserve(x.count);
@@ -237,22 +248,22 @@ class SparseMixedRegression final : public Regressor {
       z.values = values.data();
       z.count = int64_t(slots.size());
       if (!of.inner) return;
-      answers.resize(of.outputs() * members);
+      answers.resize(of.outputs() * given_each);
       shares.resize(of.outputs() * members);
-      of.inner->member_answers(dense.data(), answers.data());
+      of.inner->opinions(dense.data(), answers.data());
       of.inner->shares(shares.data());
     }
-    const double *theirs(int64_t output) const { return answers.data() + output * members; }
+    const double *theirs(int64_t output) const { return answers.data() + output * given_each; }
     double base(int64_t output) const {
       double sum = 0;
-      for (int64_t i = output * members; i < (output + 1) * members; i++) sum += shares[i] * answers[i];
+      for (int64_t i = 0; i < members; i++) sum += shares[output * members + i] * theirs(output)[i];
       return sum;
     }
     Buffer dense, answers, shares;
     std::vector<int32_t> slots;
     std::vector<double> values;
     SparseRow z;
-    int64_t members;
+    int64_t members, given_each;  // of the dense columns: members; these and their mixtures
   };
 
   // The row is learned at the scale it is answered at; then the scale learns the row.
@@ -261,7 +272,7 @@ class SparseMixedRegression final : public Regressor {
     const Split row(x, *this);
     for (int64_t o = 0; o < outputs(); o++)
       given[o] = targets[o].learn(row.z, row.base(o), row.theirs(o), y[o], weight,
-                                  opinions ? opinions + o * members() : nullptr, delay);
+                                  opinions ? opinions + o * opinion_count() : nullptr, delay);
     const SparseRow &values = SparseRow::of(x);
     for (int64_t i = 0; i < values.count; i++)
       if (columns[values.slots[i]] < 0) scale.learn(values.slots[i], values.values[i], weight);
@@ -270,9 +281,12 @@ class SparseMixedRegression final : public Regressor {
   void learn_dense(const Split &row, const double *y, double weight, const double *opinions, double delay) {
     Scratch unasked(outputs());
     if (!opinions) return inner->step(row.dense.data(), y, weight, unasked.data());
-    Buffer theirs(outputs() * row.members);
-    for (int64_t o = 0; o < outputs(); o++)
-      std::copy_n(opinions + o * members(), row.members, theirs.data() + o * row.members);
+    Buffer theirs(outputs() * row.given_each);
+    double *next = theirs.data();
+    for (int64_t o = 0; o < outputs(); o++, opinions += opinion_count()) {
+      next = std::copy_n(opinions, row.members, next);
+      next = std::copy_n(opinions + opinion_count() - dense_mixtures(), dense_mixtures(), next);
+    }
     inner->learn_late(row.dense.data(), y, weight, theirs.data(), delay);
   }
 

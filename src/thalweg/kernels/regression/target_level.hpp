@@ -103,16 +103,15 @@ class TargetLevel {
   double squares = 0;              // of the first targets
 };
 
-// The answers by which members are judged: those given when the row was predicted, where they are known (`before`), and else those
-// of now.
-class JudgedAnswers {
+// What members had answered when a row was predicted whose target comes now, if that is known.
+class LateAnswers {
  public:
-  JudgedAnswers(const double *now, const double *before, int64_t members, double origin, double times, double delay)
-      : room_(members), answers(now), times(times) {
+  LateAnswers(const double *before, int64_t count, double origin, double delay)
+      : room_(count), come_late(before && delay > 0) {
     if (!before || std::isnan(*before)) return;
-    std::transform(before, before + members, room_.data(), [origin](double each) { return each - origin; });
+    std::transform(before, before + count, room_.data(), [origin](double each) { return each - origin; });
     answers = room_.data();
-    this->times *= std::min(1.0, kSeries / std::max(delay, 1.0));
+    weight = std::min(1.0, kSeries / std::max(delay, 1.0));
   }
 
  private:
@@ -122,8 +121,9 @@ class JudgedAnswers {
   Scratch room_;
 
  public:
-  const double *answers;
-  double times;
+  const double *answers = nullptr;  // null: not known
+  double weight = 1;
+  bool come_late;
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

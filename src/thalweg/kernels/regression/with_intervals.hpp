@@ -9,6 +9,13 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
+// What rows were predicted with, a row each: written when one is predicted, read when its targets are learned. NaN: not known.
+// An end of NaN beside an answer stands for an interval without a width.
+struct LatePredictions {
+  double *answers, *lower, *upper;
+  float *opinions;  // relative to the answer
+};
+
 struct RegressorWithIntervals {
   explicit RegressorWithIntervals(Regressor *raw) : regressor(raw) {}
   RegressorWithIntervals(const RegressorWithIntervals &other)
@@ -48,12 +55,43 @@ struct RegressorWithIntervals {
   // Rows that were predicted `delay` rows before, with these intervals of a coverage and these answers of the members.
   void learn_late(const double *X, const double *Y, const double *weights, int64_t rows, const double *lower,
                   const double *upper, int64_t coverage, double delay, const double *opinions) {
-    const int64_t p = regressor->features(), m = regressor->outputs(), all = m * regressor->members();
+    const int64_t p = regressor->features(), m = regressor->outputs(), all = m * regressor->opinion_count();
     for (int64_t i = 0; i < rows; i++) {
       const double weight = weights ? weights[i] : 1;
       regressor->learn_late(X + i * p, Y + i * m, weight, opinions ? opinions + i * all : nullptr, delay);
       intervals->learn_late(X + i * p, lower + i * m, upper + i * m, coverage, delay, Y + i * m, weight);
     }
+  }
+  // Predicts and learns in any order: i stands for "predict row i", -1 - i for "learn row i". `number` is that of each row in the
+  // stream, `newest` that of the last row predicted before, and is returned. `by_step`: X holds a row for each step.
+  template <class Access>
+  int64_t follow(Access X, const double *Y, const int64_t *order, int64_t steps, const int64_t *number, int64_t newest,
+                 int64_t coverage, const LatePredictions &given, bool by_step) {
+    const int64_t m = regressor->outputs(), each = regressor->opinion_count(), all = m * each;
+    Buffer opinions(all), half(m);
+    for (int64_t i = 0; i < steps; i++) {
+      const int64_t row = order[i] < 0 ? -1 - order[i] : order[i], at = by_step ? i : row;
+      double *answers = given.answers + row * m, *lower = given.lower + row * m, *upper = given.upper + row * m;
+      float *kept = given.opinions + row * all;
+      if (order[i] < 0) {
+        const bool is_narrow = std::isnan(*lower);
+        for (int64_t j = 0; j < all; j++) opinions[j] = answers[j / each] + kept[j];
+        const double delay = double(std::max<int64_t>(0, newest - number[row]));
+        learn_late(X.to_learn(at), Y + row * m, nullptr, 1, is_narrow ? answers : lower, is_narrow ? answers : upper,
+                   coverage, delay, all ? opinions.data() : nullptr);
+        continue;
+      }
+      newest = number[row];
+      const double *x = X.at(at);
+      regressor->answer_with_opinions(x, answers, opinions.data());
+      for (int64_t j = 0; j < all; j++) kept[j] = float(opinions[j] - answers[j / each]);
+      intervals->half_widths(x, coverage, half.data());
+      for (int64_t o = 0; o < m; o++) {
+        lower[o] = answers[o] - half[o];
+        upper[o] = answers[o] + half[o];
+      }
+    }
+    return newest;
   }
   void visit(State &state) {
     regressor->visit(state);

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.learners.base.regressor import StreamRegressor
-from thalweg.learners.base.rows import Floats, width_for_core
+from thalweg.learners.base.regressor import StreamRegressor, as_targets
+from thalweg.learners.base.rows import Floats, rows_for, width_for_core
 from thalweg.parameters import at_least
 
 if TYPE_CHECKING:
@@ -79,9 +80,10 @@ class WithIntervals(StreamRegressor, abstract=True):
     def member_predictions(self, X: ArrayLike) -> Floats:
         """What each member predicts for each row, (rows, members) or (rows, outputs, members). Nothing is learned.
 
-        A regressor that is no mixture has no members.
+        Behind the members come mixtures of them, which `learn_late` judges, too. A regressor that is no mixture has no
+        members.
         """
-        predictions: Floats = self._core.member_answers(self._rows_to_predict(X))
+        predictions: Floats = self._core.opinions(self._rows_to_predict(X))
         return predictions[:, 0] if self._columns is None else predictions
 
     def learn_late(
@@ -149,10 +151,41 @@ class WithIntervals(StreamRegressor, abstract=True):
         self._run(core, rows, targets, lower, upper, place, float(delay), opinions, late=True, **masses)
         return self
 
+    def _follow(
+        self,
+        X: ArrayLike,
+        y: Floats,
+        order: NDArray[np.int64],
+        number: NDArray[np.int64],
+        given: Mapping[str, NDArray[Any]],
+        *,
+        newest: int,
+        coverage: float | None,
+    ) -> int:
+        """What `thalweg.evaluate.late_targets.follow_numbers` does, in one call of the core, for a fitted model."""
+        rows: Floats = rows_for(X, self, "X")
+        taught = np.zeros(len(rows), dtype=np.bool_)
+        taught[~order[order < 0]] = True
+        learned, columns = y[:0], self._columns
+        if taught.any():
+            learned, columns = as_targets(y[taught], int(taught.sum()), type(self).__name__)
+        core = self._ready(X, rows, columns)
+        targets = np.full((len(rows), core.n_outputs), np.nan)
+        targets[taught] = learned.reshape(-1, core.n_outputs)
+        answers, lower, upper = (given[name].reshape(targets.shape) for name in ("predictions", "lower", "upper"))
+        untroubled = core.cuts[0] == 0
+        place = self._place_of(core, coverage)
+        newest = core.follow(rows, targets, order, number, newest, answers, lower, upper, given["members"], place)
+        if taught.any():
+            self._keep_recent(rows[taught], targets[taught])
+        if untroubled and core.cuts[0] > 0:
+            self._warn_of_cuts(core, stacklevel=5)
+        return newest
+
     def _as_opinions(self, given: ArrayLike, shape: tuple[int, ...], features: int) -> Floats | None:
         """Predictions of members in rows, those of all targets side by side: numbers, or NaN in the whole of a row."""
         core = self._core if self.__sklearn_is_fitted__() else self._make_core(features)
-        wide = shape[1] * core.n_members
+        wide = shape[1] * core.n_opinions
         if wide == 0:
             return None
         try:

@@ -1,0 +1,91 @@
+"""Numbers whose targets come late: what is predicted and learned in one call is what single calls make of it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array, issparse
+
+from thalweg import AutoRegressor, OnlineLinearRegression, PredictionIntervals
+from thalweg.evaluate.late_targets import follow_numbers, nothing_given
+from thalweg.pipeline import TargetEncodedRegressor
+from thalweg.store import dumps, loads
+
+MODELS = {
+    "dense": (lambda: AutoRegressor(), 1),
+    "two targets": (lambda: AutoRegressor(curved=False), 2),
+    "one learner": (lambda: PredictionIntervals(OnlineLinearRegression(solver="rls")), 1),
+    "sparse": (lambda: AutoRegressor(dense_features=2), 1),
+    "wide category": (lambda: TargetEncodedRegressor(AutoRegressor(curved=False), [(0, 1)]), 1),
+}
+
+
+def slow_follow(model, X, y, order):
+    """Predictions, ends and what members said, by a call for each row."""
+    said, newest = {}, 0
+    members = model._make_core(0 if issparse(X) else X.shape[1]).n_opinions
+    for step in order.tolist():
+        row = ~step if step < 0 else step
+        x, target = X[row : row + 1], y[row : row + 1]
+        if step >= 0:
+            newest = row
+            if model.__sklearn_is_fitted__():
+                predicted = model.predict(x)
+                own = model.member_predictions(x).reshape(predicted.size, -1)
+                kept = (own - predicted.reshape(-1, 1)).astype(np.float32)
+                said[row] = (predicted, *model.predict_interval(x, None), kept + predicted.reshape(-1, 1))
+        elif row in said:
+            _, lower, upper, own = said[row]
+            model.learn_late(x, target, (lower, upper), delay=newest - row, member_predictions=own)
+        else:
+            nothing = np.full(target.shape, np.nan)
+            unknown = np.full((target.size, members), np.nan)
+            model.learn_late(x, target, (nothing, nothing), delay=newest - row, member_predictions=unknown)
+    return said
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore:X is sparse")
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_any_order_in_any_pieces_is_what_single_calls_make_of_it(name, data):
+    make, outputs = MODELS[name]
+    rows = 40
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    X = rng.normal(size=(rows, 3))
+    y = 1000 + X @ rng.normal(size=(3, outputs)) + rng.standard_t(2, size=(rows, outputs))
+    y = y if outputs > 1 else y[:, 0]
+    if name == "wide category":
+        X[:, 0] = rng.integers(0, 4, rows)
+    after = data.draw(st.lists(st.none() | st.integers(0, 30), min_size=rows, max_size=rows))
+    events = sorted([(i, 0, i) for i in range(rows)] + [(i + d, 1, i) for i, d in enumerate(after) if d is not None])
+    order = np.array([~row if learned else row for _, learned, row in events])
+    cut = data.draw(st.integers(0, len(order)))
+    X = csr_array(X) if name == "sparse" else X
+    model, twin, whole = make(), make(), make()
+    told = nothing_given(model, X, y)
+    newest = follow_numbers(model, X, y, order[:cut], np.arange(rows), told)
+    model = loads(dumps(model)) if model.__sklearn_is_fitted__() else model
+    follow_numbers(model, X, y, order[cut:], np.arange(rows), told, newest=newest)
+    said = slow_follow(twin, X, y, order)
+    for row in range(rows):
+        for at, column in enumerate(("predictions", "lower", "upper")):
+            np.testing.assert_array_equal(told[column][row], said[row][at][0] if row in said else np.nan)
+    at_once = nothing_given(whole, X, y)
+    follow_numbers(whole, X, y, order, np.arange(rows), at_once)
+    for column, values in told.items():
+        np.testing.assert_array_equal(values, at_once[column])
+
+
+@pytest.mark.parametrize("delay", [50, 1000])
+def test_of_noise_the_default_makes_no_more_than_the_mean_does(delay):
+    rng = np.random.default_rng(delay)
+    X, y = rng.normal(size=(6000, 8)), 5 + rng.standard_t(3, size=6000)
+    order = np.concatenate([[i, ~(i - delay)] if i >= delay else [i] for i in range(len(y))])
+    model = AutoRegressor(curved=False)
+    told = nothing_given(model, X, y)
+    follow_numbers(model, X, y, order, np.arange(len(y)), told)
+    mean = np.cumsum(y) / np.arange(1, len(y) + 1)
+    rows = np.arange(2000 + delay, len(y))
+    errors, least = (np.abs(each - y[rows]).mean() for each in (told["predictions"][rows], mean[rows - delay - 1]))
+    assert errors < 1.02 * least
