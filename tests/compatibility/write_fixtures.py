@@ -117,9 +117,6 @@ def write_finished() -> None:
 def write_runs() -> dict[str, Any]:
     """A folder of each run as SIGINT leaves it, and digests of what the run leaves behind when it is resumed."""
     folder = FIXTURES / "runs"
-    folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / "rows.csv").exists():
-        write_table(folder / "rows.csv")
     for name, options in RUNS.items():
         while not (folder / name / "checkpoint").exists():  # else the run was finished before the signal came
             stop_half_way(folder, name, options)
@@ -243,7 +240,9 @@ def serve_sparse(data: Path) -> None:
 
 def main() -> None:
     """Write the files that are missing and the digests; refuse to change a digest that was recorded here before."""
-    FIXTURES.mkdir(exist_ok=True)
+    (FIXTURES / "runs").mkdir(parents=True, exist_ok=True)
+    if not (FIXTURES / "runs" / "rows.csv").exists():
+        write_table(FIXTURES / "runs" / "rows.csv")
     before = read_record() if RECORD.exists() else {"on": None}
     write_finished()
     record = {
