@@ -25,7 +25,7 @@ HEAVY = {
 #: Ours that `import thalweg` may load: the package itself and what loads the rest on first use.
 FEW = 8
 #: Ours that one learner may need besides: its contract, its kernels, its inputs.
-ONE_LEARNER = 28
+ONE_LEARNER = 29
 
 
 def added(before: str, then: str) -> list[str]:
