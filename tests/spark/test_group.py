@@ -18,6 +18,7 @@ pa = pytest.importorskip("pyarrow", reason="the engines need pyarrow")
 from tests.examples import examples  # noqa: E402
 from tests.spark.oracle import Event, Oracle  # noqa: E402
 from thalweg import (  # noqa: E402
+    AutoClassifier,
     AutoRegressor,
     CostSensitive,
     OnlineLDC,
@@ -191,6 +192,26 @@ def test_a_regressor_learns_numbers_at_once_and_late(model, late):
         np.testing.assert_array_equal(shown, said[: len(columns)].T)
     assert state.model == dumps(twin)
     assert (state.predicted, state.learned, state.waiting) == (40, 40, b"")
+
+
+def test_members_of_a_committee_are_judged_by_what_they_predicted_whatever_the_cuts():
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 3, 60)
+    X, model = rng.normal(size=(60, 2)) + y[:, None] * np.linspace(1, -1, 60)[:, None], AutoClassifier(curved=False)
+    labels = np.array(["high", "low", "flood"])[y]
+    task = task_of(model, 2, confidence=False, coverage=None, owner="test")
+    layout = replace(LAYOUT, remembered=task.remembered)
+    rows = [Event(2 * i, False, f"{i:02}", None, tuple(X[i])) for i in range(60)]
+    late = [Event(2 * (i + 4) + 1, True, f"{i:02}", str(labels[i]), (0.0, 0.0)) for i in range(60)]
+    events = sorted(rows + late, key=lambda each: each.time)
+    order = [step for i in range(64) for step in ((i,) if i < 60 else ()) + ((~(i - 4),) if i >= 4 else ())]
+    twin = clone(model)
+    twin.follow(NamedRows(X, NAMES), labels, order)
+    for size in (5, 200):
+        state, group = None, Group(dumps(model), layout, 1000, None, task)
+        for start in range(0, len(events), size):
+            state, _ = group.take(state, packed(events[start : start + size], layout), lambda _: 0)
+        assert state.model == dumps(twin)
 
 
 def test_rows_that_wait_in_an_older_checkpoint_are_learned():

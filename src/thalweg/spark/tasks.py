@@ -23,9 +23,12 @@ from thalweg.evaluate.late_targets import (
 )
 from thalweg.frames.frame import Floats, NamedRows
 from thalweg.learners.base.labels import probability_of_predictions
+from thalweg.learners.base.member_predictions import MemberPredictions
 from thalweg.spark.late_labels import LabelJoin
 from thalweg.spark.packing import CONFIDENCE, LOWER, UPPER
 
+#: Of a number.
+_BYTES = 8
 #: What is remembered of a row beside the predictions of the members: both ends of its interval, its number, and the
 #: prediction.
 _ENDS, _NUMBER, _PREDICTED, _MEMBERS = slice(0, 2), 2, 3, 4
@@ -66,7 +69,8 @@ def task_of(model: Any, features: int, *, confidence: bool, coverage: float | No
     if not is_regressor(model):
         if coverage is not None:
             raise InvalidParameter.of(owner, "coverage", "be None for a classifier", coverage)
-        return Classification(confidence)
+        kept = getattr(model._make_core(features), "kept_size", 0) if hasattr(model, "_make_core") else 0
+        return Classification(confidence, -(-kept // _BYTES))
     if confidence:
         raise InvalidParameter.of(owner, "confidence", "be False for a regressor", confidence)
     if not has_intervals(model):
@@ -84,10 +88,13 @@ def require_no_coverage(coverage: float | None, owner: str) -> None:
 
 @dataclass(frozen=True)
 class Classification:
-    """Labels, with the probability of each prediction where it is wanted and the classifier has it."""
+    """Labels, with the probability of each prediction where it is wanted and the classifier has it.
+
+    What members predicted for a row that waits is remembered as bytes in the place of so many numbers.
+    """
 
     confident: bool = False
-    remembered: ClassVar[int] = 0
+    remembered: int = 0
 
     @property
     def beside(self) -> tuple[str, ...]:
@@ -102,10 +109,22 @@ class Classification:
     def in_turn(self, model: Any, join: LabelJoin, names: Sequence[str], predicted: int) -> Predictions:
         nothing = (None,) * len(self.beside)
         if len(join.order) == 0:  # labels alone, without a row that waits for one
-            return Predictions(np.zeros(len(join.rows), dtype=join.truth.dtype), nothing)
+            unchanged = join.remembered_before if self.remembered else None
+            return Predictions(np.zeros(len(join.rows), dtype=join.truth.dtype), nothing, unchanged)
         rows, asks = NamedRows(join.rows, names), self._asks(model)
-        predictions, proba = model.follow(rows, join.truth, join.order, with_proba=asks)
-        return Predictions(predictions, (_likely(model, proba, predictions),) if asks else nothing)
+        options: dict[str, Any] = {"with_proba": asks}
+        if self.remembered:
+            before: NDArray[np.uint8] = np.ascontiguousarray(join.remembered_before).view(np.uint8)
+            size = model._make_core(len(names)).kept_size
+            carried = MemberPredictions(before[:, :size], getattr(model, "classes_", np.empty(0)).tolist())
+            options["member_predictions"] = members = carried.before(len(join.rows) - join.old)
+        predictions, proba = model.follow(rows, join.truth, join.order, **options)
+        beside = (_likely(model, proba, predictions),) if asks else nothing
+        if not self.remembered:
+            return Predictions(predictions, beside)
+        remembered = np.zeros((len(members), self.remembered * _BYTES), dtype=np.uint8)
+        remembered[:, : members.values.shape[1]] = members.values
+        return Predictions(predictions, beside, remembered.view(np.float64))
 
     def beside_then(self, remembered: Floats) -> tuple[Floats, ...]:
         return ()
