@@ -65,11 +65,12 @@ def test_the_service_learns_what_the_library_learns(start, tmp_path):
     server = start("--new", "oldc")
     client = server.client()
     client.post("/v1/models", {"name": "river", "kind": "oldc", "schema": SCHEMA})
-    order = np.random.default_rng(4).permutation(300)
+    parts = np.split(np.random.default_rng(4).permutation(300), [1, 2, 50, 170])
+    order = np.concatenate([np.sort(part) for part in parts])  # those of one request in the order of their rows
     ids: list[str] = []
     for begin in range(0, 300, 50):  # in uneven requests, and labels out of order
         ids += [each["id"] for each in client.predict(rows[begin : begin + 50], model="river")]
-    for part in np.split(order, [1, 2, 50, 170]):
+    for part in parts:
         client.label([(ids[i], labels[i]) for i in part], model="river")
     seq = client.get("/v1/models/river")["version"]
     assert server.stop() == 0

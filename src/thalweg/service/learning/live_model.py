@@ -43,8 +43,8 @@ from thalweg.tables.column_changes import ColumnChange, Widening, changed, widen
 from thalweg.tables.encoder import Encoder
 
 _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]], dict[str, LearnerState]] = ({}, {}, {})
-#: After every record.
-_NEVER = 2**62
+#: Before and after every record.
+_ALWAYS, _NEVER = -1, 2**62
 #: Bytes of a file that are one value in a database: SQLite takes up to a billion, and keeps a copy of the last value.
 _MOST_BYTES = 1 << 25
 #: Bytes of JSON from which they are compressed.
@@ -114,7 +114,7 @@ class LiveModel:
             self._set_columns(body["schema"])
         if "file" in body:
             model = _learner_in(base64.b64decode(body["file"]))
-            first = Learner(name, body["kind"], {}, model, self.task.new_progress(), created.time, created.seq)
+            first = Learner(name, body["kind"], {}, model, self.task.new_progress(), created.time, _ALWAYS)
         else:
             first = self._new_learner(name, created)
         self.learners: dict[str, Learner] = {name: first}
@@ -130,7 +130,7 @@ class LiveModel:
         if self.follower is not None:
             model = self.task.over_columns(model, self.follower.plan)
         progress = self.task.new_progress()
-        return Learner(name, body["kind"], body["parameters"], model, progress, decision.time, decision.seq)
+        return Learner(name, body["kind"], body["parameters"], model, progress, decision.time, _ALWAYS)
 
     @property
     def waiting(self) -> int:
