@@ -123,7 +123,8 @@ def test_rows_and_labels_of_a_real_service_arrive(start: Callable[..., Server], 
     assert chart(shown, "families").count() == 0
     shown.get_by_text("rival", exact=True).click()
     chart(shown, "families").locator("canvas").wait_for()
-    assert shown.locator('[data-chart="families"] .u-label').all_inner_texts()[1:] == ["linear", "kernel", "tilings"]
+    families = shown.locator('[data-chart="families"] .u-label').all_inner_texts()[1:]
+    assert families == ["linear", "kernel", "tilings", "shares"]
     assert chart(shown, "rate").count() == 0  # it has none, and its place is taken
 
 

@@ -135,7 +135,7 @@ TILING_MEMBERS: Mapping[str, Member] = {
 }
 #: Members that learn slowly or look at no feature: where labels are noisy or late nothing else may be learned.
 SLOW_MEMBERS: Mapping[str, Member] = {
-    "slow tilings of 3 features": Member(
+    "tilings of 3 features, slow": Member(
         partial(tilings_core, tilings=64, depth=3, rules=((0.002, None),), seed=len(TILING_MEMBERS)), 0.003
     ),
 }

@@ -36,6 +36,7 @@ FAMILIES = {
     "kernel": 4,
     "quadratic": 4,
     "perceptron": 6,
+    "shares": 6,
     "running mean": 6,
     "persistence": 7,
     "last value": 7,

@@ -26,6 +26,7 @@ _MEMBERS = {
     "logistic": "Logistic: logistic regression, with its step.",
     "kernel": "Kernel: class densities, with the share that each row forgets.",
     "tilings": "Tilings: random grids over so many features.",
+    "shares": "Shares: how often each label came, over so many rows.",
 }
 #: Points that a committee's shares are averaged over, as a part of all.
 _SMOOTHED = 1 / 60
