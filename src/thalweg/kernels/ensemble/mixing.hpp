@@ -88,6 +88,7 @@ class Mixing {
       const double *p = opinions + v * classes_;
       const int64_t said = Learner::highest(p, classes_);
       out[v] = code_of(said);
+      if (said < 0) continue;  // no number among its probabilities
       out[n + mixtures() + v] = uint8_t(std::lround(std::min(1.0, -std::log(1 - p[said] + kFloor) / kMostLevel) * 255));
     }
     Scratch room(classes_);
