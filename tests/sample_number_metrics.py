@@ -10,7 +10,7 @@ from tests.sample_metrics import sample_metrics
 from thalweg.evaluate.residual_changes import ResidualChanges
 from thalweg.run.regression_scoreboard import RegressionScoreboard
 
-BASELINES = ("last_value", "running_mean", "season")
+BASELINES = ("last_value", "running_mean", "running_median", "season")
 
 
 def sample_number_metrics(
@@ -22,6 +22,7 @@ def sample_number_metrics(
     truth = 20.0 + 5.0 * np.sin(steps / 40) + rng.normal(size=rows)
     sizes = error * np.where(steps < 2 * rows // 3, 1.0, 2.0)
     answers = {"model": truth + sizes * rng.normal(size=rows), "running_mean": np.full(rows, 20.0)}
+    answers["running_median"] = np.full(rows, 20.5)
     answers["last_value"] = np.concatenate([[20.0], truth[:-1]])
     answers["season"] = truth + 3.0 * rng.normal(size=rows)
     board, changes = RegressionScoreboard(BASELINES, 0.9), ResidualChanges()

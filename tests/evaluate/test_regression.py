@@ -7,6 +7,8 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression, SGDRegressor
 from sklearn.metrics import mean_absolute_error, mean_pinball_loss, mean_squared_error
 
@@ -18,11 +20,14 @@ from thalweg.evaluate import (
     KnownWeights,
     Windowed,
     curve_regression,
+    number_baselines,
     prequential,
     prequential_regression,
     regrets,
     summarise_regression,
 )
+from thalweg.evaluate.late_labels import LateLabels
+from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.store import dumps
 from thalweg.streams import LinearResponse, Table
 
@@ -53,7 +58,29 @@ def test_records_are_the_loop_whatever_the_chunks(make, stream, chunk):
     np.testing.assert_array_equal(joined(records, "no_change"), [0.0, *y[:-1]])
     means = [0.0, *(y[:t].mean() for t in range(1, len(y)))]
     np.testing.assert_allclose(joined(records, "running_mean"), means, rtol=1e-12)
+    medians = [0.0, *(np.median(y[:t]) for t in range(1, len(y)))]
+    np.testing.assert_array_equal(joined(records, "running_median"), medians)
     assert [record.start for record in records] == list(range(0, len(y), chunk))
+
+
+@given(
+    st.lists(st.sampled_from([-2.0, 0.0, 0.0, 1.0, 3.5]) | st.floats(-1e9, 1e9), min_size=1, max_size=60),
+    st.integers(0, 9),
+    st.lists(st.integers(0, 60), max_size=4),
+    st.integers(1, 12),
+)
+def test_the_running_median_is_that_of_the_last_targets_that_have_come(targets, delay, cuts, window):
+    rows, y = len(targets), np.array([targets, np.flip(targets)]).T
+    late, baselines, found = LateLabels(delay=delay), NumberBaselines(), []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(number_baselines, "MEDIAN_WINDOW", window)
+        for part in np.split(np.arange(rows), sorted(min(cut, rows) for cut in cuts)):
+            batch = late.plan(y[part], y[part], np.ones(len(part), dtype=np.bool_), part + 1)
+            found.append(baselines.follow(batch.order, batch.labels, batch.number)["running_median"][batch.carried :])
+            late.keep(batch, {})
+    before = [y[max(0, row - delay - window) : max(0, row - delay)] for row in range(rows)]
+    expected = [np.median(each, axis=0) if len(each) else np.full(2, np.nan) for each in before]
+    np.testing.assert_allclose(np.concatenate(found), expected, rtol=1e-15)
 
 
 @pytest.mark.parametrize("average", [Cumulative(), Windowed(150), Fading(0.99)])
@@ -132,6 +159,8 @@ def test_late_targets_are_learned_when_they_come_and_judge_what_was_predicted(ma
     np.testing.assert_array_equal(joined(records, "no_change"), [*[0.0] * (delay + 1), *y[: -delay - 1]])
     means = [0.0] * (delay + 1) + [y[: t - delay].mean() for t in range(delay + 1, 80)]
     np.testing.assert_allclose(joined(records, "running_mean"), means, rtol=1e-12)
+    medians = [0.0] * (delay + 1) + [np.median(y[: t - delay]) for t in range(delay + 1, 80)]
+    np.testing.assert_array_equal(joined(records, "running_median"), medians)
     np.testing.assert_array_equal(model.predict(X), twin.predict(X))
     summary = summarise_regression(records)
     assert (summary.rows, summary.unscored) == (80, delay + 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from threadpoolctl import threadpool_limits
 
 from thalweg import evaluate
 from thalweg.errors import InvalidParameter
+from thalweg.report.page import build
+from thalweg.report.page.content import as_metrics
+from thalweg.report.page.formats import percent, short
 from thalweg.streams import SEA, DriftingTopics, FriedmanDrift
 
 pytest.importorskip("pyarrow")
@@ -128,6 +132,29 @@ def test_wide_categories_are_categories_to_the_references() -> None:
     labels = np.where(rng.permutation(90)[shops] % 2, "open", "closed")
     found = evaluate.run("oldc", table, labels, against="frozen", against_rows=2500).metrics["against"]
     assert found["references"]["frozen"]["loss"] < 0.02
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_headline_says_where_another_model_is_significantly_better(task: str) -> None:
+    """Trees learn a product of two features, a linear model cannot. Of a sum it learns more, and nothing is said."""
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, size=(1500, 6))
+    numbers, model = task == "regression", "linear" if task == "regression" else "oldc"
+    kind = "mean absolute error" if numbers else "error"
+    curved, straight = X[:, 0] * X[:, 1], X.sum(axis=1)
+    asked: Any = {"task": task, "against": ("frozen", "retrained"), "against_rows": 400}
+    lost, won = (evaluate.run(model, X, y if numbers else np.sign(y), **asked) for y in (curved, straight))
+    references = lost.metrics["against"]["references"]
+    best = min(references, key=lambda name: references[name]["loss"])
+    assert all(each["difference"]["low"] > 0.0 for each in references.values())
+    loss, own = (short(each) if numbers else percent(each) for each in map(references[best].get, ("loss", "model")))
+    done = "once, to the first 400 labelled rows," if best == "frozen" else "every 400 labelled rows, to the last"
+    assert f"Gradient boosting fitted {done} " in lost.headline
+    assert lost.headline.endswith(f"does better: {kind} {loss} against {own} over the last 1,100 rows.")
+    for metrics in (lost.metrics, lost.metrics | {"against": won.metrics["against"]}):
+        page = build(as_metrics(metrics))
+        (headline,) = re.findall(r"<h1[^>]*>(.*?)</h1>", page, re.DOTALL)
+        assert ("does better" in headline) == (metrics is lost.metrics)
+    assert won.headline.startswith("Better")
 
 
 def test_text_is_refused() -> None:

@@ -74,12 +74,14 @@ def test_the_scores_are_those_of_the_predictions(capsys: pytest.CaptureFixture[s
     found, lines = metrics(), columns()
     target = lines["target"]
     held = ~np.isnan(target) & ~np.isnan(lines["prediction"])
-    baselines = {name: np.full(ROWS, np.nan) for name in ("last_value", "running_mean", "season")}
+    baselines = {name: np.full(ROWS, np.nan) for name in metrics()["verdict"]}
+    assert list(baselines) == ["last_value", "running_mean", "running_median", "season"]
     known: list[float] = []
     for i in range(ROWS):
         if known:
             back = [target[at] for at in range(i - 24, -1, -24) if not np.isnan(target[at])]
             baselines["last_value"][i], baselines["running_mean"][i] = known[-1], np.mean(known)
+            baselines["running_median"][i] = np.median(known[-1000:])
             baselines["season"][i] = back[0] if back else known[-1]
         known += [] if np.isnan(target[i]) else [target[i]]
     errors = {name: (target - each)[held] for name, each in ({"model": lines["prediction"]} | baselines).items()}

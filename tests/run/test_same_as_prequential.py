@@ -74,6 +74,7 @@ def test_a_delay_means_the_same_to_predicted_numbers(
         given = np.concatenate([getattr(record, field) for record in records])[delay + 1 :]
         shown = np.array([float(row[name] or "nan") for row in written[delay + 1 :]])
         np.testing.assert_array_equal(given, shown, err_msg=name)
-    mean = np.concatenate([record.running_mean for record in records])
-    expected = np.abs(mean - y)[delay + 1 : 400 - delay].mean()
-    assert run.task.board.score("running_mean")["absolute_error"] == pytest.approx(expected)
+    for name in ("running_mean", "running_median"):
+        predicted = np.concatenate([getattr(record, name) for record in records])
+        expected = np.abs(predicted - y)[delay + 1 : 400 - delay].mean()
+        assert run.task.board.score(name)["absolute_error"] == pytest.approx(expected)

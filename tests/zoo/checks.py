@@ -40,6 +40,7 @@ _CALLED = {
     "majority": ("majority",),
     "last_value": ("last value",),
     "running_mean": ("running mean",),
+    "running_median": ("running median",),
     "season": ("rows ago",),
 }
 

@@ -1,7 +1,10 @@
-"""Predictions that look at no column: the last target that has come, the mean of all, the target one season ago."""
+"""Predictions that look at no column: the last target that has come, mean, median, the target one season ago."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,9 +13,16 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
+#: Targets of which the running median is taken, at the most.
+MEDIAN_WINDOW = 1000
+
 
 class NumberBaselines:
     """The baselines of regression, for one target or several; they get a target when the model does.
+
+    The running mean is that of all targets. The running median is the exact median of the last `MEDIAN_WINDOW` ones, so
+    that memory stays constant; of an even number it is halfway between the middle two. No constant has a smaller
+    absolute error than the median, as none has a smaller squared error than the mean.
 
     With ``season`` there is also the target so many rows ago. Where that has not come yet, the last one known at a
     multiple of as many rows ago, and the last value where there is none; of one target only.
@@ -20,17 +30,23 @@ class NumberBaselines:
     Examples
     --------
     >>> baselines = NumberBaselines(season=2)
-    >>> order = np.array([0, ~0, 1, ~1, 2, ~2])
-    >>> found = baselines.follow(order, np.array([5.0, 7.0, 9.0]), np.array([1, 2, 3]))
-    >>> {name: values.tolist() for name, values in found.items()}
-    {'last_value': [nan, 5.0, 7.0], 'running_mean': [nan, 5.0, 6.0], 'season': [nan, 5.0, 5.0]}
+    >>> order = np.array([0, ~0, 1, ~1, 2, ~2, 3, ~3])
+    >>> found = baselines.follow(order, np.array([5.0, 1.0, 7.0, 9.0]), np.array([1, 2, 3, 4]))
+    >>> for name, values in found.items():
+    ...     print(name, values.tolist())
+    last_value [nan, 5.0, 1.0, 7.0]
+    running_mean [nan, 5.0, 3.0, 4.333333333333333]
+    running_median [nan, 5.0, 3.0, 5.0]
+    season [nan, 5.0, 5.0, 1.0]
     """
 
     def __init__(self, season: int | None = None) -> None:
-        self.names = ("last_value", "running_mean", *(("season",) if season else ()))
+        self.names = ("last_value", "running_mean", "running_median", *(("season",) if season else ()))
         self._total: Any = 0.0
         self._last: Any = np.nan
         self._count = 0
+        #: Of each target, once its first rows are there.
+        self._medians: list[_WindowedMedian] = []
         #: By row number modulo the season: the last target, and the number of its row.
         self._season, self._held = np.full(season or 0, np.nan), np.zeros(season or 0, dtype=np.int64)
 
@@ -46,11 +62,21 @@ class NumberBaselines:
         found = {name: np.full(targets.shape, np.nan) for name in self.names}
         found["last_value"][order[asked]] = lasts[before]
         found["running_mean"][order[asked]] = np.where(counts > 0, totals[before] / np.maximum(counts, 1), np.nan)
+        found["running_median"][order[asked]] = self._running_medians(learned)[before]
         if "season" in found:
             season = self._seasonal(order, targets, number)
             found["season"] = np.where(np.isnan(season), found["last_value"], season)
         self._total, self._count, self._last = totals[-1], self._count + len(learned), lasts[-1]
         return found
+
+    def _running_medians(self, learned: Floats) -> Floats:
+        """Before the first of these targets, and after each."""
+        width = int(np.prod(learned.shape[1:]))
+        if not self._medians:
+            self._medians = [_WindowedMedian() for _ in range(width)]
+        columns = zip(self._medians, learned.reshape(len(learned), width).T.tolist(), strict=True)
+        found = np.array([median.before_and_after_each(values) for median, values in columns])
+        return found.T.reshape(-1, *learned.shape[1:])
 
     def _seasonal(self, order: Places, targets: Floats, number: Places) -> Floats:
         found = np.full(len(targets), np.nan)
@@ -68,9 +94,36 @@ class NumberBaselines:
         return [float(self._total), self._count, None if np.isnan(self._last) else float(self._last)]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"season": self._season, "season rows": self._held}
+        recent = np.array([each.values for each in self._medians], dtype=np.float64)
+        return {"season": self._season, "season rows": self._held, "recent targets": recent}
 
     def restore(self, state: list[Any], arrays: dict[str, NDArray[Any]]) -> None:
         self._total, self._count = float(state[0]), int(state[1])
         self._last = np.nan if state[2] is None else float(state[2])
         self._season, self._held = arrays["season"].copy(), arrays["season rows"].copy()
+        self._medians = [_WindowedMedian(values) for values in arrays["recent targets"].tolist()]
+
+
+class _WindowedMedian:
+    """The median of the last `MEDIAN_WINDOW` values, exactly; NaN before any. O(log window) comparisons a value."""
+
+    def __init__(self, values: Iterable[float] = ()) -> None:
+        #: The oldest first, and in ascending order.
+        self.values = deque(values)
+        self._ordered = sorted(self.values)
+
+    def before_and_after_each(self, values: list[float]) -> list[float]:
+        medians = [self._median()]
+        for value in values:
+            if len(self.values) == MEDIAN_WINDOW:
+                del self._ordered[bisect_left(self._ordered, self.values.popleft())]
+            self.values.append(value)
+            insort(self._ordered, value)
+            medians.append(self._median())
+        return medians
+
+    def _median(self) -> float:
+        ordered, half = self._ordered, len(self._ordered) // 2
+        if not ordered:
+            return np.nan
+        return ordered[half] if len(ordered) % 2 else 0.5 * ordered[half - 1] + 0.5 * ordered[half]

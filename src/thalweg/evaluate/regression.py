@@ -55,8 +55,9 @@ class RegressionRecord:
         Number of the first row, from 0.
     y, predictions : arrays of shape (rows,) or (rows, outputs)
         The truth and the model's predictions.
-    running_mean, no_change : arrays shaped like y
-        The two predictions every model must beat: the mean of the targets before, and the target before; 0 at first.
+    running_mean, running_median, no_change : arrays shaped like y
+        The predictions every model must beat: the mean of the targets before, the median of the last 1,000 of them, and
+        the target before; 0 at first.
     lower, upper : arrays shaped like y, or None
         The ends of the interval of each row, where a coverage was asked for; NaN while the model has none, which is
         where it would have no width.
@@ -78,6 +79,7 @@ class RegressionRecord:
     y: Floats
     predictions: Floats
     running_mean: Floats
+    running_median: Floats
     no_change: Floats
     lower: Floats | None = None
     upper: Floats | None = None
@@ -172,13 +174,13 @@ def _walk(
         if delay:
             late.keep(batch, given)
         fresh = slice(batch.carried, None)
-        mean, last = beside["running_mean"][fresh], beside["last_value"][fresh]
+        mean, median, last = (beside[name][fresh] for name in ("running_mean", "running_median", "last_value"))
         unscored = int(np.isnan(mean.reshape(len(mean), -1)[:, 0]).sum()) if delay else 0
         lower, upper = walker.ends(given, fresh)
-        predictions, mean, last = (
-            np.where(np.isnan(each), 0.0, each) for each in (given["predictions"][fresh], mean, last)
+        predictions, mean, median, last = (
+            np.where(np.isnan(each), 0.0, each) for each in (given["predictions"][fresh], mean, median, last)
         )
-        yield RegressionRecord(start, truth, predictions, mean, last, lower, upper, walker.coverage, unscored)
+        yield RegressionRecord(start, truth, predictions, mean, median, last, lower, upper, walker.coverage, unscored)
         start += len(truth)
 
 
@@ -310,6 +312,7 @@ class RegressionSummary(NamedTuple):
     rows: int
     model: RegressionScores[float]
     running_mean: RegressionScores[float]
+    running_median: RegressionScores[float]
     no_change: RegressionScores[float]
     intervals: CoverageScores[float] | None = None
     unscored: int = 0
@@ -331,12 +334,13 @@ class RegressionCurve(NamedTuple):
     rows: NDArray[np.int64]
     model: RegressionScores[Floats]
     running_mean: RegressionScores[Floats]
+    running_median: RegressionScores[Floats]
     no_change: RegressionScores[Floats]
     intervals: CoverageScores[Floats] | None = None
 
 
 def summarise_regression(records: Iterable[RegressionRecord], average: Average | None = None) -> RegressionSummary:
-    """Final scores of the model and of both baselines, over all rows unless an average says otherwise.
+    """Final scores of the model and of the baselines, over all rows unless an average says otherwise.
 
     Examples
     --------
@@ -354,8 +358,8 @@ def summarise_regression(records: Iterable[RegressionRecord], average: Average |
         rows, unscored, outputs = rows + len(record), unscored + record.unscored, _outputs(record)
     if rows == unscored:
         raise no_rows("summary")
-    model, mean, last, intervals = _scores(running.mean(), outputs)
-    return RegressionSummary(rows, model, mean, last, intervals, unscored)
+    model, mean, median, last, intervals = _scores(running.mean(), outputs)
+    return RegressionSummary(rows, model, mean, median, last, intervals, unscored)
 
 
 def curve_regression(
@@ -390,13 +394,14 @@ def curve_regression(
     if rows % every:
         seen.append(rows)
         points.append(_scores(running.mean(), outputs))
-    model, mean, last, held = zip(*points, strict=True)
+    model, mean, median, last, held = zip(*points, strict=True)
 
     def over_time(scores: tuple[RegressionScores[float], ...]) -> RegressionScores[Floats]:
         return RegressionScores(*map(np.array, zip(*scores, strict=True)))
 
     intervals = None if held[0] is None else CoverageScores(*map(np.array, zip(*held, strict=True)))
-    return RegressionCurve(np.array(seen), over_time(model), over_time(mean), over_time(last), intervals)
+    scores = (over_time(model), over_time(mean), over_time(median), over_time(last))
+    return RegressionCurve(np.array(seen), *scores, intervals)
 
 
 def _outputs(record: RegressionRecord) -> int:
@@ -404,11 +409,11 @@ def _outputs(record: RegressionRecord) -> int:
 
 
 def _errors(record: RegressionRecord) -> Floats:
-    """One row per scored row: squared and absolute error of the model and of both baselines, and what `_held` says of
+    """One row per scored row: squared and absolute error of the model and of the baselines, and what `_held` says of
     the intervals, for each target.
     """
     columns = []
-    for predicted in (record.predictions, record.running_mean, record.no_change):
+    for predicted in (record.predictions, record.running_mean, record.running_median, record.no_change):
         away = (predicted - record.y).reshape(len(record), -1)
         columns += [np.square(away), np.abs(away)]
     if record.lower is not None and record.upper is not None and record.coverage is not None:
@@ -426,14 +431,19 @@ def _held(y: Floats, lower: Floats, upper: Floats, coverage: float) -> list[Floa
 
 
 _Scores: TypeAlias = tuple[
-    RegressionScores[float], RegressionScores[float], RegressionScores[float], CoverageScores[float] | None
+    RegressionScores[float],
+    RegressionScores[float],
+    RegressionScores[float],
+    RegressionScores[float],
+    CoverageScores[float] | None,
 ]
 
 
 def _scores(means: Floats, outputs: int) -> _Scores:
-    errors = means[: 6 * outputs].reshape(3, 2, outputs)  # predictor, kind of error, target
+    errors, of_intervals = np.split(means, [8 * outputs])
+    errors = errors.reshape(4, 2, outputs)  # predictor, kind of error, target
     reference = errors[1, 0]
-    model, mean, last = (
+    model, mean, median, last = (
         RegressionScores(
             float(squared.mean()),
             float(absolute.mean()),
@@ -441,11 +451,11 @@ def _scores(means: Floats, outputs: int) -> _Scores:
         )
         for squared, absolute in errors
     )
-    if len(means) == 6 * outputs:
-        return model, mean, last, None
-    given, *held = means[6 * outputs :].reshape(5, outputs)
+    if len(of_intervals) == 0:
+        return model, mean, median, last, None
+    given, *held = of_intervals.reshape(5, outputs)
     with np.errstate(invalid="ignore"):
-        return model, mean, last, CoverageScores(*(float((each / given).mean()) for each in held))
+        return model, mean, median, last, CoverageScores(*(float((each / given).mean()) for each in held))
 
 
 def _gain(error: float, reference: float) -> float:

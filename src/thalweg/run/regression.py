@@ -1,4 +1,4 @@
-"""The part of a run that is about numbers: predictions with intervals, beside the last value and the running mean."""
+"""The part of a run that is about numbers: predictions with intervals, beside baselines that look at no column."""
 
 from __future__ import annotations
 
@@ -275,10 +275,12 @@ class Regression(Task):
     def progress(self) -> str:
         if not self.board.rows:
             return ""
-        model, last, mean = (self.board.score(name) for name in ("model", "last_value", "running_mean"))
+        names = ("model", "last_value", "running_mean", "running_median")
+        model, last, mean, median = (self.board.score(name) for name in names)
         return (
             f"absolute error {model['absolute_error']:.4g}, now {model['recent_absolute_error']:.4g} "
-            f"(last value {last['absolute_error']:.4g}, running mean {mean['absolute_error']:.4g})"
+            f"(last value {last['absolute_error']:.4g}, running mean {mean['absolute_error']:.4g}, "
+            f"running median {median['absolute_error']:.4g})"
         )
 
     def of_table(self, encoder: Encoder, notes: dict[str, Any]) -> TableRegressor:

@@ -33,6 +33,23 @@ def against_findings(metrics: Mapping[str, Any]) -> list[str]:
     return [_finding(metrics, name, each, found) for name, each in found["references"].items()]
 
 
+def beaten_by(metrics: Mapping[str, Any]) -> str:
+    """For the headline: the best of the models that one would run otherwise and that are significantly better.
+
+    That is not the model itself with prompt labels, which nobody has.
+    """
+    found = references_of(metrics)
+    others = {} if found is None else {name: each for name, each in found["references"].items() if name != "prompt"}
+    better = {name: each for name, each in others.items() if standing(each["difference"]) == "worse"}
+    if found is None or not better:
+        return ""
+    name = max(better, key=lambda name: better[name]["difference"]["difference"] or 0.0)
+    each, what = better[name], reference_names(found)[name]
+    kind, written = ("mean absolute error", short) if is_regression(metrics) else ("error", percent)
+    rows = f"the last {counted(each['rows'], 'row')}"
+    return f" {what} does better: {kind} {written(each['loss'])} against {written(each['model'])} over {rows}."
+
+
 def reference_names(found: References) -> dict[str, str]:
     """By key, what was done with each reference."""
     every, window = count(found["every"]), count(found["window"])

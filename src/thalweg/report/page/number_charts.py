@@ -8,7 +8,7 @@ from thalweg.report.page.formats import count, counted
 from thalweg.report.page.number_content import NumberMetrics, Stretch
 from thalweg.report.page.number_verdict import baseline_names
 
-_LOOKS = {"last_value": "no-change", "running_mean": "majority", "season": "c1"}
+_LOOKS = {"last_value": "no-change", "running_mean": "majority", "running_median": "c2", "season": "c1"}
 
 
 def number_charts(metrics: NumberMetrics) -> list[Chart]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from thalweg.report.page.against import beaten_by
 from thalweg.report.page.content import Known
 from thalweg.report.page.formats import counted, lowest_coverage, per_hundred, percent, plain, short
 from thalweg.report.page.number_content import NumberMetrics, NumberScore, Skill
@@ -28,6 +29,7 @@ def baseline_names(metrics: NumberMetrics) -> dict[str, str]:
     known = {
         "last_value": "the last value",
         "running_mean": "the running mean",
+        "running_median": "the running median",
         "season": f"the value {counted(int(season or 0), 'row')} ago",
     }
     return {key: known[key] for key in metrics["verdict"]}
@@ -45,8 +47,11 @@ def tone(metrics: NumberMetrics) -> Standing:
 
 
 def headline(metrics: NumberMetrics) -> str:
-    """The model beside the best baseline, its error, how late targets came, and rows skipped, if many."""
-    return with_circumstances(_compared(metrics), metrics, "target", lambda loss: f"mean absolute error {short(loss)}")
+    """The model beside the best baseline, its error, a better model of ``--against``, how late targets came, and rows
+    skipped, if many.
+    """
+    said = _compared(metrics) + beaten_by(metrics)
+    return with_circumstances(said, metrics, "target", lambda loss: f"mean absolute error {short(loss)}")
 
 
 def _compared(metrics: NumberMetrics) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from thalweg.report.page import rare_verdict
+from thalweg.report.page.against import beaten_by
 from thalweg.report.page.calibration import calibration_finding
 from thalweg.report.page.content import Difference, Known, Metrics, Score
 from thalweg.report.page.formats import count, counted, lowest_coverage, per_hundred, percent, plain
@@ -46,13 +47,16 @@ def tone(metrics: Metrics) -> Standing:
 
 
 def headline(metrics: Metrics) -> str:
-    """The model beside the best baseline, its error, how late labels came, and rows skipped, if many."""
+    """The model beside the best baseline, its error, a better model of ``--against``, how late labels came, and rows
+    skipped, if many.
+    """
     if (label := _only_label(metrics)) is not None:
         said = f"Every scored row has the label {label}: there is nothing to learn."
     elif asked := _question_beside_error(metrics):
         said = rare_verdict.headline(metrics, asked)
     else:
         said = _compared(metrics) + (rare_verdict.balanced_accuracy(metrics) if question(metrics) else "")
+        said += beaten_by(metrics)
     return with_circumstances(said, metrics, "label", lambda loss: f"error {percent(loss)}")
 
 
