@@ -147,8 +147,39 @@ def test_rows_that_go_back_in_time_are_told(table, capsys: pytest.CaptureFixture
     assert run(capsys, "run", "back.csv", *common, "--out", "two", "--label-time", "told", "--chunk", "1")[2] == told
     Path("mixed.csv").write_text("a,when,told,state\n1,2024-01-01,7,x\n2,2024-01-02,8,y\n")
     code, _, complaint = run(capsys, "run", "mixed.csv", *common, "--label-time", "told", "--out", "three")
-    told = "columns 'when' and 'told' cannot be compared: one holds whole numbers, the other times"
+    told = "columns 'when' and 'told' cannot be compared: one holds times, the other numbers"
     assert (code, complaint) == (2, f"thalweg: {told}\n")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda at: f"{at // 3600}:{at // 60 % 60:02}:{at % 60:02}",
+        lambda at: f"PT{at // 60}M{at % 60}S",
+        lambda at: f"{at // 86400} days {at // 3600 % 24:02}:{at // 60 % 60:02}:{at % 60:02}",
+    ],
+    ids=["hours", "ISO 8601", "pandas"],
+)
+def test_durations_order_rows_and_say_when_labels_come(
+    written: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As whole numbers of seconds do: shuffled rows over two days, whose labels come twenty minutes later."""
+    monkeypatch.chdir(tmp_path)
+    seconds, order = range(1, 400 * 431, 431), np.random.default_rng(2).permutation(400)
+    states = [str((at % 7 > 2) != (at % 5 == 0)) for at in range(400)]
+    for name, form in (("numbers", str), ("durations", written)):
+        lines = [f"{form(seconds[at])},{form(seconds[at] + 1200)},{at % 7},{states[at]}" for at in order]
+        Path(f"{name}.csv").write_text("\n".join(["since,known,level,state", *lines]) + "\n")
+        asked = ("--time", "since", "--label-time", "known", "--sort", "--drop", "since", "--model", "oldc", "--quiet")
+        assert run(capsys, "run", f"{name}.csv", "--target", "state", *asked, "--out", name)[::2] == (0, "")
+    as_numbers, found = metrics("numbers"), metrics("durations")
+    assert found["times"] == as_numbers["times"]
+    assert (found["times"]["kind"], found["times"]["times"][-1]) == ("counter", seconds[-1])
+    assert found["scores"] == as_numbers["scores"]
+    assert [line["label"] for line in predictions("durations")] == states
+    Path("soon.csv").write_text(Path("durations.csv").read_text() + "soon,soon,1,True\n")
+    code, _, complaint = run(capsys, "run", "soon.csv", "--target", "state", *asked, "--out", "soon")
+    assert (code, "'soon' is not a duration such as 1 days 02:03:04 or PT5M" in complaint) == (2, True)
 
 
 def test_a_column_of_times_may_have_no_name(table, capsys: pytest.CaptureFixture[str]) -> None:

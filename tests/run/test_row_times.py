@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from thalweg.evaluate.late_labels import LateLabels
 from thalweg.run.row_times import MOST_POINTS, RowTimes
+from thalweg.tables.clock import Clock
 
 MICROSECONDS = 10**6
 
@@ -36,7 +37,7 @@ def test_times_are_those_of_the_latest_row_when_a_label_came(rows: int, delay: i
     rng = np.random.default_rng(seed)
     times = 1_700_000_000 * MICROSECONDS + np.cumsum(rng.integers(0, 10, rows)) * MICROSECONDS
     known = rng.random(rows) < 0.9
-    found = follow(times, known, delay, sorted(min(cut, rows) for cut in cuts)).metrics("when", counts=False)
+    found = follow(times, known, delay, sorted(min(cut, rows) for cut in cuts)).metrics("when", Clock())
     assert found is not None
     came = [row + delay for row in range(rows) if known[row] and row + delay < rows]  # the row at which a label came
     points = list(zip(found["labels"], found["rows"], found["times"], strict=True))
@@ -49,11 +50,12 @@ def test_times_are_those_of_the_latest_row_when_a_label_came(rows: int, delay: i
 
 
 def test_a_counter_is_shown_as_numbers() -> None:
-    found = follow(np.arange(7, 57), np.ones(50, dtype=bool), 0, []).metrics("step", counts=True)
-    assert found is not None
-    assert (found["kind"], found["times"][0], found["times"][-1]) == ("counter", 7, 56)
+    for form, unit in (("whole numbers", 1), ("numbers", MICROSECONDS), ("durations", MICROSECONDS)):
+        found = follow(np.arange(7, 57) * unit // 2, np.ones(50, dtype=bool), 0, []).metrics("step", Clock(form))
+        assert found is not None
+        assert (found["kind"], found["times"][0], found["times"][-1]) == ("counter", 3 if unit == 1 else 3.5, 28)
 
 
 def test_rows_in_another_order_have_no_times() -> None:
     times = np.random.default_rng(0).permutation(500) * MICROSECONDS
-    assert follow(times, np.ones(500, dtype=bool), 0, []).metrics("when", counts=False) is None
+    assert follow(times, np.ones(500, dtype=bool), 0, []).metrics("when", Clock()) is None

@@ -15,7 +15,7 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 
-from tests.cli.calls import metrics, run  # noqa: E402
+from tests.cli.calls import metrics, predictions, run  # noqa: E402
 
 from thalweg.errors import InvalidInput  # noqa: E402
 from thalweg.run.options import RunOptions  # noqa: E402
@@ -63,6 +63,33 @@ def test_arff_is_read(tmp_path: Path, end: str, packed: bool) -> None:
     assert bad == []
     kinds = [line[1] for line in plan_columns(chunk, target="the class").describe()]
     assert kinds == ["number", "category", "category", "category", "time", "–"]
+
+
+def test_declared_values_that_come_late_have_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of a column, and classes: in the first twenty rows there is one of each."""
+    monkeypatch.chdir(tmp_path)
+    kinds, states = [f"k {i}" for i in range(30)], ["dry", "it's wet", "flood, again", "1.0"]
+    quoted = ["dry", r"'it\'s wet'", '"flood, again"', "1.0"]
+    rows = [(0, 0)] * 20 + [(i % 30, i % 3) for i in range(200)]
+    head = f"@relation r\n@attribute kind {{{', '.join(map(repr, kinds))}}}\n@attribute state {{{','.join(quoted)}}}"
+    lines = [f"{kinds[kind]!r},{quoted[state]}" for kind, state in rows]
+    Path("rows.arff").write_text("\n".join([head, "@data", *lines]) + "\n")
+    (chunk,) = chunks(open_source("rows.arff").blocks(), 300)
+    assert chunk.values == {"kind": tuple(kinds), "state": tuple(states)}
+    asked = ("--target", "state", "--model", "oldc", "--head", "20", "--probabilities", "all", "--quiet")
+    code, _, complaint = run(capsys, "run", "rows.arff", *asked)
+    assert (code, complaint) == (0, "")
+    found = metrics("thalweg-run")
+    assert found["columns"][0][2].startswith("one feature for each of its first 30 categories, one for all others")
+    written = predictions("thalweg-run")
+    columns = [f"P({label})" for label in sorted(["dry", "it's wet", "flood, again", "1"])]
+    assert list(written[0])[-4:] == columns
+    last = [[float(row[name]) for name in columns] for row in written[-100:]]
+    assert np.allclose(np.sum(last, axis=1), 1.0, atol=1e-3)
+    assert max(row[columns.index("P(flood, again)")] for row in last) > 0.5
+    assert all(float(row["P(flood, again)"]) == 0.0 for row in written[1:20])
 
 
 def test_arff_names_rows_that_are_wrong(tmp_path: Path) -> None:

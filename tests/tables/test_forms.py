@@ -286,6 +286,28 @@ def test_other_numbers_as_people_write_them() -> None:
         assert features(mixed)[0].columns[0].kind == "category"
 
 
+@examples(60)
+@given(st.integers(1, 6), st.lists(st.integers(0, 999_999), min_size=2, max_size=80), st.booleans(), st.booleans())
+def test_digits_of_one_width_with_leading_zeros_are_codes(
+    width: int, numbers: list[int], with_gap: bool, with_word: bool
+) -> None:
+    cells = [str(number % 10**width).zfill(width) for number in numbers]
+    spoiled = cells + [""] * with_gap + ["abroad"] * with_word
+    is_code = width > 1 and any(cell[0] == "0" for cell in cells)
+    has_few_words = len(cells) >= 19 or not with_word
+    (line, _) = plan_columns(chunk_of(x=spoiled, other=spoiled), target="label", numeric=["other"]).describe()[:2]
+    if has_few_words and is_code:
+        assert line[1] in ("category", "wide category")
+    elif not with_word:
+        assert line[1] == "number"
+    shorter = [*cells, "7" * (width + 1)]
+    if not with_word:
+        assert features(shorter)[0].columns[0].kind == "number"
+    plan, X = features([*cells, ""] if with_gap else cells, numeric=["x"])
+    assert plan.columns[0].kind == "number"
+    np.testing.assert_array_equal(X[: len(cells), 0], [float(cell) for cell in cells])
+
+
 def test_words_among_numbers_make_categories_unless_they_are_few() -> None:
     numbers = [f"{i % 60}.5" for i in range(100)]
     for words, kind in ((4, "number"), (5, "number"), (25, "wide category")):
@@ -302,7 +324,7 @@ def test_days_in_digits_are_times_where_the_column_is_a_clock() -> None:
 
 
 def test_long_digits_name_things() -> None:
-    assert features([f"{i % 7}" * 50 for i in range(60)])[0].columns[0].kind == "number"
+    assert features([f"{i % 7 + 1}" * 50 for i in range(60)])[0].columns[0].kind == "number"
     assert features([f"{i % 7 + 1}" * 51 for i in range(60)])[0].columns[0].kind == "category"
 
 
@@ -338,6 +360,9 @@ def test_objects_of_json_are_told() -> None:
         pa.array(["3.1.2024", "1.1.2024", "", "20.1.2024"]),
         pa.array(["2024-01-03", "2024-01-01", None, "2024-01-20"]),
         pa.array(["01/03/2024", "01/01/2024", None, "01/20/2024"]),
+        pa.array(["0:05:00.5", "0:05:00.25", "", "26:00:00"]),
+        pa.array(["PT1H", "PT59M59.9S", "NA", "P1D"]),
+        pa.array(["1 days 00:00:00", "-1 days +23:59:59", None, "10 days"]),
     ],
     ids=str,
 )

@@ -35,6 +35,7 @@ from thalweg.tables import Chunk, Encoder, Plan, Target
 from thalweg.tables.clock import NEVER, Clock
 from thalweg.tables.encoder import rows_between
 from thalweg.tables.opening import natural_order
+from thalweg.tables.target import plain_label
 
 #: Labels that an error lists.
 _MOST_LISTED = 10
@@ -82,6 +83,8 @@ class Classification(Task):
         self.sets = SetScoreboard(self.model.coverage) if hasattr(self.model, "follow_sets") else None
         #: The number of the only label that was learned, and how often; 0 where none was, None where there are several.
         self._only_label: tuple[int, int] | None = (0, 0)
+        #: Labels that the table declares, which may come later.
+        self._declared: tuple[str, ...] = ()
         #: Labels whose probabilities have a column of their own among the predictions.
         self.probability_labels: list[str] = []
         self.detector = ChangeDetector()
@@ -91,6 +94,7 @@ class Classification(Task):
 
     def settle(self, head: Chunk, plan: Plan, clocks: dict[str, Clock]) -> Plan:
         self.target.require_classes(head)
+        self._declared = tuple(map(plain_label, head.values.get(self.target.name, ())))
         if self.options.label_time is not None:
             self.delays = LabelDelays(counts=clocks[self.options.label_time].counts)
         if self.rare is not None and self.rare.alerts_asked is not None and self.rare.alerts_asked.unit:
@@ -108,7 +112,7 @@ class Classification(Task):
 
     def begin(self, targets: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[Any]:
         if self.options.probabilities == "all":
-            self.probability_labels = sorted(self.names.known, key=natural_order)
+            self.probability_labels = sorted({*self.names.known, *self._declared}, key=natural_order)
         if self.rare is not None:
             self.rare.settle(targets, self.names.known)
             if self.rare.positive is not None and self.rare.positive not in self.names.known:
@@ -259,8 +263,9 @@ class Classification(Task):
                 number = np.array([self.rare.number(self.names.known)])
                 predicted["of_positive"][rows] = probabilities_of(proba, column[number], predictions)[:, 0]
             if self.probability_labels:
-                numbers = self.names.of_predictions(np.array(self.probability_labels))
-                predicted["by_label"][rows] = probabilities_of(proba, column[numbers], predictions)
+                place = {label: at for at, label in enumerate(pieces[0].classes)}
+                places = np.array([place.get(label, len(place)) for label in self.probability_labels])
+                predicted["by_label"][rows] = probabilities_of(proba, places, predictions)
         sets = [piece.sets for piece in pieces if piece.sets is not None]
         if self.sets is not None and sets:
             held = np.concatenate(sets)

@@ -80,8 +80,8 @@ def run(
         Labelled rows of the first fit, and between fits. From the second on, a fit uses the last five times as many.
     **options
         Further options of `thalweg run`, under their names in Python: ``positive``, ``costs``, ``alerts``,
-        ``probabilities``, ``coverage``, ``season``, ``drop``, ``categorical``, ``text``, ``missing``, ``bad_rows``,
-        ``sort``, ``seed`` and others; ``rate``, ``adaptive`` and ``window`` for models by name.
+        ``probabilities``, ``coverage``, ``season``, ``drop``, ``categorical``, ``numeric``, ``text``, ``missing``,
+        ``bad_rows``, ``sort``, ``seed`` and others; ``rate``, ``adaptive`` and ``window`` for models by name.
 
     Returns
     -------

@@ -39,7 +39,7 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
     importance = None if run.importance is None else run.importance.metrics(found["changes"], loss_name(model))
     times, column = None, options.time
     if run.row_times is not None and column is not None:
-        times = run.row_times.metrics(column, counts=run.clocks[column].counts)
+        times = run.row_times.metrics(column, run.clocks[column])
     seen = model._features_seen() if run.learned and hasattr(model, "_features_seen") else None
     return {
         "schema": SCHEMA,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ Holds = Literal["no run", "a finished run", "a run that was cut off"]
 
 
 #: Options that may be given more than once.
-_LISTS = ("drop", "categorical", "text", "na", "alert")
+_LISTS = ("drop", "categorical", "numeric", "text", "na", "alert")
 
 
 def what_is_in(folder: Path) -> Holds:
@@ -124,6 +125,12 @@ class RunOptions:
         (),
         help="Column of numbers that are categories, such as codes; may be repeated.",
         metavar="COL",
+    )
+    numeric: tuple[str, ...] = _option(
+        (),
+        help="Column of numbers that look like codes or names, such as 0042; may be repeated.",
+        metavar="COL",
+        added_later=True,
     )
     text: tuple[str, ...] = _option(
         (),
@@ -337,7 +344,13 @@ class RunOptions:
                 f"{option('categorical', self.target)} makes the target a class label: leave out "
                 f"{option('task', 'regression')}"
             )
-        if self.key is not None and self.key in (self.target, *self.drop, *self.categorical, *self.text):
+        if self.target in self.numeric:
+            raise InvalidParameter(
+                f"{option('numeric', self.target)} names the target column: {option('task', 'regression')} makes it a "
+                "number"
+            )
+        features = (*self.drop, *self.categorical, *self.numeric, *self.text)
+        if self.key is not None and self.key in (self.target, *features):
             raise InvalidParameter.of_option("key", "be a column that no other option names", self.key)
         check_hashing(self.ngrams, self.hash_bits)
         for name in self.text:
@@ -345,9 +358,11 @@ class RunOptions:
                 raise InvalidParameter(
                     f"{option('text', name)} names the target column, which holds labels or numbers: leave it out"
                 )
-            if name in self.categorical:
+        kinds = {each: getattr(self, each) for each in ("text", "categorical", "numeric")}
+        for (one, names), (other, others) in itertools.combinations(kinds.items(), 2):
+            if both := [name for name in names if name in others]:
                 raise InvalidParameter(
-                    f"column {name} is given to {option('text')} and to {option('categorical')}: choose one of them"
+                    f"column {both[0]} is given to {option(one)} and to {option(other)}: choose one of them"
                 )
         check_model_options(rate=self.rate, adaptive=self.adaptive, seed=self.seed)
 

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from thalweg.evaluate.averages import HistoryPoints
 from thalweg.evaluate.late_labels import Batch
-from thalweg.tables.clock import NEVER
+from thalweg.tables.clock import NEVER, Clock
 
 MOST_POINTS = 1000
 #: Share of rows behind the latest time before them, up to which rows count as being in time order.
 _MOST_BEHIND = 0.02
 _BEFORE_ALL = int(np.iinfo(np.int64).min)
-_MICROSECONDS = 10**6
 
 
 class RowTimes:
@@ -44,18 +43,18 @@ class RowTimes:
         self._rows += len(now)
         self._clock = int(clock[-1])
 
-    def metrics(self, column: str, *, counts: bool) -> dict[str, Any] | None:
-        """For ``metrics.json``; None of rows that are not in time order. ``counts`` says that times are a counter's."""
+    def metrics(self, column: str, clock: Clock) -> dict[str, Any] | None:
+        """For ``metrics.json``, in seconds or as a counter counts; None of rows that are not in time order."""
         if self._first is None or self._behind > _MOST_BEHIND * self._rows:
             return None
         points = [[1, 1, self._first], *self._history.points, [self._labels, self._rows, self._clock]]
         labels, rows, times = zip(*(point for point in points if point[2] != _BEFORE_ALL), strict=True)
         return {
             "column": column,
-            "kind": "counter" if counts else "time",
+            "kind": "time" if clock.kind == "times" else "counter",
             "labels": list(labels),
             "rows": list(rows),
-            "times": list(times) if counts else [_in_seconds(time) for time in times],
+            "times": [time / clock.per_unit if time % clock.per_unit else time // clock.per_unit for time in times],
         }
 
     def state(self) -> dict[str, Any]:
@@ -70,7 +69,3 @@ class RowTimes:
         self._history.restore(state["every"], [list(point) for point in state["points"]])
         self._labels, self._rows, self._behind = state["counts"]
         self._first, self._clock = state["ends"]
-
-
-def _in_seconds(time: int) -> float:
-    return time // _MICROSECONDS if time % _MICROSECONDS == 0 else time / _MICROSECONDS

@@ -333,10 +333,11 @@ class RunEngine:
         if self.tasks.found is not None:
             self.say(self.tasks.found)
         self._say_forms(head, plan)
-        if len({clock.counts for clock in self.clocks.values()}) > 1:
+        if len({clock.kind for clock in self.clocks.values()}) > 1:
+            time, label_time = (self.clocks[str(name)].kind for name in (self.options.time, self.options.label_time))
             raise InvalidInput(
                 f"columns {self.options.time!r} and {self.options.label_time!r} cannot be compared: "
-                "one holds whole numbers, the other times"
+                f"one holds {time}, the other {label_time}"
             )
         plan = self.task.settle(head, plan, self.clocks)
         self.alerts.settle(self.task.alert_metrics(), watched_names(plan), self.task.name)
@@ -414,6 +415,7 @@ class RunEngine:
             target=self.options.target,
             drop=self.options.drop,
             categorical=self.options.categorical,
+            numeric=self.options.numeric,
             reserved=reserved,
             decimal=self.options.decimal,
             na=self.options.na,

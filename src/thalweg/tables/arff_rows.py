@@ -1,7 +1,7 @@
 """ARFF, the format of Weka, OpenML and KEEL: a header that declares each attribute, then rows of cells between commas.
 
-Nominal attributes are categories whatever their values look like, dates are read by the format they declare, and ``?``
-is a missing value. Sparse rows and relational attributes are refused.
+Nominal attributes are categories whatever their values look like, with room for all that are declared. Dates are read
+by the format they declare, and ``?`` is a missing value. Sparse rows and relational attributes are refused.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class Attribute:
     """A column as the header declares it."""
 
     name: str
-    nominal: bool = False
+    #: The values of a nominal attribute; None for the others.
+    values: tuple[str, ...] | None = None
     #: How its dates are written, as `datetime.strptime` has it.
     date: str | None = None
     #: Whether KEEL's header names it as the output.
@@ -106,7 +107,8 @@ def _attribute(line: str, name: str) -> Attribute:
     called = plain if plain is not None else _unescaped(single if single is not None else double)
     kind = declared.partition("[")[0].split(maxsplit=1)[0].lower()  # KEEL writes the range of numbers behind it
     if declared.startswith("{"):
-        return Attribute(called, nominal=True)
+        inside = declared[1:].rpartition("}")[0]
+        return Attribute(called, values=tuple(value for value in _cells(inside.strip()) if value))
     if kind in ("numeric", "real", "integer", "string"):
         return Attribute(called)
     if kind == "date":
@@ -169,8 +171,8 @@ def _block(lines: list[str], attributes: list[Attribute], name: str, first: int)
             bad.append(BadRow(name, number, error.attribute, f"{error.cell!r} is not a date of its declared format"))
     columns = list(zip(*rows, strict=True)) or [()] * len(attributes)
     table = {each.name: pa.array(cells, pa.string()) for each, cells in zip(attributes, columns, strict=True)}
-    nominal = frozenset(each.name for each in attributes if each.nominal)
-    return Block(pa.table(table), name, first, bad, nominal=nominal)
+    values = {each.name: each.values for each in attributes if each.values is not None}
+    return Block(pa.table(table), name, first, bad, nominal=frozenset(values), values=values)
 
 
 def _cells(line: str) -> list[str | None]:

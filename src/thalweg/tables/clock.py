@@ -1,4 +1,6 @@
-"""The column that says when a row or its label comes: times in one of the known forms, or numbers that grow."""
+"""The column that says when a row or its label comes: times in one of the known forms, durations since some beginning,
+or numbers that grow.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
 from thalweg.option_names import option
-from thalweg.tables.cells import BadCell, brief, is_text, numbers, timestamps, trimmed, without
+from thalweg.tables.cells import BadCell, brief, durations, is_text, numbers, timestamps, trimmed, without
+from thalweg.tables.durations import are_durations
 from thalweg.tables.number_forms import is_number, plain_numbers
 from thalweg.tables.rows import as_text
 from thalweg.tables.timestamps import FORMS, FoundForm, examples_in_words, form_of, times_in
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
 #: The time of what never comes.
 NEVER = np.iinfo(np.int64).max
-_COUNTER, _DECIMALS = "whole numbers", "numbers"
+_COUNTER, _DECIMALS, _DURATIONS = "whole numbers", "numbers", "durations"
 #: Units since 1970, each with its length in microseconds: a column of whole numbers that lie between 1980 and 2100.
 _EPOCHS = {f"{unit} since 1970": micros for unit, micros in (("seconds", 1e6), ("milliseconds", 1e3))} | {
     "microseconds since 1970": 1.0,
@@ -30,11 +33,11 @@ _FIRST, _LAST = 315_532_800e6, 4_102_444_800e6
 
 
 class Clock:
-    """When something comes, as numbers that can be compared: microseconds, or a counter's own.
+    """When something comes, as numbers that can be compared: microseconds, millionths, or a counter's own.
 
     ``form`` is how the times are written, as `thalweg.tables.timestamps` names it; "seconds since 1970" and the like;
-    "whole numbers" or "numbers" for a counter; None for ISO 8601 and for columns with a type of their own. ``na`` are
-    texts that stand for a missing time.
+    "durations"; "whole numbers" or "numbers" for a counter; None for ISO 8601 and for columns with a type of their own.
+    ``na`` are texts that stand for a missing time.
     """
 
     def __init__(self, form: str | None = None, na: Sequence[str] = (), found: FoundForm | None = None) -> None:
@@ -47,6 +50,16 @@ class Clock:
     def counts(self) -> bool:
         """Whether it holds numbers, not times."""
         return self.form in (_COUNTER, _DECIMALS)
+
+    @property
+    def kind(self) -> str:
+        """What it holds: numbers, durations or times; those of one kind can be compared."""
+        return "numbers" if self.counts else _DURATIONS if self.form == _DURATIONS else "times"
+
+    @property
+    def per_unit(self) -> int:
+        """How many of its numbers are one of a counter, or a second."""
+        return 1 if self.form == _COUNTER else 10**6
 
     @classmethod
     def settle(cls, name: str, column: pa.ChunkedArray, na: Sequence[str] = (), like: Clock | None = None) -> Clock:
@@ -68,16 +81,18 @@ class Clock:
         ):
             raise InvalidInput(f"column {name!r} must hold times, got values of type {brief(str(kind))}")
         if pa.types.is_duration(kind):
-            return cls(_COUNTER, na)
+            return cls(_DURATIONS, na)
         cells = trimmed(as_text(column)).drop_null()
         if form := _number_form(cells):
             return cls(form, na, FoundForm(form) if form in FORMS else None)
+        if are_durations(cells.unique().to_pylist()):
+            return cls(_DURATIONS, na)
         found = form_of(cells)
         if found is None:
             example = cells[0].as_py()
             raise InvalidInput(
                 f"column {name!r} must hold times or numbers, but holds {brief(example)!r}: times are read that are "
-                f"written as {examples_in_words()}"
+                f"written as {examples_in_words()}, and durations as 26:00:00, 1 days 02:03:04 or PT5M"
             )
         if found.unclear:
             raise InvalidInput(
@@ -115,8 +130,8 @@ def _numbers(column: pa.ChunkedArray, form: str) -> NDArray[np.int64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_duration(column.type):
-        column = pc.cast(column, pa.int64())
+    if form == _DURATIONS:
+        return _scaled(durations(column), 1e6, column)
     cells: Any = _as_programs_write(trimmed(as_text(column)))
     if form == _COUNTER:
         try:
@@ -125,12 +140,16 @@ def _numbers(column: pa.ChunkedArray, form: str) -> NDArray[np.int64]:
             at, cell = next((at, cell) for at, cell in enumerate(cells.to_pylist()) if cell and not _is_whole(cell))
             raise BadCell(at, f"{brief(cell)!r} is not a whole number, as the times before it are") from error
         return np.asarray(pc.fill_null(found, NEVER), dtype=np.int64)
-    values = numbers(cells)
-    scaled = np.round(values * (1e6 if form == _DECIMALS else _EPOCHS[form]))
+    return _scaled(numbers(cells), 1e6 if form == _DECIMALS else _EPOCHS[form], cells)
+
+
+def _scaled(values: NDArray[np.float64], scale: float, cells: pa.ChunkedArray) -> NDArray[np.int64]:
+    """The numbers of a clock from those of its cells; `NEVER` for a missing one."""
+    scaled = np.round(values * scale)
     far = np.abs(scaled) >= NEVER
     if far.any():
         at = int(far.argmax())
-        raise BadCell(at, f"{brief(cells[at].as_py())!r} is too large for a time")
+        raise BadCell(at, f"{brief(str(cells[at].as_py()))!r} is too large for a time")
     return np.where(np.isnan(scaled), NEVER, np.nan_to_num(scaled).astype(np.int64))
 
 

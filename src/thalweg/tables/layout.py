@@ -2,6 +2,9 @@
 
 All of it is decided by the first rows, and what is not plain is said in a sentence.
 
+Below the header there may be further rows of it, such as units or a second level of names: words above numbers in two
+columns or more, and no number. Their words count where the names of the first row are not enough to tell columns apart.
+
 Above the table: blank lines, Excel's ``sep=;``, lines that begin with ``#``, titles (a single cell, or two cells fewer
 than the rows have) and scikit-learn's line of counts. The last line with ``#`` is the header where it has as many words
 as the rows have cells.
@@ -29,6 +32,7 @@ from thalweg.tables.cells import MISSING
 from thalweg.tables.number_forms import unit_of
 from thalweg.tables.rows import NAME_THE_ENCODING
 from thalweg.tables.timestamps import is_time
+from thalweg.tables.unread_formats import fixed_width
 
 #: Cells are separated by runs of blanks and tabs.
 BLANKS = " "
@@ -43,6 +47,8 @@ _ORANGE_FLAGS = frozenset({"class", "meta", "ignore", "i", "c", "m", "w", "weigh
 _ORANGE_ROLES = {"c": "class", "m": "meta", "i": "ignore", "w": "weight"}
 _ORANGE_NAME = re.compile(r"([mciw]?)([CDSTN]?)#(.+)", re.DOTALL)
 _YEARS = range(1500, 2200)
+#: Rows of a header, at the most.
+_MOST_LEVELS = 3
 #: Columns that decide whether there is a header, and letters of a cell that may be a time, at the most.
 _COLUMNS, _LONGEST_TIME = 500, 40
 
@@ -107,7 +113,11 @@ def _layout_of(head: bytes, name: str, known: LayoutOptions) -> Layout:
     comments = list(itertools.takewhile(lambda row: row.text.startswith(b"#"), rows[at:]))
     comments = comments if len(comments) < len(rows) - at else []
     body = rows[at + len(comments) :] or rows[-1:]
-    delimiter = delimiter or delimiter_of([row.text for row in body])
+    texts = [row.text for row in body]
+    delimiter = delimiter or delimiter_of(texts)
+    if known.delimiter is None and not any(delimiter in each.decode(errors="replace") for each in texts):
+        if complaint := fixed_width(texts, name):
+            raise InvalidInput(complaint)
     cells = [cells_of(row.text, delimiter) for row in body]
     titles = 0 if known.header is False else _titles(cells)
     titles += _counts_rows(cells[titles:])
@@ -139,7 +149,11 @@ def _layout_of(head: bytes, name: str, known: LayoutOptions) -> Layout:
         raise InvalidInput(f"{name}, header: {OPEN}")
     header, why = _decide_header(cells, known)
     if header:
-        return _named(cells[0] if known.header else _full_width(cells), delimiter, body[0].end, notes)
+        further = 0 if known.header else _further_rows(cells)
+        named = cells[0] if known.header else _full_width([cells[0], *cells[1 + further :]])
+        if further:
+            named = _with_levels([named, *cells[1 : 1 + further]], notes)
+        return _named(named, delimiter, body[further].end, notes)
     width = Counter(map(len, cells)).most_common(1)[0][0]
     names = [str(number) for number in range(1, width + 1)]
     if known.like is not None and len(known.like.names) == width:
@@ -373,6 +387,40 @@ def _full_width(cells: Sequence[Sequence[str]]) -> list[str]:
         return [*names, ""]
     rows = {row[0].strip() for row in below if row[0].strip()}
     return ["", *names] if len(below) > 2 and len(rows) == len(below) else names
+
+
+def _further_rows(cells: Sequence[Sequence[str]]) -> int:
+    """How many rows below the first belong to the header."""
+    count = 0
+    while count < _MOST_LEVELS - 1 and len(cells) > count + 3:
+        row, below = cells[1 + count], cells[2 + count :]
+        columns = zip(*(each for each in below if len(each) == len(row)), strict=True)
+        kinds = (
+            _kind_of([cell for cell in map(str.strip, column) if cell.lower() not in MISSING]) for column in columns
+        )
+        above = [cell.strip() for cell, kind in zip(row, kinds, strict=False) if kind != "word"]
+        words = [cell for cell in above if cell.lower() not in MISSING]
+        if len(words) < (1 if count else 2) or any(_kind(cell) != "word" for cell in words):
+            break
+        count += 1
+    return count
+
+
+def _with_levels(levels: Sequence[Sequence[str]], notes: list[str]) -> list[str]:
+    """The names of a header of several rows: those of the first where they differ, else with those below them."""
+    first = [name.strip() for name in levels[0]]
+    rows = "a second row" if len(levels) == 2 else f"{len(levels) - 1} further rows"
+    words = next(cell.strip() for cell in levels[1] if cell.strip())
+    if all(first) and len(set(first)) == len(first):
+        notes.append(f"has {rows} below its names, such as units, which {_is(levels[1:])} skipped: {words[:60]!r}")
+        return first
+    for at in range(1, len(first)):  # a name above several columns may stand above the first of them alone
+        if not first[at] and any(level[at].strip() for level in levels[1:] if at < len(level)):
+            first[at] = first[at - 1]
+    below = [[level[at].strip() if at < len(level) else "" for at in range(len(first))] for level in levels[1:]]
+    named = [" ".join(filter(None, parts)) for parts in zip(first, *below, strict=True)]
+    notes.append(f"has names in its first {len(levels)} rows, which are joined, as in {max(named, key=len)[:60]!r}")
+    return named
 
 
 def _decide_header(cells: Sequence[Sequence[str]], known: LayoutOptions) -> tuple[bool, str]:

@@ -13,7 +13,7 @@ from thalweg.option_names import option
 from thalweg.tables.cells import brief, is_text, parsed, trimmed, without
 from thalweg.tables.kinds import Floats, NamesColumn, NumberColumn
 from thalweg.tables.number_forms import Decimal, number_form, unit_of
-from thalweg.tables.plan import decimal_of_table
+from thalweg.tables.plan import NAMES_ROWS, code_among, decimal_of_table
 from thalweg.tables.rows import as_text
 from thalweg.tables.timestamps import form_of, times_in
 
@@ -50,13 +50,18 @@ def oddities(
     categorical: Collection[str] = (),
     decimal: Decimal | None = None,
 ) -> list[str]:
-    """Sentinels, categories that are nearly all numbers, columns that give the target away, and row numbers.
+    """Sentinels, categories that are nearly all numbers or codes, columns that give the target away, and row numbers.
 
     ``targets`` are the labels of the rows by number, -1 for none, or else their numbers as floats, NaN for none.
     ``time`` names the column with the time of a row, which may count the rows. ``na`` and ``categorical`` were given by
     the user, and so may ``decimal`` be.
     """
     sentinels, words, leaks, counters, unclear = [], [], [], [], []
+    codes = [
+        said
+        for name in plan.names
+        if name not in (*categorical, *head.nominal) and (said := _codes_in_words(head, plan, name))
+    ]
     for column in plan.columns:
         if not isinstance(column, NumberColumn | NamesColumn):
             continue
@@ -84,6 +89,7 @@ def oddities(
     return [
         *_briefly(sentinels, "values that count as missing"),
         *_briefly(words, "words among numbers"),
+        *_briefly(codes, "codes of digits"),
         *(
             _briefly(unclear, "commas or points that may part thousands")
             if unclear and decimal_of_table(head) is None
@@ -131,6 +137,18 @@ def _with_either_separator(head: Chunk, column: NumberColumn) -> str | None:
     )
 
 
+def _codes_in_words(head: Chunk, plan: Plan, name: str) -> str | None:
+    """Why digits with zeros before them are no numbers; None for columns that are something else."""
+    is_category = any(column.name == name and isinstance(column, NamesColumn) for column in plan.columns)
+    is_left_out = plan.left_out.get(name, "").startswith(NAMES_ROWS)
+    code = code_among(head.column(name)) if is_category or is_left_out else None
+    if code is None:
+        return None
+    done = "read as categories" if is_category else "left out as a name of the row"
+    which = f"its whole numbers all have {len(code)} digits, some with zeros before them, such as {code}"
+    return f"column {name!r} is {done}, because {which}: {option('numeric', name)} reads it as numbers"
+
+
 def _words_among_numbers(head: Chunk, column: NamesColumn) -> str | None:
     """What keeps a column from being one of numbers, or of times, where most of its first values are."""
     cells = trimmed(without(as_text(head.column(column.name)), column.na)).drop_null()
@@ -141,7 +159,7 @@ def _words_among_numbers(head: Chunk, column: NamesColumn) -> str | None:
     what = "number"
     if len(words) > len(known) / 2 and (form := form_of(cells)) is not None:
         words, what = cells.filter(times_in(cells, form.form)[1]).to_pylist(), "time"
-    if not 0 < len(words) <= len(known) / 2:
+    if not 0 < len(words) <= len(known) / 2 or code_among(cells):
         return None
     which = f"one of its first {len(known):,} values, {brief(words[0])!r}, is no {what}"
     if len(words) > 1:

@@ -40,7 +40,7 @@ from thalweg.tables.kinds import (
     NumberColumn,
     TimeColumn,
 )
-from thalweg.tables.number_forms import Decimal, is_number, number_form
+from thalweg.tables.number_forms import Decimal, NumberForm, is_number, number_form, unit_of
 from thalweg.tables.retired_column import RetiredColumn
 from thalweg.tables.rows import as_text
 from thalweg.tables.sentinels import LateSentinels, sentinels_of
@@ -69,6 +69,8 @@ MOST_CATEGORIES = 64
 USUAL_RATES = 3
 #: Why a column is left out that begins later than the first rows end.
 _EMPTY = "left out: all of the first"
+#: Why a column is left out whose categories hardly ever come again.
+NAMES_ROWS = "left out: it seems to name the rows"
 _KINDS: dict[str, type[Column]] = {
     each.kind: each
     for each in (
@@ -238,6 +240,7 @@ def plan_columns(
     target: str | None,
     drop: Collection[str] = (),
     categorical: Collection[str] = (),
+    numeric: Collection[str] = (),
     reserved: Sequence[str] = (),
     decimal: Decimal | None = None,
     na: Sequence[str] = (),
@@ -261,6 +264,8 @@ def plan_columns(
         Columns to leave out.
     categorical : collection of str
         Columns of categories that look like numbers.
+    numeric : collection of str
+        Columns of text that are numbers, though they look like codes or names.
     reserved : sequence of str
         Columns with a part of their own, such as the time at which a label comes.
     decimal : {".", ","}, optional
@@ -283,7 +288,7 @@ def plan_columns(
         By name, how the times of a column are written, where other rows than the first ones have settled it.
     """
     present = head.column_names
-    for name in (target, key, *drop, *categorical, *text, *reserved):
+    for name in (target, key, *drop, *categorical, *numeric, *text, *reserved):
         if name is not None and name not in present:
             raise InvalidInput.of_column(head.pieces[0].block.file, name, present)
     if target is not None and not is_learnable(kind := head.column(target).type):
@@ -293,7 +298,10 @@ def plan_columns(
         )
     columns: list[Column] = []
     left_out: dict[str, str] = {}
-    labels = None if target is None else len(names(head.column(target)).drop_null().unique())
+    labels = None
+    if target is not None:
+        seen = names(head.column(target)).drop_null().unique().to_pylist()
+        labels = len({*seen, *head.values.get(target, ())})
     rates = USUAL_RATES if labels is None else max(1, min(MOST_RATES, labels - 1))
     shown = cache(lambda: decimal_of_table(head))
     for name in present:
@@ -308,7 +316,7 @@ def plan_columns(
         elif name in head.left_out:
             left_out[name] = head.left_out[name]
         else:
-            declared = name in categorical or name in head.nominal
+            declared = name in categorical or (name in head.nominal and name not in numeric)
             cells = head.column(name)
             as_text = TextColumn(name, ngrams=ngrams, hash_bits=hash_bits)
             found: Column | str
@@ -320,6 +328,8 @@ def plan_columns(
                     name,
                     without(cells, na),
                     categorical=declared,
+                    numeric=name in numeric,
+                    values=head.values.get(name, ()),
                     decimal=decimal,
                     decimal_of_unclear=lambda cell: decimal_of_unclear(cell, head, shown),
                     rates=rates,
@@ -362,6 +372,8 @@ def _settle(
     column: pa.ChunkedArray,
     *,
     categorical: bool,
+    numeric: bool,
+    values: Sequence[str],
     decimal: Decimal | None,
     decimal_of_unclear: Callable[[str], Decimal],
     rates: int,
@@ -378,7 +390,7 @@ def _settle(
     if keys := map_keys(column.type):
         return MapColumn(name, keys=keys)
     if is_learnable(column.type) and (categorical or pa.types.is_boolean(column.type)):
-        return _category(name, column, declared=categorical, rates=rates, as_text=None)
+        return _category(name, column, declared=categorical, rates=rates, as_text=None, values=values)
     if not is_learnable(column.type):
         return f"left out: values of type {brief(str(column.type))} cannot be learned"
     if column.null_count == len(column) or (is_text(column) and trimmed(column).null_count == len(column)):
@@ -387,10 +399,15 @@ def _settle(
         return DurationColumn(name, indicator=column.null_count > 0)
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         return TimeColumn(name, hours=_has_hours(timestamps(column)))
+    if numeric and is_text(column):
+        found = number_form(_different(column), decimal, decimal_of_unclear) or NumberForm(decimal or ".")
+        return NumberColumn(name, indicator=False, decimal=found.decimal, unit=found.unit)
     if form is not None and is_text(column) and (times := _time(name, column, form)):
         return times  # 20240131 would be a number
+    if code_among(column):
+        return _category(name, column, declared=False, rates=rates, as_text=None)
     try:
-        values = numbers(column, decimal or ".")
+        read = numbers(column, decimal or ".")
     except BadCell:
         return (
             _duration(name, column)
@@ -398,11 +415,11 @@ def _settle(
             or _number(name, column, decimal, decimal_of_unclear)
             or _category(name, column, declared=False, rates=rates, as_text=as_text)
         )
-    if _UNNAMED.fullmatch(name) and len(values) > 1 and (np.diff(values) == 1).all():
+    if _UNNAMED.fullmatch(name) and len(read) > 1 and (np.diff(read) == 1).all():
         return "left out: it has no name and counts the rows, as an index of pandas does"
     if decimal is None and is_text(column) and pc.any(pc.match_substring_regex(column, _UNCLEAR)).as_py():
         return _number(name, column, None, decimal_of_unclear) or "left out: its numbers cannot be read"
-    return NumberColumn(name, indicator=bool(np.isnan(values).any()), decimal=decimal or ".")
+    return NumberColumn(name, indicator=bool(np.isnan(read).any()), decimal=decimal or ".")
 
 
 def _with_na(column: Column, cells: pa.ChunkedArray, na: Sequence[str], *, detect_sentinels: bool) -> Column:
@@ -513,8 +530,37 @@ def _nested_in(cell: str, name: str) -> str:
     return brief(".".join(path)) if path[1:] else ""
 
 
+def code_among(column: pa.ChunkedArray) -> str | None:
+    """A cell such as 01001, where cells are whole numbers of one width of which some begin with zeros; else None.
+
+    Postal codes, FIPS and the like: their zeros say that they count nothing. A few cells may be words.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> code_among(pa.chunked_array([["10001", "02138", ""]])), code_among(pa.chunked_array([["100", "0", "02"]]))
+    ('02138', None)
+    """
+    if not is_text(column):
+        return None
+    counts = _counts(column)
+    codes = [cell for cell in counts if cell.isascii() and cell.isdigit()]
+    code = next((cell for cell in codes if cell[0] == "0"), None)
+    if code is None or len(code) == 1 or any(len(cell) != len(code) for cell in codes):
+        return None
+    words = [cell for cell in counts if not (cell.isascii() and cell.isdigit())]
+    few = sum(map(counts.__getitem__, words)) <= FEW_WORDS * counts.total()
+    return code if few and all(unit_of(cell) is None for cell in words) else None
+
+
 def _category(
-    name: str, column: pa.ChunkedArray, *, declared: bool, rates: int, as_text: TextColumn | None
+    name: str,
+    column: pa.ChunkedArray,
+    *,
+    declared: bool,
+    rates: int,
+    as_text: TextColumn | None,
+    values: Sequence[str] = (),
 ) -> Column | str:
     cells = names(column).drop_null()
     different = cells.unique().to_pylist()
@@ -528,7 +574,8 @@ def _category(
         if as_text is not None and seems_text(different):
             return as_text
         if distinct > _ALMOST_ALL * len(cells):
-            return f"left out: it seems to name the rows ({distinct:,} different values in the first {len(cells):,})"
-    if distinct > MOST_CATEGORIES:
+            return f"{NAMES_ROWS} ({distinct:,} different values in the first {len(cells):,})"
+    room = len({*different, *values}) if values else distinct + max(4, distinct // 2)  # for those that come later
+    if max(distinct, len(values)) > MOST_CATEGORIES:
         return HashedColumn(name, rates=rates)
-    return CategoryColumn(name, room=min(MOST_CATEGORIES, distinct + max(4, distinct // 2)))
+    return CategoryColumn(name, room=min(MOST_CATEGORIES, room))

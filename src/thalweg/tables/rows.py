@@ -65,6 +65,8 @@ class Block:
     typed: bool = False
     #: Columns that are declared to hold categories, whatever they look like.
     nominal: frozenset[str] = frozenset()
+    #: By column, the values that a header declares.
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: Keys of JSON that are no columns, and the file and row in which each stands first.
     ignored: dict[str, tuple[str, int]] = field(default_factory=dict)
     #: How a file of text is laid out.
@@ -169,6 +171,11 @@ class Chunk:
     def nominal(self) -> frozenset[str]:
         """Columns that the table declares to hold categories."""
         return self.pieces[0].block.categories
+
+    @property
+    def values(self) -> Mapping[str, tuple[str, ...]]:
+        """By column, the values that the table declares, where it does."""
+        return self.pieces[0].block.values
 
     @property
     def left_out(self) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,6 +82,7 @@ def in_time_order(
                 1,
                 typed=marker.typed,
                 nominal=marker.nominal,
+                values=marker.values,
                 ignored=ignored,
                 layout=marker.layout,
                 notes=notes,
@@ -102,6 +103,7 @@ class _Marker:
         self.bad: list[BadRow] = []
         self.typed = False
         self.nominal: frozenset[str] = frozenset()
+        self.values: Mapping[str, tuple[str, ...]] = {}
         self.ignored: dict[str, tuple[str, int]] = {}
         self.layout: Layout | None = None
         self.notes: tuple[tuple[str, str], ...] = ()
@@ -134,7 +136,7 @@ class _Marker:
             self.files.append(block.file)
         self.bad += block.bad
         self.ignored = block.ignored | self.ignored
-        self.typed, self.nominal = block.typed, block.categories
+        self.typed, self.nominal, self.values = block.typed, block.categories, block.values
         self.layout, self.notes = self.layout or block.layout, (*self.notes, *block.notes)
         marks: list[Any] = [
             times,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _PANDAS = "python -c \"import pandas; pandas.{read}({file!r}).to_csv('rows.csv', index=False)\""
 _EXPORT = "write it as CSV or Parquet with the program it is from"
@@ -22,6 +23,8 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"%PDF-", "a PDF document", _EXPORT),
 )
 _ZIP = b"PK\x03\x04"
+#: Lines that may show columns of fixed width, if all are of one length, and if not.
+_LEAST_LINES, _LEAST_UNEQUAL = 3, 8
 
 
 def unread_format(head: bytes, file: str) -> str | None:
@@ -56,6 +59,27 @@ def unread_format(head: bytes, file: str) -> str | None:
     if start.startswith((b"<!doctype html", b"<html", b"<?xml")):
         return _sentence(file, "a page of HTML or XML", _EXPORT)
     return None
+
+
+def fixed_width(rows: Sequence[bytes], file: str) -> str | None:
+    r"""The same for lines without a delimiter whose cells are told by their places; None for other lines.
+
+    Their blanks stand below one another. So do those of texts now and then, but not of eight, nor of lines of one length.
+
+    Examples
+    --------
+    >>> print(fixed_width([b"Ann Smith  31 a\n", b"Bob         7 b\n", b"Cy Doe     42 a\n"], "rows.txt"))
+    rows.txt is a table of columns of fixed width, which is not read: python -c "import pandas; \
+pandas.read_fwf('rows.txt').to_csv('rows.csv', index=False)"
+    """
+    lines = [row.rstrip(b"\r\n").decode(errors="replace") for row in rows]
+    if len(lines) < _LEAST_LINES or (len({len(line) for line in lines}) > 1 and len(lines) < _LEAST_UNEQUAL):
+        return None
+    begin = max(len(line) - len(line.lstrip()) for line in lines)
+    end = min(len(line.rstrip()) for line in lines)
+    if not any(all(line[at] == " " for line in lines) for at in range(begin, end)):
+        return None
+    return _sentence(file, "a table of columns of fixed width", _PANDAS.replace("{read}", "read_fwf"))
 
 
 def _archive(head: bytes) -> tuple[str, str] | None:
