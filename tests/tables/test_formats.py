@@ -160,6 +160,7 @@ FOREIGN = {
     "a workbook of Excel (.xls)": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504),
     "an array of arrays of JSON": b"[\n [1, 2], [3, 4]\n]\n",
     "an object of columns of JSON": b'{"a":{"0":1,"1":2}}',
+    "a table of columns of fixed width": b"NAME       AGE CITY\nAnn Smith   31 New York\nBob          7 Rio\n" * 4,
     "a page of HTML or XML": b"<!DOCTYPE html><html></html>",
 }
 

@@ -52,6 +52,21 @@ NAMED: dict[str, tuple[str, list[str]]] = {
     "people": ("39, State-gov, 77516, Male\n50, Private, 83311, Male\n38, Private, 215646, Female\n", list("1234")),
     "times": ("2024-01-01,5.5\n2024-01-02,6.5\n", ["1", "2"]),
     "gaps": ("6,?,72,1\n1,85,?,0\n8,183,64,1\n", list("1234")),
+    "two rows of names": (
+        ",price,price,sold\n,open,close,total\n2024-01-01,1,2,3\n2024-01-02,2,3,4\n",
+        ["", "price open", "price close", "sold total"],
+    ),
+    "names above several columns": (
+        "day,price,,sold\n,open,close,total\n1,1,2,3\n2,2,3,4\n",
+        ["day", "price open", "price close", "sold total"],
+    ),
+    "three rows of names": (
+        "Price,Close,High\nTicker,AAPL,AAPL\nDate,,\n2024-01-01,1.5,2\n2024-01-02,1.6,3\n",
+        ["Price", "Close", "High"],
+    ),
+    "units": ("t,speed,height,label\ns,m/s,,\n1,3.5,2,a\n2,4,,b\n3,4.5,1,a\n", ["t", "speed", "height", "label"]),
+    "a word among numbers": ("name,age,kg\nAnn,unknown,60\nBob,42,70\nCy,43,71\n", ["name", "age", "kg"]),
+    "a row of gaps": ("name,age,kg\nAnn,?,NA\nBob,42,70\nCy,43,71\n", ["name", "age", "kg"]),
     "counts above": ("150,4,setosa,versicolor,virginica\n5.1,3.5,1.4,0.2,0\n4.9,3.0,1.4,0.2,1\n", list("12345")),
     "fewer counts above": ("2,5,a,b\n5.1,3.5,1.4,0.2,1,0\n4.9,3.0,1.4,0.2,2,1\n", list("123456")),
 }
@@ -84,6 +99,7 @@ def test_rows_begin_below_the_header(which: str, tmp_path: Path) -> None:
     found = rows_of(tmp_path / "rows")
     rows = {"a single row": 0, "keys above": 3, "counts above": 2, "fewer counts above": 2}
     lines = {"a title": 2, "a title of Excel": 2, "comments": 3, "a header behind a sign": 2, "a separator": 2}
+    lines |= {"two rows of names": 2, "names above several columns": 2, "three rows of names": 3, "units": 2}
     expected = rows.get(which, len(below) - lines.get(which, int(names[:1] != ["1"])))
     assert [list(row) for row in found] == [names] * expected
     if found:
@@ -97,6 +113,9 @@ def test_what_is_asked_for_overrules_what_is_seen() -> None:
     numbers = b"5.1,3.5,setosa\n4.9,3.5,setosa\n"
     assert layout_of(numbers, "f", LayoutOptions(header=True)).names == ("5.1", "3.5", "setosa")
     words = b"x,y\n1,2\n"
+    units = NAMED["units"][0].encode()
+    assert layout_of(units, "f", LayoutOptions(header=True)).above == units.index(b"\n") + 1
+    assert layout_of(units, "f").notes == ("has a second row below its names, such as units, which is skipped: 's'",)
     layout = layout_of(words, "f", LayoutOptions(header=False))
     assert (layout.names, layout.above, layout.notes) == (("1", "2"), 0, ())
 

@@ -115,9 +115,9 @@ def _layout_of(head: bytes, name: str, known: LayoutOptions) -> Layout:
     body = rows[at + len(comments) :] or rows[-1:]
     texts = [row.text for row in body]
     delimiter = delimiter or delimiter_of(texts)
-    if known.delimiter is None and not any(delimiter in each.decode(errors="replace") for each in texts):
-        if complaint := fixed_width(texts, name):
-            raise InvalidInput(complaint)
+    is_undivided = known.delimiter is None and not any(delimiter.encode() in each for each in texts)
+    if is_undivided and (complaint := fixed_width(texts, name)):
+        raise InvalidInput(complaint)
     cells = [cells_of(row.text, delimiter) for row in body]
     titles = 0 if known.header is False else _titles(cells)
     titles += _counts_rows(cells[titles:])
@@ -394,7 +394,7 @@ def _further_rows(cells: Sequence[Sequence[str]]) -> int:
     count = 0
     while count < _MOST_LEVELS - 1 and len(cells) > count + 3:
         row, below = cells[1 + count], cells[2 + count :]
-        columns = zip(*(each for each in below if len(each) == len(row)), strict=True)
+        columns = zip(*(each[:_COLUMNS] for each in below if len(each) == len(row)), strict=True)
         kinds = (
             _kind_of([cell for cell in map(str.strip, column) if cell.lower() not in MISSING]) for column in columns
         )

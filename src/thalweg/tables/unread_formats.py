@@ -64,7 +64,7 @@ def unread_format(head: bytes, file: str) -> str | None:
 def fixed_width(rows: Sequence[bytes], file: str) -> str | None:
     r"""The same for lines without a delimiter whose cells are told by their places; None for other lines.
 
-    Their blanks stand below one another. So do those of texts now and then, but not of eight, nor of lines of one length.
+    Their blanks stand below one another. So do those of a few texts, but not of eight, nor of texts of one length.
 
     Examples
     --------
