@@ -196,6 +196,14 @@ REFUSED = {
     "a classifier": (("--model", "oldc"), "--model must be one of auto, auto-linear, robust, tiling, linear for regr"),
     "a coverage": (("--coverage", "0.7"), "--coverage must be one of 0.5, 0.8, 0.9, 0.95, 0.99, got 0.7"),
     "a season of labels": (("--target", "kind", "--season", "7"), "--season must be left out for labels"),
+    "a target of --numeric": (
+        ("--numeric", "price"),
+        "--numeric price names the target column: --task regression makes",
+    ),
+    "two kinds": (
+        ("--numeric", "x", "--categorical", "x"),
+        "column x is given to --categorical and to --numeric: choose",
+    ),
     "both": (("--task", "regression", "--categorical", "price"), "--categorical price makes the target a class label"),
 }
 
@@ -206,6 +214,20 @@ def test_what_does_not_go_together_is_refused(case: str, capsys: pytest.CaptureF
     code, said, complaint = run(capsys, *RUN, *given)
     assert (code, said, complaint.count("\n"), message in complaint) == (2, "", 1, True), complaint
     assert not Path("out").exists()
+
+
+def test_codes_with_leading_zeros_are_numbers_where_the_user_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Path("prices.csv").read_text().splitlines()
+    coded = [f"{line},{i % 40:03}" for i, line in enumerate(lines[1:])]
+    Path("prices.csv").write_text("\n".join([f"{lines[0]},zip", *coded]) + "\n")
+    arguments = ("run", "prices.csv", "--target", "price", "--out", "out", "--quiet", "--model", "linear")
+    code, _, complaint = run(capsys, *arguments, "--limit", "120")
+    assert (code, "--numeric zip reads it as numbers" in complaint) == (0, True)
+    assert dict(line[:2] for line in metrics()["columns"])["zip"] == "category"
+    code, _, complaint = run(capsys, *arguments, "--limit", "120", "--fresh", "--numeric", "zip")
+    assert (code, "zip" in complaint) == (0, False)
+    assert dict(line[:2] for line in metrics()["columns"])["zip"] == "number"
+    assert run(capsys, "predict", "out/model.thalweg", "prices.csv")[0] == 0
 
 
 def test_the_user_decides(capsys: pytest.CaptureFixture[str]) -> None:

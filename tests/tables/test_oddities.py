@@ -140,6 +140,17 @@ def test_a_column_that_gives_a_number_away_is_named(column: Any, given_away: boo
     assert found == ([f"{told}the target is, --drop x leaves it out"] if given_away else [])
 
 
+def test_codes_of_digits_are_named() -> None:
+    codes = [f"{place * 7 % 80:03}" for place in range(ROWS)]
+    which = "its whole numbers all have 3 digits, some with zeros before them, such as 000"
+    assert said_of(codes) == f"column 'x' is read as categories, because {which}: --numeric x reads it as numbers"
+    assert said_of([*codes[:-2], "??", "abroad"]) == said_of(codes)
+    named = said_of([f"{place * 7 % ROWS:04}" for place in range(ROWS)])
+    assert named is not None
+    assert named.startswith("column 'x' is left out as a name of the row, because its whole numbers all have 4 digits")
+    assert said_of([f"{place * 7 % 80}" for place in range(ROWS)]) is None
+
+
 def test_words_among_numbers_are_named() -> None:
     numbers = [f"{value:.1f}" for value in NORMAL]  # that recur, or the column would be one of numbers with bad rows
     slip = [*numbers[:10], "abc", *numbers[11:]]

@@ -68,9 +68,8 @@ def fixed_width(rows: Sequence[bytes], file: str) -> str | None:
 
     Examples
     --------
-    >>> print(fixed_width([b"Ann Smith  31 a\n", b"Bob         7 b\n", b"Cy Doe     42 a\n"], "rows.txt"))
-    rows.txt is a table of columns of fixed width, which is not read: python -c "import pandas; \
-pandas.read_fwf('rows.txt').to_csv('rows.csv', index=False)"
+    >>> fixed_width([b"Ann Smith  31 a\n", b"Bob         7 b\n", b"Cy Doe     42 a\n"], "rows.txt").partition(":")[0]
+    'rows.txt is a table of columns of fixed width, which is not read'
     """
     lines = [row.rstrip(b"\r\n").decode(errors="replace") for row in rows]
     if len(lines) < _LEAST_LINES or (len({len(line) for line in lines}) > 1 and len(lines) < _LEAST_UNEQUAL):
