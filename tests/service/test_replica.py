@@ -21,24 +21,25 @@ WHOLE = [row for row in ROWS if None not in row.values()]
 def caught_up(primary, replica, name="river"):
     """Once the replica has read and learned as much as there is."""
     primary.label([("nobody", "nothing")], model=name)
-    wanted = told_by(primary, name)
-    wait_until(lambda: told_by(replica, name) == wanted)
+    wanted = described(primary, name)
+    wait_until(lambda: described(replica, name) == wanted)
 
 
-def told_by(client, name):
+def described(client, name):
     """All but the description of the columns, which may be of a moment before."""
     return {key: value for key, value in client.get(f"/v1/models/{name}").items() if key != "schema"}
 
 
 def agree(primary, replica, name="river"):
     caught_up(primary, replica, name)
+    waiting = described(replica, name)["waiting"]
     own = replica.post("/v1/predict", {"rows": WHOLE[:20], "model": name})
     assert own["recorded"] is False
-    before = primary.get(f"/v1/models/{name}")["rows"]
     told = primary.predict(WHOLE[:20], model=name)
     for mine, its in zip(own["predictions"], told, strict=True):
         assert (mine["prediction"], mine["probabilities"]) == (its["prediction"], its["probabilities"])
-    assert before % 20 == 0  # no row of the replica was recorded
+    caught_up(primary, replica, name)
+    assert described(replica, name)["waiting"] == waiting + 20  # the rows of the service, and none of its own
 
 
 def teach(client, rows, labels, **more):
