@@ -24,7 +24,7 @@ from thalweg.streams import (
     TurningXOR,
     WanderingDisc,
 )
-from thalweg.streams.friedman_drift import FriedmanChange
+from thalweg.streams.responses import FriedmanChange
 
 SIZES, COLOURS, SHAPES = (
     ("small", "medium", "large"),

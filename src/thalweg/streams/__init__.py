@@ -29,9 +29,25 @@
 
 from __future__ import annotations
 
-from thalweg.streams.benchmark_sets import BENCHMARK_SETS, BenchmarkSet, Split, load_benchmark
-from thalweg.streams.breiman import RingNorm, TwoNorm, Waveform
-from thalweg.streams.concept import (
+from thalweg.streams.abrupt import SEA, Stagger
+from thalweg.streams.boundaries import MovingPlane, RotatingCheckerboard, TurningXOR, WanderingDisc
+from thalweg.streams.datasets import (
+    BENCHMARK_SETS,
+    BenchmarkSet,
+    Split,
+    load_benchmark,
+    load_covertype,
+    load_elec2,
+    load_sea_concepts,
+    load_weather,
+)
+from thalweg.streams.drifting_gaussians import Circling, DriftingGaussians, Gliding, Jumping, Motion
+from thalweg.streams.drifting_topics import DriftingTopics
+from thalweg.streams.fraud import Fraud
+from thalweg.streams.random_rbf_drift import RandomRBFDrift
+from thalweg.streams.responses import FriedmanDrift, LinearResponse
+from thalweg.streams.stationary import DiscAndBow, RingNorm, TwoNorm, Waveform
+from thalweg.streams.stream import (
     Concept,
     ConceptStream,
     NoisyRuleStream,
@@ -39,24 +55,9 @@ from thalweg.streams.concept import (
     RuleConcept,
     RuleStream,
     Sampler,
+    Stream,
 )
-from thalweg.streams.datasets import load_covertype, load_elec2, load_sea_concepts, load_weather
-from thalweg.streams.disc_and_bow import DiscAndBow
-from thalweg.streams.drifting_gaussians import DriftingGaussians
-from thalweg.streams.drifting_topics import DriftingTopics
-from thalweg.streams.fraud import Fraud
-from thalweg.streams.friedman_drift import FriedmanDrift
-from thalweg.streams.linear_response import LinearResponse
-from thalweg.streams.motions import Circling, Gliding, Jumping, Motion
-from thalweg.streams.moving_plane import MovingPlane
-from thalweg.streams.random_rbf_drift import RandomRBFDrift
-from thalweg.streams.rotating_checkerboard import RotatingCheckerboard
-from thalweg.streams.sea import SEA
-from thalweg.streams.stagger import Stagger
-from thalweg.streams.stream import Stream
 from thalweg.streams.table import Table
-from thalweg.streams.turning_xor import TurningXOR
-from thalweg.streams.wandering_disc import WanderingDisc
 
 __all__ = [
     "BENCHMARK_SETS",

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.parameters import Real, Rules, Whole, at_least
-from thalweg.streams.concept import ConceptStream, Times
-from thalweg.streams.stream import Floats, Labels, Rows, standard_normals
+from thalweg.streams.stream import ConceptStream, Floats, Labels, Rows, Times, standard_normals
 
 #: Words of every text that are as frequent as "the" and "of": no topic is made of them.
 _COMMON = 200
@@ -92,11 +91,6 @@ class DriftingTopics(ConceptStream):
     def feature_names(self) -> tuple[str, ...]:
         """The text."""
         return ("text",)
-
-    @property
-    def classes(self) -> Labels:
-        """The numbers of the classes, from 0 on."""
-        return np.arange(self.n_classes)
 
     def rows_from(self, times: Times, uniforms: Floats) -> Rows:
         """Texts of the concepts at ``times``, made of ``uniforms``; X holds objects of type str."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thalweg.parameters import NOT_NEGATIVE, POSITIVE, Real, Rules, at_least
-from thalweg.streams.concept import ConceptStream, Times
-from thalweg.streams.stream import Floats, Labels, Rows, standard_normals
+from thalweg.streams.stream import ConceptStream, Floats, Labels, Rows, Times, standard_normals
 
 _NUMBERS = ("amount", "distance", "account_age", "payments_today", "declined_today", "device_risk")
 MERCHANTS = 300
@@ -18,9 +17,9 @@ MERCHANTS = 300
 class Fraud(ConceptStream):
     """A rare class, late labels in practice, and a sudden change of concept.
 
-    The six numbers of a payment are standard normal and independent. Those of a fraud are shifted: along the first
-    three numbers up to row ``change``, along the last three from there on. ``time`` counts minutes, one to a row, and
-    ``merchant`` is one of 300, both whatever the class.
+    The six numbers of a payment are standard normal and independent. Those of a fraud, label 1, are shifted: along the
+    first three numbers up to row ``change``, along the last three from there on. ``time`` counts minutes, one to a row,
+    and ``merchant`` is one of 300, both whatever the class.
 
     Parameters
     ----------
@@ -77,11 +76,6 @@ class Fraud(ConceptStream):
     def feature_names(self) -> tuple[str, ...]:
         """The numbers that matter, then the clock and the merchant, which do not, and when the label comes."""
         return (*_NUMBERS, "time", "merchant", *(["known_at"] if self.label_delay else []))
-
-    @property
-    def classes(self) -> Labels:
-        """0 (honest) and 1 (fraud)."""
-        return np.array([0, 1])
 
     def rows_from(self, times: Times, uniforms: Floats) -> Rows:
         """Rows of the concepts at ``times``, made of ``uniforms``."""

@@ -10,8 +10,7 @@ import numpy as np
 
 from thalweg.errors import InvalidParameter
 from thalweg.parameters import POSITIVE, Real, Rules, at_least
-from thalweg.streams.concept import ConceptStream, Times
-from thalweg.streams.stream import LEAST_UNIFORM, Floats, Labels, Rows, standard_normals
+from thalweg.streams.stream import LEAST_UNIFORM, ConceptStream, Floats, Labels, Rows, Times, standard_normals
 
 
 class _Centroids(NamedTuple):
@@ -87,16 +86,6 @@ class RandomRBFDrift(ConceptStream):
     def uniforms_per_row(self) -> int:
         """One for the centroid, one for the distance from it, one for each feature."""
         return 2 + self.features
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """The coordinates."""
-        return tuple(f"x{number}" for number in range(1, self.features + 1))
-
-    @property
-    def classes(self) -> Labels:
-        """Whole numbers from 0 on."""
-        return np.arange(self.n_classes)
 
     @cached_property
     def _centroids(self) -> _Centroids:

@@ -1,4 +1,7 @@
-"""Friedman's curved response under drift: a sum of a sine, a square and two lines whose features change roles."""
+"""Streams of numbers, for regression: a weighted sum of uniform features, and Friedman's curved response under drift.
+
+Friedman's is a sum of a sine, a square and two lines whose features change roles.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,85 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from thalweg.errors import InvalidParameter
-from thalweg.parameters import OneOf, Real, Rules, at_least
-from thalweg.streams.concept import ResponseStream, Times
-from thalweg.streams.stream import Floats, Rows, standard_normals
+from thalweg.parameters import OneOf, Real, Rules, at_least, real_matrix
+from thalweg.streams.stream import Floats, ResponseStream, Rows, Times, standard_normals
+
+
+@dataclass(frozen=True)
+class LinearResponse(ResponseStream):
+    """The simulated losses of Wu & Snell 2016: y = w'x + noise, with x uniform in [0, 1] and weights that may drift.
+
+    Parameters
+    ----------
+    seed : int >= 0
+        Seed for the random number generator.
+    weights : array of shape (features,)
+        Of the features at row 0. By default the paper's.
+    noise : float >= 0
+        The standard deviation of what is added to the weighted sum.
+    drift : array of shape (features,), optional
+        What is added to the weights with every row. By default they stay.
+    length : int >= 1
+        Rows of the protocol. The stream itself is endless.
+
+    Examples
+    --------
+    >>> stream = LinearResponse(seed=1, noise=0.0)
+    >>> X, y = stream.take(3)
+    >>> bool(np.allclose(X @ [1, -1, 0.5, -0.5, 2], y))
+    True
+    >>> LinearResponse(weights=[1.0, 0.0], drift=[-0.01, 0.01]).weights_at(100)
+    array([0., 1.])
+    """
+
+    # The paper's formula has 1 for the fifth, its vector of weights 2.
+    weights: ArrayLike = (1.0, -1.0, 0.5, -0.5, 2.0)
+    noise: float = 0.1
+    drift: ArrayLike | None = None
+    length: int = 1000
+
+    _rules = Rules(**ResponseStream._rules, noise=Real(0, text="be a positive finite number"), length=at_least(1))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        weights = _as_vector("weights", self.weights)
+        object.__setattr__(self, "weights", weights)
+        if self.drift is not None:
+            drift = _as_vector("drift", self.drift)
+            if len(drift) != len(weights):
+                raise InvalidParameter.of("LinearResponse", "drift", f"have {len(weights)} numbers", self.drift)
+            object.__setattr__(self, "drift", drift)
+
+    @property
+    def features(self) -> int:
+        """The risk factors."""
+        return int(np.size(self.weights))
+
+    def weights_at(self, times: ArrayLike) -> Floats:
+        """The weights at times of shape (…), as an array of shape (…, features)."""
+        start = np.asarray(self.weights)
+        slope = np.zeros(len(start)) if self.drift is None else np.asarray(self.drift)
+        return np.asarray(start + slope * np.asarray(times, dtype=np.float64)[..., np.newaxis])
+
+    def rows_from(self, times: Times, uniforms: Floats) -> Rows:
+        """Rows of the concepts at ``times``, made of ``uniforms``."""
+        X = uniforms[..., :-1].copy()
+        noise = self.noise * standard_normals(uniforms[..., -1])
+        # Not a matrix product: those round differently with the number of rows.
+        return X, (self.weights_at(times) * X).sum(axis=-1) + noise
+
+
+def _as_vector(name: str, value: object) -> tuple[float, ...]:
+    """The value as a tuple of finite numbers: comparable, hashable and unchangeable like all else about a stream."""
+    try:
+        (vector,) = real_matrix("LinearResponse", name, [value])
+    except InvalidParameter:
+        raise InvalidParameter.of("LinearResponse", name, "be a sequence of finite numbers", value) from None
+    return tuple(vector.tolist())
+
 
 FriedmanChange: TypeAlias = Literal["local", "recurring", "gradual"]
 
@@ -56,6 +132,7 @@ class FriedmanDrift(ResponseStream):
     (True, False)
     """
 
+    features: ClassVar[int] = 10
     uniforms_per_row: ClassVar[int] = 12
 
     drift: FriedmanChange = "local"
@@ -81,11 +158,6 @@ class FriedmanDrift(ResponseStream):
         if given.shape != (len(usual),) or given.dtype.kind not in "iu" or given[0] < 0 or (np.diff(given) <= 0).any():
             rule = f"be {len(usual)} growing row numbers"
             raise InvalidParameter.of("FriedmanDrift", "changes", rule, self.changes)
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """x1, …, x10."""
-        return tuple(f"x{number}" for number in range(1, 11))
 
     def response_at(self, times: Times | int, X: Floats) -> Floats:
         """The response of rows X (…, 10) without noise, at ``times`` after any transition (broadcast against …)."""

@@ -1,4 +1,4 @@
-"""SEA concepts: a threshold on the sum of two features that jumps, under noisy labels (Street & Kim 2001)."""
+"""Concepts that replace one another at once: STAGGER (Widmer & Kubat 1996) and SEA (Street & Kim 2001)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,84 @@ import numpy as np
 
 from thalweg.errors import InvalidParameter
 from thalweg.parameters import Real, Rule, Rules, at_least, real_number
-from thalweg.streams.concept import NoisyRuleStream, Times
-from thalweg.streams.stream import Floats, Labels, Rows
+from thalweg.streams.stream import Floats, Labels, NoisyRuleStream, Rows, RuleStream, Times
+
+_FEATURES = (
+    "size=small",
+    "size=medium",
+    "size=large",
+    "colour=red",
+    "colour=green",
+    "colour=blue",
+    "shape=square",
+    "shape=circular",
+    "shape=triangular",
+)
+_COLUMN = {name: column for column, name in enumerate(_FEATURES)}
+
+
+@dataclass(frozen=True)
+class Stagger(RuleStream):
+    """Abrupt drift over one-hot attributes, as in Kuncheva & Plumpton 2008, section 4.1.
+
+    A row is a size, a colour and a shape, each of three categories with equal chances, as nine binary
+    features. Class 1 is
+
+    1. size small and colour red,
+    2. colour green or shape circular,
+    3. size small or size large,
+
+    each for ``rows_per_concept`` rows; then the first returns.
+
+    Parameters
+    ----------
+    seed : int >= 0
+        Seed for the random number generator.
+    rows_per_concept : int >= 1
+        How long a concept lasts. The paper's protocol is 3 × 40 rows.
+
+    Examples
+    --------
+    >>> stream = Stagger(seed=1)
+    >>> X, y = stream.take(2)
+    >>> X.shape, stream.length
+    ((2, 9), 120)
+    >>> stream.concept(40).label(stream.concept(0).draw(100)[0]).mean() > 0.4
+    np.True_
+    """
+
+    uniforms_per_row: ClassVar[int] = 3
+
+    rows_per_concept: int = 40
+
+    _rules = Rules(**RuleStream._rules, rows_per_concept=at_least(1))
+
+    @property
+    def length(self) -> int:
+        """Rows in which every concept occurs once."""
+        return 3 * self.rows_per_concept
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Attribute and category of each binary feature."""
+        return _FEATURES
+
+    def features_from(self, uniforms: Floats) -> Floats:
+        """One-hot categories."""
+        categories = (3.0 * uniforms).astype(np.int64)
+        one_hot = categories[..., np.newaxis] == np.arange(3)
+        X: Floats = one_hot.reshape(*uniforms.shape[:-1], 9).astype(np.float64)
+        return X
+
+    def label_at(self, times: Times, X: Floats) -> Labels:
+        """1 where the concept in force holds."""
+        has = {name: X[..., column] > 0.5 for name, column in _COLUMN.items()}
+        concepts = (
+            has["size=small"] & has["colour=red"],
+            has["colour=green"] | has["shape=circular"],
+            has["size=small"] | has["size=large"],
+        )
+        return np.choose(times // self.rows_per_concept % 3, concepts).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -42,7 +118,7 @@ class SEA(NoisyRuleStream):
     (50000, 0.1, 0.0)
     """
 
-    uniforms_per_row: ClassVar[int] = 4
+    features: ClassVar[int] = 3
 
     thresholds: tuple[float, ...] = (8.0, 9.0, 7.0, 9.5)
     noise: float = 0.1
@@ -66,16 +142,6 @@ class SEA(NoisyRuleStream):
     def length(self) -> int:
         """Rows in which every concept occurs once."""
         return len(self.thresholds) * self.rows_per_concept
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """The two that are summed, and one that says nothing."""
-        return "x1", "x2", "x3"
-
-    @property
-    def classes(self) -> Labels:
-        """0 and 1 (the sum reaches the threshold)."""
-        return np.array([0, 1])
 
     def bayes_error_at(self, time: int) -> float:
         """The share of labels turned round, at every time."""
