@@ -41,7 +41,7 @@ def sample_metrics(points: int = 60, names: dict[str, Any] | None = None) -> dic
     difference = {"low": -0.12, "high": -0.08, "level": 0.95, "blocks": 46, "block_rows": 128}
     counts = [[900 if truth == answer else 50 for answer in range(len(labels))] for truth in range(len(labels))]
     return {
-        "schema": 2,
+        "schema": 3,
         "run": {
             "command": f"thalweg run {named['source']} --target {named['target']}",
             "version": "0.2.0",

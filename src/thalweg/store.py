@@ -2,7 +2,7 @@
 
 A file is a safetensors container whose only metadata entry, ``thalweg``, is a JSON object::
 
-    protocol     the number of this format, 1; a reader refuses a newer one
+    protocol     the number of this format, 1; a reader refuses another one
     class        one of the names below and nothing else: a file cannot name code
     parameters   the constructor's arguments; a rate is {"rate": name, …its fields}, a learner inside another
                  {"class": name, "parameters": …}, a scikit-learn classifier {"scikit-learn": name, "parameters": …}, a
@@ -290,14 +290,10 @@ def _by_adapter(arrays: dict[str, NDArray[Any]]) -> list[dict[str, NDArray[Any]]
 
 def plain_parameters(model: Any) -> dict[str, object]:
     """The constructor's arguments as JSON holds them."""
-    owner, before = type(model).__name__, getattr(model, "_parameters_before", {})
+    owner = type(model).__name__
     parameters = sorted(model.get_params(deep=False).items())
     left_out: frozenset[str] = getattr(model, "_parameters_not_saved", frozenset())
-    return {
-        key: _plain(value, owner, key)
-        for key, value in parameters
-        if key not in left_out and (key not in before or value != before[key])
-    }
+    return {key: _plain(value, owner, key) for key, value in parameters if key not in left_out}
 
 
 def _plain(value: object, owner: str, parameter: str) -> object:
@@ -353,7 +349,7 @@ def _unlearned(header: dict[str, Any]) -> StreamEstimator:
     if header["class"] not in _CLASSES:
         raise ModelFileError(f"the class {header['class']!r} is not one that thalweg loads")
     cls = _CLASSES[header["class"]]
-    return cls(**{**cls._parameters_before, **{k: _rich(v) for k, v in header["parameters"].items()}})
+    return cls(**{name: _rich(value) for name, value in header["parameters"].items()})
 
 
 def open_container(content: bytes, key: str) -> tuple[Any, dict[str, NDArray[Any]]]:

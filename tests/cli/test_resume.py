@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.cli.calls import PLAIN, metrics, predictions, run
-from thalweg.run import checkpoint
-from thalweg.run.options import RunOptions
-from thalweg.run.runner import Run
+from tests.cli.calls import PLAIN, metrics, run
 
 pytest.importorskip("pyarrow")
 
@@ -141,27 +137,3 @@ def test_lost_answers_are_noticed(table, capsys: pytest.CaptureFixture[str]) -> 
     Path("out/predictions.csv").unlink()
     assert run(capsys, "run", "--resume", "--out", "out") == (2, "", told)
     assert run(capsys, "run", *PLAIN, "--out", "out", "--fresh", "--quiet")[0] == 0
-
-
-def test_a_folder_begun_in_the_order_of_names_is_finished_so(table, capsys: pytest.CaptureFixture[str]) -> None:
-    head, *lines = Path("table.csv").read_text().splitlines()
-    Path("days").mkdir()
-    for at, name in enumerate(("1.csv", "10.csv", "2.csv")):  # as earlier versions read them
-        Path(f"days/{name}").write_text("\n".join([head, *lines[at * 450 : at * 450 + 450]]) + "\n")
-    common = ("--target", "state", "--drop", "when", "--drop", "told", "--model", "oldc", "--quiet")
-    Path("whole.csv").write_text("\n".join([head, *lines[:1350]]) + "\n")
-    assert run(capsys, "run", "whole.csv", *common, "--out", "whole")[0] == 0
-    begun = Run(RunOptions(source="days", target="state", drop=("when", "told"), model="oldc", out="out"))
-    begun.source = replace(begun.source, files=tuple(sorted(begun.source.files)))
-    begun.folder.mkdir()
-    chunk = next(begun.chunks())
-    begun.take(chunk)
-    begun.fingerprint.take(chunk)
-    begun.chunks_done = 1
-    plain, arrays, models = checkpoint.state_of(begun)
-    assert begun.predictions is not None
-    begun.predictions.close()
-    del plain["file_order"]
-    checkpoint.write(begun.folder / "checkpoint", plain, arrays, models)
-    assert run(capsys, "run", "--resume", "--out", "out", "--quiet")[0] == 0
-    assert predictions("out") == predictions("whole")

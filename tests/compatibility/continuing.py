@@ -46,13 +46,12 @@ def finish_run(name: str, folder: Path) -> dict[str, str]:
         thalweg("run", "--resume", "--out", name, "--quiet")
         thalweg("predict", f"{name}/model.thalweg", "rows.csv", "--bad-rows", "skip", "--out", "predicted.csv")
     assert not (out / "checkpoint").exists()
-    predicted = (folder / "predicted.csv").read_bytes().replace(b"row,prediction,prob", b"row,answer,prob", 1)
     return {
         "options": sha256((out / "options.toml").read_bytes()),
         "predictions": sha256((out / "predictions.csv").read_bytes()),
         "metrics": sha256(_without_words(json.loads((out / "metrics.json").read_bytes()))),
         "model": sha256(dumps(load(out / "model.thalweg").learner)),
-        "predicted": sha256(predicted),
+        "predicted": sha256((folder / "predicted.csv").read_bytes()),
     }
 
 
@@ -82,13 +81,7 @@ def _without_words(metrics: dict[str, Any]) -> bytes:
     """Metrics without the version and the sentences for people, which may be worded better later."""
     del metrics["run"]["version"], metrics["model"]["about"], metrics["model"]["explain"]
     metrics["rows"]["bad"] = len(metrics["rows"]["bad"])
-    metrics.pop("class_changes", None)  # sought since then
-    metrics["rows"].pop("unpredicted", None)  # runs that began before it was counted have scored these rows
-    metrics["rows"].pop("pending_rows", None)  # recorded since then
     metrics["columns"] = [column[:2] for column in metrics["columns"]]
-    metrics["schema"], metrics["rows"]["answered"] = 2, metrics["rows"].pop("predicted")  # as they were written then
-    if "confusion" in metrics:
-        metrics["confusion"]["unanswered"] = metrics["confusion"].pop("unpredicted")
     return json.dumps(metrics, sort_keys=True).encode()
 
 

@@ -231,20 +231,6 @@ def test_answers_that_do_not_fit_are_refused(edit: Any, said: str, tmp_path: Pat
         pairs(gathered(*paths)[0])
 
 
-def test_runs_of_an_earlier_version_are_compared(tmp_path: Path) -> None:
-    paths = [record(tmp_path / name, name, seed=at) for at, name in enumerate(("oldc", "auto"))]
-    (expected,) = pairs(gathered(*paths)[0])
-
-    def name_as_before(metrics: dict[str, Any]) -> None:
-        metrics["schema"], metrics["rows"]["answered"] = 2, metrics["rows"].pop("predicted")
-
-    _edited(paths[1], name_as_before)
-    file = paths[1].parent / "predictions.csv"
-    file.write_text(file.read_text().replace("row,label,prediction,", "row,label,answer,"))
-    (found,) = pairs(gathered(*paths)[0])
-    assert found == expected
-
-
 def _edited(path: Path, edit: Any) -> Path:
     metrics = json.loads(path.read_text())
     edit(metrics)

@@ -111,31 +111,6 @@ def test_steps_of_times_and_entries_of_text_are_watched_whatever_cuts_the_run(tm
     assert [each["inputs"] for each in found[1:]] == [inputs] * 2
 
 
-def test_a_run_of_an_earlier_version_resumes_without_what_it_would_have_seen(tmp_path: Path) -> None:
-    write(tmp_path / "table.csv", 3000, 2000)
-    given = RunOptions(
-        str(tmp_path / "table.csv"), "label", model="oldc", out=str(tmp_path / "out"), chunk=500, delay=50
-    )
-    begun = Run(given)
-    begun.folder.mkdir()
-    for _, chunk in zip(range(3), begun.chunks(), strict=False):
-        begun.take(chunk)
-        begun.fingerprint.take(chunk)
-        begun.chunks_done += 1
-    assert begun.predictions is not None
-    plain, arrays, models = checkpoint.state_of(begun)
-    begun.predictions.close()
-    del plain["inputs"]
-    old = {name: array for name, array in arrays.items() if not name.startswith(("inputs ", "predicted inputs"))}
-    checkpoint.write(begun.folder / "checkpoint", plain, old, models)
-    resumed = Run(given)
-    assert resumed.resume()
-    resumed.go()
-    metrics = metrics_of(resumed)
-    assert "inputs" not in metrics
-    assert metrics["rows"]["predicted"] + metrics["rows"]["unpredicted"] == 3000
-
-
 def test_the_exit_code_says_whether_an_alert_fired(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path / "table.csv", 300, 200)
     plain = ("run", str(tmp_path / "table.csv"), "--target", "label", "--model", "oldc", "--quiet", "--fresh")

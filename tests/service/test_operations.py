@@ -24,7 +24,7 @@ DEPLOY = Path(__file__).parents[2] / "deploy"
 def test_tokens_have_scopes_and_are_read_again_at_a_signal(start, tmp_path):
     made = {scope: make_token(f"the-{scope}", scope) for scope in SCOPES}
     file = tmp_path / "tokens"
-    file.write_text(made["learn"][1] + "\n")  # as files were before there was a scope for administration
+    file.write_text(made["learn"][1] + "\n")
     server = start("--new", "oldc", "--token-file", str(file))
     clients = {scope: server.client(authorization=f"Bearer {token}") for scope, (token, _) in made.items()}
 
@@ -32,7 +32,7 @@ def test_tokens_have_scopes_and_are_read_again_at_a_signal(start, tmp_path):
         asked = (("GET", "/v1/models", None), ("POST", "/v1/predict", {"row": ROW}), ("POST", "/v1/models", {}))
         return {scope: [client.call(*each)[0] for each in asked] for scope, client in clients.items()}
 
-    assert statuses() == {"read": [401] * 3, "learn": [200, 200, 422], "admin": [401] * 3}
+    assert statuses() == {"read": [401] * 3, "learn": [200, 200, 403], "admin": [401] * 3}
     file.write_text("\n".join(line for _, line in made.values()))
     os.kill(server.process.pid, signal.SIGHUP)
     wait_until(lambda: clients["admin"].call("GET", "/v1/models")[0] == 200)

@@ -214,23 +214,6 @@ def test_members_of_a_committee_are_judged_by_what_they_predicted_whatever_the_c
         assert state.model == dumps(twin)
 
 
-def test_rows_that_wait_in_an_older_checkpoint_are_learned():
-    model = AutoRegressor()
-    task = task_of(model, 2, confidence=False, coverage=None, owner="test")
-    before = Layout(TEXT, TEXT, REAL, tuple(NAMES), beside=task.beside)
-    row = Event(0, False, "a", None, (1.0, 2.0))
-    cell = packed([row], before)[0]
-    came = batch_from_bytes(cell, before.incoming)
-    waiting = pa.RecordBatch.from_arrays([*came.columns, pa.array([0.0])], schema=before.waiting)
-    state = KeyState(dumps(model), predicted=1, waiting=bytes(waiting.serialize()))
-    now = Layout(TEXT, TEXT, REAL, tuple(NAMES), beside=task.beside, remembered=task.remembered)
-    group = Group(dumps(model), now, 1000, None, task)
-    after, cell = group.take(state, packed([Event(5, True, "a", 7.0, (0.0, 0.0))], now), lambda _: 0)
-    assert told(cell, now) == [("learned", "a", 0.0, 7.0)]
-    assert (after.learned, after.waiting) == (1, b"")
-    assert loads(after.model).predict(NamedRows(np.array([[1.0, 2.0]]), NAMES)).tolist() == [7.0]
-
-
 def test_what_does_not_go_with_the_task_is_refused():
     for model, asked, sentence in (
         (MODEL, {"coverage": 0.9}, "'coverage' parameter of test must be None for a classifier"),

@@ -248,15 +248,6 @@ def test_many_categories_are_hashed_into_cells() -> None:
     assert declared.describe()[0][1] == "wide category"
 
 
-def test_a_plan_of_an_earlier_version_keeps_its_frequent_categories() -> None:
-    described = {"kind": "category", "name": "x", "room": 2, "only": ["big", "mid"]}
-    column = Plan.from_json({"names": ["x"], "left_out": {}, "columns": [described]}).columns[0]
-    assert column.named_features() == ("x = big", "x = mid", "x = any other")
-    encoded = np.empty((4, 3))
-    column.encode(column.parse(pa.chunked_array([["r3", "mid", "big", "new"]])), encoded, learn=True)
-    np.testing.assert_array_equal(encoded, [[0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 1]])
-
-
 def test_names_of_rows_and_empty_columns_are_left_out_with_the_reason() -> None:
     assert "name the rows (60 different values in the first 60)" in settled(pa.array([f"n{i}" for i in range(60)]))[1]
     told = "left out: all of the first 3 values are missing: empty or NA, N/A, NaN, null, none, nil, ? or -"

@@ -67,16 +67,6 @@ def test_maps_are_told_apart_however_they_are_cut(rows: list[Any], other: list[A
     assert (sums(table(other), [], 1000, typed=True) == whole) == (rows == other)
 
 
-def test_maps_in_checkpoints_of_earlier_versions_are_summed_as_they_were() -> None:
-    table = pa.table({"a": pa.array([[("x", 1.5)], None, []], pa.map_(pa.string(), pa.float64()))})
-    before = Fingerprint({"a": [4088658807, 1352420767]})
-    again = before.begin_again()
-    for chunk in chunks([Block(table, "rows", 1, typed=True)], 2):
-        again.take(chunk)
-    assert again.sums == before.sums
-    assert len(sums(table, [], 9, typed=True)["a"]) == 4
-
-
 KINDS = {
     "float": pa.array([1.5, None, 3.0]),
     "whole": pa.array([1, 2, None]),

@@ -14,9 +14,5 @@ def verify(data: JournalFolder = None, database: JournalDatabase = None) -> None
 
         found = verified(journal)
     typer.echo(f"{found.records:,} records and {found.snapshots:,} snapshots are undamaged")
-    if found.unchecked:
-        typer.echo(
-            f"the first {found.unchecked:,} records were written by a version without checksums and cannot be checked"
-        )
     if found.erased:
         typer.echo(f"the values and labels of {found.erased:,} rows were erased")

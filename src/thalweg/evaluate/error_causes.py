@@ -228,7 +228,7 @@ class ErrorCauses:
 
     def restore(self, state: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         self.rows, self.is_category = int(state["rows"]), list(state["is_category"])
-        self._has_forgotten = bool(state.get("has_forgotten", True))  # earlier versions do not say
+        self._has_forgotten = bool(state["has_forgotten"])
         self.found, self._open = [dict(each) for each in state["found"]], [dict(each) for each in state["open"]]
         self._numbers, self._errors, self._inputs = (arrays[name].copy() for name in self.arrays())
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -88,7 +88,6 @@ class Fleet(LabelledEstimator):
     _why_not_sparse = "its models are arrays over all features; use X.toarray(), or a model of sparse rows for each key"
     _why_not_merged = "keys are kept in the order of their use; add the models of a key, which model_of gives"
 
-    _parameters_before: ClassVar[Mapping[str, Any]] = {"device": "cpu"}
     _parameters_not_saved = frozenset({"device"})
     _rules = Rules(
         capacity=Whole(1, 2**32 - 1, text="be an integer from 1 to 2**32 - 1,").or_else(None),

@@ -50,7 +50,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -251,9 +251,6 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     _same_from_sparse = False  # its members are others
     _linear_from_sparse = True
     _why_not_merged = "its members are weighed by their mistakes, row by row"
-
-    #: Files that do not name these were written before there were curved members or class weights.
-    _parameters_before: ClassVar[Mapping[str, Any]] = {"curved": False, "dense_features": 0, "class_weight": None}
 
     _rules = Rules(curved=FLAG, persistence=FLAG, dense_features=DENSE_FEATURES)
 

@@ -49,8 +49,7 @@ that is not zero, with five linear members.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -160,8 +159,6 @@ class AutoRegressor(WithIntervals):
             options={"seed": "random_state"},
         ),
     )
-
-    _parameters_before: ClassVar[Mapping[str, Any]] = {"local_widths": False, "dense_features": 0}
 
     _rules = Rules(curved=FLAG, robust=FLAG, local_widths=FLAG, random_state=SEED, dense_features=DENSE_FEATURES)
 

@@ -46,8 +46,7 @@ product; the numbers then agree with those of single rows to rounding, about 1e-
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -123,7 +122,6 @@ class OnlineLinearRegression(LinearRegressor):
     True
     """
 
-    _parameters_before: ClassVar[Mapping[str, Any]] = {"per_feature": False}
     _why_not_merged = "each of its gradient steps depends on what the rows before it had made of it"
 
     _rules = Rules(

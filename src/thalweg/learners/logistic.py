@@ -21,8 +21,7 @@ each value that is not zero: about 3 ns for two classes with weights in the cach
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
@@ -87,8 +86,6 @@ class OnlineLogistic(WithClassWeight, WithProbabilities, WithRate, StreamClassif
     _scores_linearly = True
     _takes_sparse = True
     _why_not_merged = "each of its steps depends on what the rows before it had made of it"
-
-    _parameters_before: ClassVar[Mapping[str, Any]] = {"per_feature": False, "forgetting": 0.0, "class_weight": None}
 
     _rules = Rules(penalty=NOT_NEGATIVE, per_feature=FLAG, forgetting=FORGETTING)
 

@@ -30,8 +30,7 @@ Cost: that of the regressor, plus O(1) a row and target.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
@@ -95,8 +94,6 @@ class PredictionIntervals(WithIntervals):
         rate=0.001,
         adaptive=False,
     )
-
-    _parameters_before: ClassVar[Mapping[str, Any]] = {"local_widths": False}
 
     _rules = Rules(coverage=Real(0, 1, "neither"), step=POSITIVE, local_widths=FLAG)
 

@@ -15,8 +15,7 @@ Cost: O(M K) a row. The limit is the latency of M scattered reads and writes. Me
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import COVERAGES, CatalogueEntry
@@ -82,8 +81,6 @@ class TilingRegressor(WithIntervals):
         rate=0.1,
         adaptive=False,
     )
-
-    _parameters_before: ClassVar[Mapping[str, Any]] = {"local_widths": False}
 
     _rules = Rules(
         tilings=Whole(1, 10_000),

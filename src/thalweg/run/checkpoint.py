@@ -7,7 +7,6 @@ rest as JSON, and a SHA-256 over all of it.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,6 @@ from safetensors.numpy import save as save_arrays
 from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.evaluate.late_labels import Waiting
 from thalweg.files import write_atomically
-from thalweg.run.earlier_names import present_arrays
 from thalweg.run.importance import WAITING, ImportanceSampler
 from thalweg.store import digest, dumps, loads, open_container
 from thalweg.tables import Fingerprint, Plan
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from thalweg.run.runner import Run
 
 _KEY = "thalweg-run"
-_PROTOCOL = 2
+_PROTOCOL = 1
 #: What JSON holds, arrays, and models as their own files.
 Parts = tuple[dict[str, Any], dict[str, NDArray[Any]], dict[str, bytes]]
 
@@ -86,14 +84,11 @@ def state_of(run: Run) -> Parts:
         arrays = arrays_of("X", waiting.X)
         arrays |= {"labels": waiting.labels, "due": waiting.due, "number": waiting.number}
         arrays |= {f"predicted {name}": values for name, values in waiting.predicted.items()}
-    if run.watch is not None:
-        run.watch.flush()
+    run.watch.flush()
     own, own_arrays = run.task.state()
-    sampled: dict[str, Any] = {}
-    if run.importance is not None:
-        sampled, sampled_arrays = run.importance.state()
-        arrays |= sampled_arrays
-    arrays |= own_arrays | run.alerts.arrays() | ({} if run.watch is None else run.watch.arrays())
+    assert run.importance is not None
+    sampled, sampled_arrays = run.importance.state()
+    arrays |= sampled_arrays | own_arrays | run.alerts.arrays() | run.watch.arrays()
     against, against_arrays = ({}, {}) if run.against is None else run.against.state()
     arrays |= against_arrays
     plain = {
@@ -109,24 +104,22 @@ def state_of(run: Run) -> Parts:
         **own,
         **({"against": against} if against else {}),
         "course": run.history.state(),
-        **({} if run.importance is None else {"importance": sampled}),
-        **({} if run.watch is None else {"inputs": run.watch.state()}),
-        **({"alerts_fired": run.alerts.state()} if run.alerts.rules else {}),
+        "importance": sampled,
+        "inputs": run.watch.state(),
+        "alerts_fired": run.alerts.state(),
         **({} if run.row_times is None else {"row_times": run.row_times.state()}),
         "clock": run.late.clock,
         "clocks": {name: clock.form for name, clock in run.clocks.items()},
-        "file_order": "natural" if run.natural_order else "names",
         "predictions": run.predictions.synced(),
     }
     models = {name: dumps(model) for name, model in run.task.models().items()}
-    if run.importance is not None and run.importance.waiting is not None:
+    if run.importance.waiting is not None:
         models[WAITING] = dumps(run.importance.waiting[0])
     return plain, arrays, models
 
 
 def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, bytes]) -> None:
     """Bring a run that has not begun to where `state_of` was; it must have the same options."""
-    arrays = present_arrays(arrays)
     # Files may have moved since: the rows themselves are compared with those that were learned.
     if changed := run.options.first_other(plain["options"], besides=("source", "model_out")):
         raise InvalidParameter(
@@ -136,36 +129,26 @@ def restore(run: Run, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], mo
     run.chunks_done = int(plain["chunks"])
     run.fingerprint = Fingerprint(plain["fingerprint"])
     run.read, run.processed, run.learned, run.unlabelled, run.skipped = plain["counts"]
-    run.unpredicted = int(plain.get("unpredicted", 0))
+    run.unpredicted = int(plain["unpredicted"])
     run.notices.restore(plain)
     plan = Plan.from_json(plain["plan"])
     run.encoder = run.new_encoder(plan)
     run.encoder.restore(plain["encoder"])
-    run.task = run.tasks.named(plain.get("task", "classification"))
+    run.task = run.tasks.named(plain["task"])
     loaded = {name: loads(content) for name, content in models.items()}
     run.task.restore(plain, arrays, loaded)
     run.against = run.new_against(plan)
     if run.against is not None:
         run.against.restore(plain["against"], arrays)
     run.history.restore(plain["course"])
-    if "importance" in plain:  # a run that was begun by an earlier version has none
-        run.importance = ImportanceSampler(plan, run.options.seed, plain["importance"].get("joined", ()))
-        run.importance.restore(plain["importance"], arrays, loaded)
-    if "inputs" not in plain:  # runs that began without it continue without what it would have seen
-        run.watch = None
-    elif run.watch is not None:
-        run.watch.restore(plain["inputs"], arrays)
-    if run.alerts.rules:
-        run.alerts.restore(plain["alerts_fired"], arrays)
-    if "row_times" not in plain:
-        run.row_times = None
-    elif run.row_times is not None:
+    run.importance = ImportanceSampler(plan, run.options.seed, plain["importance"]["joined"])
+    run.importance.restore(plain["importance"], arrays, loaded)
+    run.watch.restore(plain["inputs"], arrays)
+    run.alerts.restore(plain["alerts_fired"], arrays)
+    if run.row_times is not None:
         run.row_times.restore(plain["row_times"])
     run.late.clock = int(plain["clock"])
     run.clocks = {name: Clock(form, run.options.na) for name, form in plain["clocks"].items()}
-    if plain.get("file_order", "names") == "names":
-        run.natural_order = False
-        run.source = replace(run.source, files=tuple(sorted(run.source.files)))
     if "due" in arrays:
         predicted = {name[10:]: values for name, values in arrays.items() if name.startswith("predicted ")}
         X = rows_of("X", arrays, plan.width)

@@ -66,20 +66,15 @@ class Classification(Task):
         if (options.delay or options.label_time) and getattr(self.model, "_needs_labels_at_once", False):
             raise InvalidParameter.of_option("delay", "be 0 for a model with persistence", options.delay)
         self.baselines = new_baselines()
-        #: Baselines used to learn the numbers of labels, so that a tie went to the label met first and not to the
-        #: lowest one. A run that was begun so ends so.
-        self.baselines_by_number = False
         self.target = Target(options.target, declared=options.target in options.categorical)
         self.names = LabelNumbers()
-        #: None in a run that was begun by an earlier version.
-        self.label_counts: LabelCounts | None = LabelCounts()
+        self.label_counts = LabelCounts()
         self.board = Scoreboard()
-        #: None in a run that was begun by an earlier version, as the next two are.
-        self.shares: LabelShares | None = LabelShares()
+        self.shares = LabelShares()
         #: Of labels with times of their own.
         self.delays: LabelDelays | None = None
-        self.rare: RareScoreboard | None = RareScoreboard(options)
-        #: Of a model of prediction sets; None in a run of one that was begun by an earlier version.
+        self.rare = RareScoreboard(options)
+        #: Of a model of prediction sets.
         self.sets = SetScoreboard(self.model.coverage) if hasattr(self.model, "follow_sets") else None
         #: The number of the only label that was learned, and how often; 0 where none was, None where there are several.
         self._only_label: tuple[int, int] | None = (0, 0)
@@ -97,7 +92,7 @@ class Classification(Task):
         self._declared = tuple(map(plain_label, head.values.get(self.target.name, ())))
         if self.options.label_time is not None:
             self.delays = LabelDelays(counts=clocks[self.options.label_time].counts)
-        if self.rare is not None and self.rare.alerts_asked is not None and self.rare.alerts_asked.unit:
+        if self.rare.alerts_asked is not None and self.rare.alerts_asked.unit:
             name = str(self.options.time)
             if clocks[name].counts:
                 raise InvalidInput(
@@ -113,11 +108,10 @@ class Classification(Task):
     def begin(self, targets: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[Any]:
         if self.options.probabilities == "all":
             self.probability_labels = sorted({*self.names.known, *self._declared}, key=natural_order)
-        if self.rare is not None:
-            self.rare.settle(targets, self.names.known)
-            if self.rare.positive is not None and self.rare.positive not in self.names.known:
-                self.notices.positive_is_missing(self.rare.positive, len(targets), self.names.known)
-            self._warn_of_another_positive()
+        self.rare.settle(targets, self.names.known)
+        if self.rare.positive is not None and self.rare.positive not in self.names.known:
+            self.notices.positive_is_missing(self.rare.positive, len(targets), self.names.known)
+        self._warn_of_another_positive()
         return np.where(known, targets, "")
 
     def _warn_of_another_positive(self) -> None:
@@ -138,8 +132,6 @@ class Classification(Task):
         return Targets(labels, labels > 0, [])
 
     def late_quantity(self, chunk: Chunk, targets: Targets) -> str | None:
-        if self.label_counts is None:
-            return None
         found = self.label_counts.add(self.names.known, targets.values)
         newest = int(np.argmax(targets.values == len(self.names)))
         if found is None and self.label_counts.are_many_now:
@@ -161,16 +153,15 @@ class Classification(Task):
         rows = batch.X.shape[0]
         predicted: Predicted = {"model": np.zeros(rows, dtype=np.int64)}
         if hasattr(self.model, "predict_proba"):
-            names = (*_CONFIDENCES, *(("of_positive",) if self.rare is not None else ()))
-            predicted |= {name: np.full(rows, np.nan) for name in names}
+            predicted |= {name: np.full(rows, np.nan) for name in (*_CONFIDENCES, "of_positive")}
             if self.probability_labels:
                 predicted["by_label"] = np.full((rows, len(self.probability_labels)), np.nan)
         if self.sets is not None:
             predicted |= {name: np.full(rows, np.nan) for name in ("held", "set_size")}
             predicted["held_labels"] = np.full(rows, None, dtype=object)
-        if self.rare is not None and self.rare.alerts_asked is not None:
+        if self.rare.alerts_asked is not None:
             predicted["period"] = np.full(rows, NEVER)
-        if self.shares is not None and "of_truth" in predicted:
+        if "of_truth" in predicted:
             predicted["share_of_truth"] = self.shares.of_truth(batch)
         if self.delays is not None and now is not None:
             self.delays.add(batch.labels[batch.carried :], now, batch.due[batch.carried :])
@@ -180,11 +171,8 @@ class Classification(Task):
         for _, alike in itertools.groupby(filter(None, pieces), key=lambda piece: piece.classes):
             self._note(batch, list(alike), predicted)
         order = None if batch.at_once else batch.order
-        if self.baselines_by_number:
-            predicted |= follow_baselines(self.baselines, batch.labels, order)
-        else:
-            given = follow_baselines(self.baselines, words, order)
-            predicted |= {name: self.names.of_predictions(labels) for name, labels in given.items()}
+        given = follow_baselines(self.baselines, words, order)
+        predicted |= {name: self.names.of_predictions(labels) for name, labels in given.items()}
         members.refer_to(self.names.known)
         predicted[_MEMBERS] = members.values
         if waiting is not None and len(waiting):
@@ -192,7 +180,7 @@ class Classification(Task):
                 if name == _MEMBERS:
                     continue
                 predicted[name] = np.concatenate([values, predicted[name][batch.carried :]])
-        if self.rare is not None and (period := self.rare.period(number, now)) is not None:
+        if (period := self.rare.period(number, now)) is not None:
             predicted["period"][batch.carried :] = period
         return predicted
 
@@ -259,9 +247,8 @@ class Classification(Task):
             predictions = predicted["model"][rows]
             for name, values in confidences(proba, column, batch.labels[rows], predictions).items():
                 predicted[name][rows] = values
-            if self.rare is not None:
-                number = np.array([self.rare.number(self.names.known)])
-                predicted["of_positive"][rows] = probabilities_of(proba, column[number], predictions)[:, 0]
+            number = np.array([self.rare.number(self.names.known)])
+            predicted["of_positive"][rows] = probabilities_of(proba, column[number], predictions)[:, 0]
             if self.probability_labels:
                 place = {label: at for at, label in enumerate(pieces[0].classes)}
                 places = np.array([place.get(label, len(place)) for label in self.probability_labels])
@@ -289,21 +276,20 @@ class Classification(Task):
         )
         self.detector.skip(self.board.unpredicted - before)
         changes = self.detector.add(mistakes)
-        if self.rare is not None:
-            scored = rows[predicted["model"][rows] > 0]
-            of_positive, period = (
-                predicted[name][scored] if name in predicted else None for name in ("of_positive", "period")
-            )
-            self.rare.add(
-                batch.labels[scored],
-                {name: predicted[name][scored] for name in PREDICTORS},
-                of_positive,
-                period,
-                batch.number[scored],
-                positive=self.rare.number(self.names.known),
-                unpredicted=self.board.unpredicted,
-            )
-        if self.shares is not None and "share_of_truth" in predicted:
+        scored = rows[predicted["model"][rows] > 0]
+        of_positive, period = (
+            predicted[name][scored] if name in predicted else None for name in ("of_positive", "period")
+        )
+        self.rare.add(
+            batch.labels[scored],
+            {name: predicted[name][scored] for name in PREDICTORS},
+            of_positive,
+            period,
+            batch.number[scored],
+            positive=self.rare.number(self.names.known),
+            unpredicted=self.board.unpredicted,
+        )
+        if "share_of_truth" in predicted:
             self.shares.add(predicted["share_of_truth"][rows], predicted["of_truth"][rows])
         if self.sets is not None:
             self.sets.add(predicted["held"][rows], predicted["set_size"][rows])
@@ -313,14 +299,13 @@ class Classification(Task):
         return Scored(has_prediction, mistakes, changes, terms)
 
     def alert_metrics(self) -> tuple[str, ...]:
-        has_positive = self.rare is not None and (self.rare.positive is not None)
-        return (*OF_LABELS, *OF_COLUMNS) if has_positive else ("error", *OF_COLUMNS)
+        return (*OF_LABELS, *OF_COLUMNS) if self.rare.positive is not None else ("error", *OF_COLUMNS)
 
     def _terms(self, truth: NDArray[np.int64], given: NDArray[np.int64], asked: Collection[str]) -> dict[str, Terms]:
         found = {}
         if "error" in asked:
             found["error"] = (np.asarray(given != truth, dtype=np.float64), np.ones(len(truth)))
-        if self.rare is not None and not {"recall", "precision"}.isdisjoint(asked):
+        if not {"recall", "precision"}.isdisjoint(asked):
             number = self.rare.number(self.names.known)
             is_positive, said = (np.asarray(each == number, dtype=np.float64) for each in (truth, given))
             found |= {"recall": (is_positive * said, is_positive), "precision": (is_positive * said, said)}
@@ -332,7 +317,7 @@ class Classification(Task):
     def explained_label(self) -> str | None:
         """The label of interest; else the second of two, or the first of more that came."""
         classes = [str(label) for label in self.model.classes_]
-        if self.rare is not None and self.rare.positive in classes:
+        if self.rare.positive in classes:
             return self.rare.positive
         return classes[-1] if len(classes) <= 2 else next(label for label in self.names.known if label in classes)
 
@@ -364,14 +349,14 @@ class Classification(Task):
         return {"model": self.model, **self.baselines}
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        rare = {} if self.rare is None else {f"rare {name}": each for name, each in self.rare.arrays().items()}
+        rare = {f"rare {name}": each for name, each in self.rare.arrays().items()}
         return {
             "names": self.names.known,
-            **({} if self.label_counts is None else {"label_counts": self.label_counts.state()}),
+            "label_counts": self.label_counts.state(),
             "board": self.board.state(),
-            **({} if self.shares is None else {"label_shares": self.shares.state()}),
+            "label_shares": self.shares.state(),
             **({} if self.delays is None else {"label_delays": self.delays.state()}),
-            **({} if self.rare is None else {"rare": self.rare.state()}),
+            "rare": self.rare.state(),
             **({} if self.sets is None else {"sets": self.sets.state()}),
             "probability_labels": self.probability_labels,
             "only_label": self._only_label,
@@ -381,36 +366,22 @@ class Classification(Task):
 
     def restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, Any]) -> None:
         self.names = LabelNumbers(plain["names"])
-        if "label_counts" in plain and self.label_counts is not None:
-            self.label_counts.restore(plain["label_counts"])
-        else:
-            self.label_counts = None
+        self.label_counts.restore(plain["label_counts"])
         self.board.restore(plain["board"])
-        if "label_shares" in plain and self.shares is not None:
-            self.shares.restore(plain["label_shares"])
-        else:
-            self.shares = None
+        self.shares.restore(plain["label_shares"])
         if "label_delays" in plain:
             self.delays = LabelDelays.of_state(plain["label_delays"])
-        if "rare" in plain and self.rare is not None:
-            windows = {name[5:]: values for name, values in arrays.items() if name.startswith("rare ")}
-            self.rare.restore(plain["rare"], windows)
-        else:
-            self.rare = None
-        if "sets" in plain and self.sets is not None:
+        windows = {name[5:]: values for name, values in arrays.items() if name.startswith("rare ")}
+        self.rare.restore(plain["rare"], windows)
+        if self.sets is not None:
             self.sets.restore(plain["sets"])
-        else:
-            self.sets = None
-        self.probability_labels = list(plain.get("probability_labels", ()))
-        only = plain.get("only_label")
+        self.probability_labels = list(plain["probability_labels"])
+        only = plain["only_label"]
         self._only_label = None if only is None else (only[0], only[1])
         self.detector.restore(plain["detector"])
-        if "class_detector" in plain:  # runs that began without it continue without what it would have seen
-            self.class_detector.restore(plain["class_detector"])
+        self.class_detector.restore(plain["class_detector"])
         self.model = models["model"]
         self.baselines = {name: models[name] for name in self.baselines}
-        classes: NDArray[Any] = getattr(self.baselines["majority"], "classes_", np.empty(0, dtype=np.str_))
-        self.baselines_by_number = classes.dtype.kind == "i"
 
     def metrics(self, course: dict[str, Any], features: tuple[str, ...]) -> dict[str, Any]:
         board, known = self.board, self.names.known
@@ -419,7 +390,7 @@ class Classification(Task):
         order = sorted(np.flatnonzero(counts.any(axis=1)).tolist(), key=lambda at: natural_order(labels[at]))
         places = [at - 1 for at in order]
         scores = {name: board.score(name) for name in PREDICTORS}
-        shares = None if self.shares is None else self.shares.metrics()
+        shares = self.shares.metrics()
         delays = None if self.delays is None else self.delays.metrics(known)
         return {
             "verdict": {
@@ -436,7 +407,7 @@ class Classification(Task):
             "calibration": board.calibration(),
             **({} if shares is None else {"label_shares": shares}),
             **({} if delays is None else {"label_delays": delays}),
-            **({} if self.rare is None else {"rare": self.rare.metrics(board.confusion, known, places)}),
+            "rare": self.rare.metrics(board.confusion, known, places),
             **({} if self.sets is None else {"sets": self.sets.metrics()}),
             "changes": self.detector.changes(),
             "changes_left_out": self.detector.left_out,
@@ -462,7 +433,7 @@ class Classification(Task):
 
     def require_labels(self) -> None:
         asked, known = self.options.positive, self.names.known
-        if asked is None or self.rare is None or not known or self.rare.number(known):
+        if asked is None or not known or self.rare.number(known):
             return
         labels = sorted(known, key=natural_order)
         listed = ", ".join(labels[:_MOST_LISTED]) + (" …" if len(labels) > _MOST_LISTED else "")

@@ -39,7 +39,6 @@ from thalweg.report.page.rare_verdict import cost_baselines, no_change_area
 from thalweg.report.page.verdict import BASELINES
 from thalweg.run import compare_numbers, compare_rare
 from thalweg.run.compare_numbers import intervals
-from thalweg.run.earlier_names import present_columns, present_metrics
 from thalweg.run.pending_rows import in_ranges, pending_ranges
 from thalweg.run.scoreboard import BlockMeans
 from thalweg.tables import Block, Chunk, chunks, open_source
@@ -118,9 +117,7 @@ class RecordedRun:
 
     def _chunks(self) -> Iterator[Chunk]:
         if self.kept is None:
-            return chunks(
-                map(present_columns, open_source(self.predictions, delimiter=",", header=True).blocks()), _ROWS
-            )
+            return chunks(open_source(self.predictions, delimiter=",", header=True).blocks(), _ROWS)
         return chunks([Block(_without_nulls(self.kept), str(self.path), 1, typed=True)], _ROWS)
 
 
@@ -142,7 +139,7 @@ def read_run(path: Path) -> RecordedRun:
     """A run from its ``metrics.json``, or from the folder that holds it."""
     file = path / METRICS if path.is_dir() else path
     try:
-        metrics = as_metrics(present_metrics(json.loads(file.read_text(encoding="utf-8")), SCHEMA))
+        metrics = as_metrics(json.loads(file.read_text(encoding="utf-8")))
         schema, scored = metrics["schema"], metrics["rows"]["scored"]
         _ = metrics["run"]["source"], metrics["run"]["options"], metrics["model"]["name"], metrics["curve"]["rows"]
         error = metrics["scores"]["model"][_error_of(metrics)]  # type: ignore[literal-required]

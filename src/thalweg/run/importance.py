@@ -199,9 +199,8 @@ class ImportanceSampler:
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         plain, arrays = self._over_time.state()
-        plain |= {"joined": self._joined} if self._joined else {}
         plain |= {"due": self.due if np.isfinite(self.due) else None, "label": self.label, "at": self._begun_at}
-        plain |= {} if self._recent is None else {"seen": self.seen}
+        plain |= {"joined": self._joined, "seen": self.seen}
         if self.reference is not None and self._targets is not None:
             arrays |= arrays_of("reference", self.reference) | {"targets": self._targets}
         if self._recent is not None:
@@ -217,7 +216,7 @@ class ImportanceSampler:
         self.label, self._begun_at = plain["label"], plain["at"]
         if "targets" in own:
             self.reference, self._targets = rows_of("reference", own, self.groups.width), own["targets"]
-        self.seen = plain.get("seen", 0)
+        self.seen = plain["seen"]
         if "recent targets" in own:
             self._recent = rows_of("recent", own, self.groups.width), own["recent targets"]
         if "waiting targets" in own:

@@ -32,8 +32,7 @@ class InputWatch:
 
     def __init__(self, alerts: AlertLog) -> None:
         self.alerts = alerts
-        #: None in a run that was begun before short rises were looked for.
-        self.short: ShortRises | None = ShortRises()
+        self.short = ShortRises()
         self.columns, self.predictions, self.targets = InputDrift(), InputDrift(), InputDrift()
         for part in _PARTS:
             getattr(self, part).at_least = _TOGETHER
@@ -46,8 +45,6 @@ class InputWatch:
         counts = entry_counts(plan, X) if plan.sparse_columns else {}
         pairs: list[tuple[str, Any]] = []
         for column, parsed in zip(plan.columns, cells, strict=True):
-            if self.columns.names and column.name not in self.columns.names:
-                continue  # begun by a version that did not watch it
             if isinstance(column, TimeColumn):
                 pairs.append((column.name, self._steps(column, parsed)))
             elif isinstance(column, NumberColumn | NamesColumn):
@@ -103,8 +100,6 @@ class InputWatch:
             self.causes.add(numbers, errors, rows, rises, self.columns.changes, self.columns.names)
 
     def _short_rises(self, cells: Cells, errors: NDArray[Any], unpredicted: int) -> list[dict[str, Any]]:
-        if self.short is None:
-            return []
         self.short.whole = isinstance(cells, tuple)
         self.short.skip(unpredicted)
         return [rise | {"short": True} for rise in self.short.add(errors)]
@@ -151,14 +146,12 @@ class InputWatch:
 
     def _parts(self) -> list[str]:
         """Those that there are."""
-        return [*_PARTS, *(part for part in ("causes", "short") if getattr(self, part) is not None)]
+        return [*_PARTS, "short", *(("causes",) if self.causes is not None else ())]
 
     def restore(self, state: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         if "causes" in state:
             self.causes = ErrorCauses()
-        if "short" not in state:
-            self.short = None
-        self._clocks = dict(state.get("clocks", {}))
+        self._clocks = dict(state["clocks"])
         for part in self._parts():
             begins = f"{INPUTS} {part} "
             own = {name.removeprefix(begins): values for name, values in arrays.items() if name.startswith(begins)}

@@ -26,8 +26,7 @@ _MOST_LABELS = 12
 def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
     """All of it; ``command`` is what began the run, where that was not `thalweg run`."""
     assert run.encoder is not None
-    if run.watch is not None:
-        run.watch.flush()
+    run.watch.flush()
     task, options, model = run.task, run.options, run.task.model
     entry = MODELS[task.name].get(options.model)
     names = run.encoder.feature_names()
@@ -69,7 +68,7 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
         **({} if words is None else {"words": words}),
         **({} if importance is None else {"importance": importance}),
         **({"alerts_fired": run.alerts.found()} if run.alerts.rules else {}),
-        **({} if run.watch is None else {"inputs": run.watch.metrics(run.encoder.plan)}),
+        "inputs": run.watch.metrics(run.encoder.plan),
         **({"warnings": warnings} if warnings else {}),
         "columns": [list(line) for line in run.encoder.plan.describe()],
         "model": {

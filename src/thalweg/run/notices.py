@@ -174,18 +174,17 @@ class Notices:
         """Without ignored keys: a run that continues reads the rows before once more."""
         return {
             "complaints": self.complaints,
-            **({"oddities": self._oddities} if self._oddities else {}),
-            **({"late_sentinels": self._late_sentinels} if self._late_sentinels else {}),
-            **({"late_columns": self._late_columns} if self._late_columns else {}),
+            "oddities": self._oddities,
+            "late_sentinels": self._late_sentinels,
+            "late_columns": self._late_columns,
             "late_labels": self._late_labels,
             "times": self._times,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self.complaints = list(state["complaints"])
-        self._oddities = list(state.get("oddities", ()))
-        self._late_sentinels = list(state.get("late_sentinels", ()))
-        self._late_columns = {name: tuple(found) for name, found in state.get("late_columns", {}).items()}
-        self._late_labels = dict(state.get("late_labels", {}))
-        times, column = state["times"], self._options.time  # of earlier versions: of --time alone
-        self._times = times if isinstance(times, dict) else {column: times} if column else {}
+        self._oddities = list(state["oddities"])
+        self._late_sentinels = list(state["late_sentinels"])
+        self._late_columns = {name: tuple(found) for name, found in state["late_columns"].items()}
+        self._late_labels = dict(state["late_labels"])
+        self._times = dict(state["times"])

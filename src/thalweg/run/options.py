@@ -62,8 +62,6 @@ class OptionInfo:
     path: bool = False
     #: Whether it has a meaning with ``--engine spark``.
     on_spark: bool = False
-    #: Whether earlier versions lack it: its default is not written down, so that their runs end with the same bytes.
-    added_later: bool = False
 
 
 def _option(default: Any = dataclasses.MISSING, **info: Any) -> Any:
@@ -91,7 +89,6 @@ class RunOptions:
         "more than 50 different values).",
         metavar="TASK",
         on_spark=True,
-        added_later=True,
     )
     model: str = _option(
         "auto", help="Model to train, one of `thalweg models` (default: auto).", metavar="NAME", on_spark=True
@@ -118,7 +115,6 @@ class RunOptions:
     sort: bool = _option(
         False,
         help="Sort the rows by --time first, on disk if need be; rows without a time come last.",
-        added_later=True,
     )
     drop: tuple[str, ...] = _option((), help="Column to leave out; may be repeated.", metavar="COL", on_spark=True)
     categorical: tuple[str, ...] = _option(
@@ -130,34 +126,29 @@ class RunOptions:
         (),
         help="Column of numbers that look like codes or names, such as 0042; may be repeated.",
         metavar="COL",
-        added_later=True,
     )
     text: tuple[str, ...] = _option(
         (),
         help="Column of text, whose words become features; may be repeated (default: detected, for models that take "
         "sparse rows).",
         metavar="COL",
-        added_later=True,
     )
     key: str | None = _option(
         None,
         help="Column of keys, such as customers: each key gets a model of its own beside the shared one (with --engine "
         "spark, without one).",
         metavar="COL",
-        added_later=True,
     )
     ngrams: str = _option(
         "1",
         help="Lengths of the word n-grams of text, such as 1-2 for words and pairs of words (default: 1).",
         metavar="N-M",
-        added_later=True,
     )
     hash_bits: int = _option(
         20,
         help="Bits of the hash of words: a column has at most 2^N features (default: 20).",
         metavar="N",
         least=1,
-        added_later=True,
     )
     missing: Literal["mean", "error"] = _option(
         "mean",
@@ -168,13 +159,11 @@ class RunOptions:
         (),
         help="Value that means missing in every column but the target, such as -999; may be repeated.",
         metavar="VALUE",
-        added_later=True,
     )
     keep_sentinels: bool = _option(
         False,
         help="Keep codes such as -999, which are repeated and far from all other values (default: count them as "
         "missing, with a warning).",
-        added_later=True,
     )
     head: int | None = _option(
         None,
@@ -182,7 +171,6 @@ class RunOptions:
         "are ignored, with a warning.",
         metavar="N",
         least=1,
-        added_later=True,
     )
     bad_rows: Literal["error", "skip"] = _option(
         "error",
@@ -192,55 +180,47 @@ class RunOptions:
         None,
         help="Label of interest, for recall, precision and PR AUC (default: the rarer of two).",
         metavar="LABEL",
-        added_later=True,
     )
     costs: str | None = _option(
         None,
         help="Costs of a false positive and a false negative, such as fp=1,fn=50. The models cost-sensitive and "
         "threshold decide by them.",
         metavar="COSTS",
-        added_later=True,
     )
     alerts: str | None = _option(
         None,
         help="Number of rows that people can check, such as 100/day (also minute, hour, week; needs --time) or "
         "100/10000rows: adds precision and recall of the rows with the highest P(positive).",
         metavar="N/PERIOD",
-        added_later=True,
     )
     alert: tuple[str, ...] = _option(
         (),
         help="Alert rule, such as error>0.2, 'mae>3 over 500 rows', missing(COL)>0.1, new_category(COL) or "
         "input_drift; may be repeated. Alerts go to alerts.ndjson; the exit code is 3 if one fired.",
         metavar="RULE",
-        added_later=True,
     )
     probabilities: Literal["top", "all", "none"] = _option(
         "top",
         help="Probabilities in predictions.csv: top (of the predicted label, the default), all (also one column for "
         "each label of the first rows) or none.",
-        added_later=True,
     )
     coverage: float = _option(
         0.9,
         help="Coverage of the prediction intervals of regression: 0.5, 0.8, 0.9 (the default), 0.95 or 0.99.",
         metavar="SHARE",
         on_spark=True,
-        added_later=True,
     )
     season: int | None = _option(
         None,
         help="Season of regression, in rows, such as 24 for hourly rows: adds the target N rows ago as a baseline.",
         metavar="N",
         least=1,
-        added_later=True,
     )
     against: str | None = _option(
         None,
         help="Also score, separated by commas: frozen, retrained (gradient boosting fitted once or regularly), prompt "
         "(the same model, had late labels come at once).",
         metavar="MODELS",
-        added_later=True,
     )
     against_rows: int = _option(
         REFERENCE_ROWS,
@@ -248,7 +228,6 @@ class RunOptions:
         f"the last 5 N (default: {REFERENCE_ROWS}).",
         metavar="N",
         least=20,
-        added_later=True,
     )
     delimiter: str | None = _option(
         None, help="Delimiter of CSV, such as ;, tab or space (default: detected).", metavar="SIGN", on_spark=True
@@ -257,7 +236,6 @@ class RunOptions:
         None,
         help="Whether the first row of CSV has the column names (default: detected). Without, columns are named by "
         "their numbers: --target 5.",
-        added_later=True,
     )
     encoding: str = _option(
         "utf-8",
@@ -415,9 +393,8 @@ class RunOptions:
         """How a run was begun that was asked for something else: the first option that differs; `None` for the same."""
         if not begun:
             return "other options"
-        defaults = _defaults()
-        for name, value in self._plain().items():
-            was = begun.get(name, defaults[name] if self.declared()[name].added_later else None)
+        for name, value in self.resolved().items():
+            was = begun.get(name)
             if name == "out" or name in besides or was == value:
                 continue
             if name == "source" and was is not None and Path(was).resolve() == Path(value).resolve():
@@ -427,11 +404,6 @@ class RunOptions:
 
     def resolved(self) -> dict[str, Any]:
         """Every option with its value, as JSON and TOML hold them."""
-        defaults = _defaults()
-        later = {name for name, info in self.declared().items() if info.added_later}
-        return {name: value for name, value in self._plain().items() if name not in later or value != defaults[name]}
-
-    def _plain(self) -> dict[str, Any]:
         return {name: _as_json(value) for name, value in vars(self).items()}
 
     def to_toml(self) -> str:

@@ -234,7 +234,7 @@ class RareScoreboard:
             difference = None if self.rows == 0 else sum(price * (mean or 0.0) for price, mean in parts)
             constant = sums[name] / self.rows if self.rows and name in sums else None
             if constant is not None and cost is not None:
-                difference = cost - constant  # by the counts: the blocks of an older checkpoint begin late
+                difference = cost - constant
             least = -math.inf if difference is None or cost is None else difference - cost
             found[name] = student_interval(difference, np.asarray(means), blocks["fp"].length, least)
             if name in sums:

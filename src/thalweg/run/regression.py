@@ -55,8 +55,7 @@ class Regression(Task):
         self.baselines = NumberBaselines(options.season)
         self.board = RegressionScoreboard(self.baselines.names, options.coverage)
         self.detector = ResidualChanges()
-        #: None in a run that was begun by an earlier version.
-        self.far_targets: FarTargets | None = FarTargets()
+        self.far_targets = FarTargets()
         self._is_late = bool(options.delay) or options.label_time is not None
         #: Of a mixture whose members are judged by what they predicted when a row was predicted.
         self._members: int | None = None
@@ -91,8 +90,7 @@ class Regression(Task):
 
     def begin(self, targets: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[Any]:
         self.board.by_size.settle(targets[known])
-        if self.far_targets is not None:
-            self.far_targets.settle(targets[known])
+        self.far_targets.settle(targets[known])
         return np.full(len(targets), "")
 
     # ------------------------------------------------------------------ every row
@@ -180,8 +178,7 @@ class Regression(Task):
         rows = batch.learned
         before = self.board.unpredicted
         predictions = {name: predicted[name][rows] for name in self.board.names}
-        if self.far_targets is not None:
-            self.far_targets.add(batch.labels[rows], batch.number[rows])
+        self.far_targets.add(batch.labels[rows], batch.number[rows])
         errors = self.board.add(batch.labels[rows], predictions, predicted["lower"][rows], predicted["upper"][rows])
         self.detector.skip(self.board.unpredicted - before)
         changes = self.detector.add(errors)
@@ -229,25 +226,22 @@ class Regression(Task):
         assert self._column is not None
         return {
             "decimal": self._column.decimal,
-            **({"unit": self._column.unit} if self._column.unit else {}),
+            "unit": self._column.unit,
             "baselines": self.baselines.state(),
             "board": self.board.state(),
             "detector": self.detector.state(),
-            **({} if self.far_targets is None else {"far_targets": self.far_targets.state()}),
+            "far_targets": self.far_targets.state(),
             "progress": [self._learned, self._judged, self._now],
         }, {f"task {name}": values for name, values in (self.baselines.arrays() | self.board.arrays()).items()}
 
     def restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, Any]) -> None:
         own = {name.removeprefix("task "): values for name, values in arrays.items()}
-        unit = plain.get("unit", "")
-        self._column = NumberColumn(self.target.name, indicator=False, decimal=plain["decimal"], unit=unit)
+        decimal, unit = plain["decimal"], plain["unit"]
+        self._column = NumberColumn(self.target.name, indicator=False, decimal=decimal, unit=unit)
         self.baselines.restore(plain["baselines"], own)
         self.board.restore(plain["board"], own)
         self.detector.restore(plain["detector"])
-        if "far_targets" in plain and self.far_targets is not None:
-            self.far_targets.restore(plain["far_targets"])
-        else:
-            self.far_targets = None
+        self.far_targets.restore(plain["far_targets"])
         self._learned, self._judged, self._now = plain["progress"]
         self.model = models["model"]
 
@@ -266,7 +260,7 @@ class Regression(Task):
         }
 
     def warnings(self) -> list[str]:
-        found = None if self.far_targets is None else self.far_targets.sentence(self.target.name)
+        found = self.far_targets.sentence(self.target.name)
         if found is None:
             return []
         is_robust = getattr(learner_of(self.model), "robust", False)

@@ -125,10 +125,9 @@ class RunEngine:
         self.late = LateLabels(delay=options.delay, timed=options.label_time is not None)
         self.history = ModelHistory()
         self.alerts = AlertLog([AlertRule.parse(rule) for rule in options.alert])
-        #: None before the columns are known, and in a run that was begun by an earlier version.
+        #: None before the columns are known.
         self.importance: ImportanceSampler | None = None
-        #: None in a run that was begun by an earlier version.
-        self.watch: InputWatch | None = InputWatch(self.alerts)
+        self.watch = InputWatch(self.alerts)
         self.encoder: Encoder | None = None
         self.chunks_done = self.taken = 0
         #: Whether the names of the columns stand in the files.
@@ -136,7 +135,7 @@ class RunEngine:
         #: Of the rows in those chunks.
         self.fingerprint = Fingerprint()
         self.clocks: dict[str, Clock] = {}
-        #: None without times, and in a run that was begun by an earlier version.
+        #: None without times.
         self.row_times = None if options.time is None else RowTimes()
         self.read = self.processed = self.learned = self.unlabelled = self.skipped = self.unpredicted = 0
         self.predictions: PredictionsFile | None = None
@@ -233,14 +232,12 @@ class RunEngine:
             self.against.take(batch, self.task.known_targets(batch.labels), predicted["model"])
         self._remember(batch, len(batch.learned))
         self.learned += len(batch.learned)
-        if self.watch is not None:
-            rows = self.watch.add_cells(plan, encoded.cells, encoded.X, number)
-            predicted[INPUTS] = rows if before is None else np.concatenate([before, rows])
-            self.watch.add_predictions(self.task.watched(predicted["model"][batch.carried :]))
+        rows = self.watch.add_cells(plan, encoded.cells, encoded.X, number)
+        predicted[INPUTS] = rows if before is None else np.concatenate([before, rows])
+        self.watch.add_predictions(self.task.watched(predicted["model"][batch.carried :]))
         for part in _by_prediction(batch, predicted["model"]):
             scored = self.task.score(part, predicted, plan, self.alerts.metrics)
-            if self.watch is not None:
-                self._watch_scored(self.watch, scored, part, predicted[INPUTS])
+            self._watch_scored(scored, part, predicted[INPUTS])
         if self.predictions is None:
             self.predictions = self._begin()
         self.unpredicted += self.task.write(self.predictions, batch, known, predicted)
@@ -258,12 +255,12 @@ class RunEngine:
             raise InvalidInput(f"{held}, which is a quantity, and {why}: start over with {numbers}; {classes}")
         raise LateQuantity(f"{held}, which is a quantity: the run starts over as regression; {classes}")
 
-    def _watch_scored(self, watch: InputWatch, scored: Scored, batch: Batch, rows: NDArray[np.float64]) -> None:
+    def _watch_scored(self, scored: Scored, batch: Batch, rows: NDArray[np.float64]) -> None:
         rises = [change for change in scored.changes if change["after"] > change["before"]]
         places = batch.learned[scored.predicted]
         targets = self.task.watched(batch.labels[batch.learned])
         unpredicted = int((~scored.predicted).sum())
-        watch.add_scored(targets, batch.number[places], scored.errors, rows[places], rises, unpredicted)
+        self.watch.add_scored(targets, batch.number[places], scored.errors, rows[places], rises, unpredicted)
         self.alerts.add_values(batch.number[places], scored.terms)
 
     def _stretches(self, batch: Batch) -> Iterator[NDArray[np.int64]]:
@@ -508,8 +505,6 @@ class Run(RunEngine):
         #: Spent on checkpoints so far, since this process began.
         self.checkpoint_seconds = 0.0
         self.folder = Path(options.out)
-        #: Earlier versions read part-10 before part-2. A run that was begun so ends so.
-        self.natural_order = True
 
     def go(
         self,
@@ -530,8 +525,7 @@ class Run(RunEngine):
                 (self.folder / options.CHECKPOINT).unlink(missing_ok=True)
                 self._take_all(tell, checkpoint_seconds, signals)
             signals.finish()
-            if self.watch is not None:
-                self.watch.flush()
+            self.watch.flush()
         except Stopped:
             signals.take_time()
             if self.predictions is not None:

@@ -243,7 +243,7 @@ class Scoreboard:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        self.rows, self.unpredicted = int(state["rows"]), int(state.get("unpredicted", 0))
+        self.rows, self.unpredicted = int(state["rows"]), int(state["unpredicted"])
         self.mistakes = np.array(state["mistakes"], dtype=np.int64)
         self.confusion = np.array(state["confusion"], dtype=np.int64)
         self.surprise, self.squared = float(state["surprise"]), float(state["squared"])

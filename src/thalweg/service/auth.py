@@ -1,8 +1,7 @@
 """Who may do what: bearer tokens, of which only a SHA-256 is kept.
 
 A scope includes those before it: ``read`` looks at models, ``learn`` asks and labels, ``admin`` makes, promotes,
-archives, restores and rolls back models. In a file without any token of scope ``admin``, as all were before there was
-that scope, those of scope ``learn`` may do everything.
+archives, restores and rolls back models.
 """
 
 from __future__ import annotations
@@ -86,7 +85,6 @@ class Authorizer:
     def replace(self, tokens: list[Token]) -> None:
         """Let these tokens in from now on, and no others."""
         self._tokens = tokens
-        self._has_admin = any(token.scope == "admin" for token in tokens)
 
     def admit(self, headers: dict[bytes, bytes], scope: Scope, scheme: str) -> None:
         """`Refused` unless the request may do this."""
@@ -107,9 +105,8 @@ class Authorizer:
         allowed = [token.scope for token in self._tokens if hmac.compare_digest(token.sha256, digest)]
         if kind.lower() != "bearer" or not allowed:
             raise Refused(401, "a valid token is needed, as in 'Authorization: Bearer …'")
-        needed = scope if self._has_admin or scope == "read" else "learn"
-        if all(SCOPES.index(each) < SCOPES.index(needed) for each in allowed):
-            raise Refused(403, f"this token may only {allowed[0]}: one of scope {needed} is needed")
+        if all(SCOPES.index(each) < SCOPES.index(scope) for each in allowed):
+            raise Refused(403, f"this token may only {allowed[0]}: one of scope {scope} is needed")
 
 
 def _is_from_elsewhere(headers: dict[bytes, bytes], scheme: str) -> bool:

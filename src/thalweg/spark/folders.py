@@ -17,7 +17,7 @@ from thalweg.spark.exporting import models, write_batches
 from thalweg.spark.packing import PREDICTION
 from thalweg.spark.scores import LabelScores, scores_of
 from thalweg.spark.streaming import learn_stream
-from thalweg.spark.whole_stream import CHECKPOINT, MODEL, PREDICTIONS, UNPREDICTED, learn_global, require_present_names
+from thalweg.spark.whole_stream import CHECKPOINT, MODEL, PREDICTIONS, UNPREDICTED, learn_global
 from thalweg.store import read_notes
 from thalweg.tables.target import quantity_among
 
@@ -75,7 +75,6 @@ class FolderRun:
 
         ``coverage`` is that of the intervals of a regressor.
         """
-        require_present_names(out)
         rows = self._spark.readStream.schema(self._table().schema).format(self._format).options(**self._options)
         rows = rows.option("maxFilesPerTrigger", "1")
         path = Path(self._source)

@@ -72,25 +72,13 @@ class Layout:
     @cached_property
     def waiting(self) -> pa.Schema:
         """Rows that wait: as they came, their predictions, and what is remembered of them."""
-        without = self._waiting_without
+        predicted = self.incoming.append(pa.field(PREDICTION, self.target.arrow))
         if not self.remembered:
-            return without
-        return without.append(pa.field(REMEMBERED, pa.list_(pa.float64(), self.remembered)))
-
-    @cached_property
-    def _waiting_without(self) -> pa.Schema:
-        return self.incoming.append(pa.field(PREDICTION, self.target.arrow))
+            return predicted
+        return predicted.append(pa.field(REMEMBERED, pa.list_(pa.float64(), self.remembered)))
 
     def waiting_rows(self, cell: bytes) -> pa.RecordBatch:
-        """Rows that wait; those of a checkpoint from before anything was remembered with NaN in its place."""
-        try:
-            return batch_or_empty(cell, self.waiting)
-        except (pa.ArrowInvalid, OSError):
-            if not self.remembered:
-                raise
-            rows = batch_from_bytes(cell, self._waiting_without)
-            nothing = self.remembered_list(np.full((len(rows), self.remembered), np.nan))
-            return pa.RecordBatch.from_arrays([*rows.columns, nothing], schema=self.waiting)
+        return batch_or_empty(cell, self.waiting)
 
     def remembered_list(self, values: Floats) -> pa.Array:
         flat = pa.array(np.ascontiguousarray(values).ravel())

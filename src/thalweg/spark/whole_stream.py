@@ -99,7 +99,6 @@ def learn_global(
     require_table(df, _OWNER, streaming=True)
     df = with_times(df, time, _OWNER)
     into = Path(folder)
-    require_present_names(into)
     into.mkdir(parents=True, exist_ok=True)
     if (into / MODEL).exists():
         _require_own(into / MODEL, model)
@@ -109,12 +108,6 @@ def learn_global(
     writing = _Learning(model, target, time, into, names, predictions, where, ends)
     writer = df.writeStream.foreachBatch(writing).option("checkpointLocation", str(into / CHECKPOINT))
     return (writer if trigger is None else writer.trigger(**trigger)).start()
-
-
-def require_present_names(folder: Path) -> None:
-    """Refuse a folder of an earlier version, whose predictions have other names."""
-    if (folder / "answers").exists():
-        raise InvalidInput(f"{folder} was begun by an earlier version of thalweg: choose another folder")
 
 
 def _require_own(path: Path, model: Any) -> None:

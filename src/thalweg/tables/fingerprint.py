@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 class Fingerprint:
     """Two running CRC-32 for each column: of its cells one after the other, and of where each ends.
 
-    A column of maps has four: of how many entries each has, of the keys, of where those end, and of the values. In
-    checkpoints of earlier versions it has two, of its cells as Python writes them.
+    A column of maps has four: of how many entries each has, of the keys, of where those end, and of the values.
     """
 
     def __init__(self, sums: dict[str, list[int]] | None = None) -> None:
@@ -41,7 +40,7 @@ class Fingerprint:
         for piece in chunk.pieces:
             for name in piece.block.table.column_names:
                 for array in piece.column(name).chunks:
-                    if map_keys(array.type) and len(self.sums.get(name, ())) != 2:
+                    if map_keys(array.type):
                         self._add(name, *_entries(array))
                     else:
                         raw = piece.block.typed and _has_width(array.type)

@@ -280,21 +280,18 @@ class NamesColumn(Column):
 
 
 class CategoryColumn(NamesColumn):
-    """One feature for each category, with room for some that come late; then one for all others.
-
-    In plans of earlier versions only some of many categories have a feature of their own: ``only``.
-    """
+    """One feature for each category, with room for some that come late; then one for all others."""
 
     kind = "category"
 
-    def __init__(self, name: str, *, room: int, only: Sequence[str] = (), na: Sequence[str] = ()) -> None:
+    def __init__(self, name: str, *, room: int, na: Sequence[str] = ()) -> None:
         self.room = room
-        self.only = tuple(only)
         features = (*(f"{name} = category {i + 1}" for i in range(room)), f"{name} = any other")
-        which = f"its {room} frequent categories" if only else f"its first {room} categories"
-        told = f"one feature for each of {which}, one for all others; an empty cell has none of them"
+        told = (
+            f"one feature for each of its first {room} categories, one for all others; an empty cell has none of them"
+        )
         super().__init__(name, features, told, na)
-        self.categories: dict[str, int] = {category: i for i, category in enumerate(only)}
+        self.categories: dict[str, int] = {}
 
     def encode(self, parsed: tuple[NDArray[np.int64], list[str]], out: Floats, *, learn: bool) -> None:
         """One of the features is 1; none where the value is missing or, when only predicting, was never seen."""

@@ -205,7 +205,7 @@ def column_to_json(column: Column) -> dict[str, Any]:
             found |= {"decimal": column.decimal} | ({"unit": column.unit} if column.unit else {})
             found |= {"booleans": True} if column.booleans else {}
     elif isinstance(column, CategoryColumn):
-        found |= {"room": column.room} | ({"only": list(column.only)} if column.only else {})
+        found["room"] = column.room
     elif isinstance(column, HashedColumn):
         found |= {"rates": column.rates} | ({"means": True} if column.means else {})
     elif isinstance(column, TimeColumn):

@@ -29,8 +29,7 @@ root and a division per feature. Of a sparse row only the values that are not ze
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -90,7 +89,6 @@ class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
         clip=POSITIVE.or_else(None),
         robust=FLAG,
     )
-    _parameters_before: ClassVar[Mapping[str, Any]] = {"robust": False}
 
     def __init__(
         self,

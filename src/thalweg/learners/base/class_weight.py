@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -23,9 +23,6 @@ class WithClassWeight(WithWeights, abstract=True):
     """A classifier whose rows may count by their class, on top of their own weights."""
 
     class_weight: ClassWeight
-
-    #: Files that do not name it were written before there were class weights.
-    _parameters_before: ClassVar[Mapping[str, Any]] = {"class_weight": None}
 
     def _weighted_by_class(self, core: Core) -> Core:
         """The core, or, where class weights are given, one around it that weighs rows by their class."""

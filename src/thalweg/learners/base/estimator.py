@@ -6,7 +6,7 @@ checked before the core is touched, so a refused call leaves the model exactly a
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Mapping
+from collections.abc import ItemsView
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -152,8 +152,6 @@ class StreamEstimator(WithColumns, abstract=True):
     _catalogue: ClassVar[CatalogueEntry | None] = None
     #: The same learner under further names, with other parameters.
     _more_entries: ClassVar[tuple[CatalogueEntry, ...]] = ()
-    #: Parameters that younger versions added, with the value that a file without them stands for.
-    _parameters_before: ClassVar[Mapping[str, Any]] = {}
     #: When to use it, in the table of the documentation.
     _guide: ClassVar[tuple[GuideRow, ...]] = ()
     #: Whether a model keeps at least a number of each feature; baselines keep none.
@@ -386,7 +384,7 @@ class StreamEstimator(WithColumns, abstract=True):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         elsewhere, open_names = state.pop("_learned_elsewhere", []), state.pop("_open_names", None)
-        super().__setstate__({**self._parameters_before, **state})
+        super().__setstate__(state)
         if "_core" in self.__dict__:
             saved: dict[str, NDArray[Any]] = state["_core"]
             sparse = any(name.endswith("feature_ids") for name in saved)

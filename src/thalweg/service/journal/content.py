@@ -43,6 +43,6 @@ def bytes_after(journal: SqlJournal, seq: int) -> int:
             journal.execute(
                 f"SELECT COALESCE(SUM(length(body)), 0), COUNT(*) FROM {table} WHERE seq > ?", [seq]
             ).fetchone()
-            for table in ("journal", "snapshots", "answers")
+            for table in ("journal", "snapshots", "responses")
         ]
     return sum(int(size) + _BESIDES * int(number) for size, number in sizes)

@@ -18,8 +18,8 @@ from thalweg.service.journal.sql import SqlJournal
 _LABELS: tuple[Kind, ...] = ("label", "revise", "void")
 #: Not by a join with GROUP BY: SQLite would group and sort all that remains for every page.
 _OPEN = (
-    "SELECT j.seq, j.rows - COALESCE((SELECT SUM(t.rows) FROM told t WHERE t.asked = j.seq), 0), "
-    "COALESCE((SELECT MAX(t.seq) FROM told t WHERE t.asked = j.seq), 0) "
+    "SELECT j.seq, j.rows - COALESCE((SELECT SUM(t.rows) FROM label_links t WHERE t.asked = j.seq), 0), "
+    "COALESCE((SELECT MAX(t.seq) FROM label_links t WHERE t.asked = j.seq), 0) "
     "FROM journal j WHERE j.model = ? AND j.kind = 'predict' AND j.seq > ? AND j.seq <= ? ORDER BY j.seq LIMIT ?"
 )
 

@@ -73,7 +73,7 @@ def _require_journal(folder: Path) -> None:
 #: An advisory lock of this number is held by the one writer of a database.
 _LOCK = 0x7468616C776567
 _CONNECT_SECONDS = 3
-_LARGE_TABLES = ("journal", "told", "answers", "snapshots")
+_LARGE_TABLES = ("journal", "label_links", "responses", "snapshots")
 #: Seconds that a table may take to be shrunk.
 _PATIENCE_SECONDS = 86_400.0
 

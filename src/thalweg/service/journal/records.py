@@ -54,8 +54,8 @@ class Record:
     #: How many rows were predicted, or labels learned for the first time.
     rows: int
     body: bytes
-    #: As it is in the journal; None in records of versions without checksums.
-    checksum: bytes | None = None
+    #: As it is in the journal; empty before it is written.
+    checksum: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class StoredResponse:
     status: int
     media: str
     body: bytes
-    #: The record that the request became; None where it was only read, or is of an earlier version.
+    #: The record that the request became; None where it was only read.
     seq: int | None = None
 
 
@@ -223,8 +223,7 @@ class PredictBody:
             header["entries"] = len(self.X.values)
         labels = {name: each for name, each in self.predictions.items() if isinstance(each, PredictedLabels)}
         numbers = {name: each for name, each in self.predictions.items() if isinstance(each, PredictedNumbers)}
-        # The name that this field has had since the first journal.
-        header["answers"] = {name: each.labels for name, each in labels.items()}
+        header["labels"] = {name: each.labels for name, each in labels.items()}
         if numbers:
             widths = {name: each.members.shape[1] for name, each in numbers.items()}
             header |= {"numbers": widths, "mean": self.mean, "known": self.known}
@@ -274,7 +273,7 @@ class PredictBody:
         for name in header.get("of_positive", ()):
             scores[name] = np.frombuffer(body, np.float64, rows, at)
             at += 8 * rows
-        for name, labels in header["answers"].items():
+        for name, labels in header["labels"].items():
             predictions[name] = PredictedLabels(labels, np.frombuffer(body, np.int16, rows, at), scores.get(name))
             at += 2 * rows
         for name, width in header.get("members", {}).items():
@@ -303,7 +302,7 @@ class LabelBody:
     #: asked, row, label, seq of its first label record: labels that take the place of others. Of a "void" record the
     #: label means nothing but whether it was erased, and the seq is 0 of rows without a label.
     revised: list[tuple[int, int, LabelValue | None, int]]
-    #: Whether rows were erased with it. Records of earlier versions do not say so.
+    #: Whether rows were erased with it.
     erases: bool = False
 
     def without(self, rows: Collection[tuple[int, int]]) -> LabelBody:
@@ -322,8 +321,8 @@ class LabelBody:
         code = {label: at for at, label in enumerate(labels)}
         learned = np.array([(asked, row, code[label]) for asked, row, label in self.learned], dtype=np.int64)
         revised = np.array([(asked, row, code[label], at) for asked, row, label, at in self.revised], dtype=np.int64)
-        header = {"labels": labels, "learned": len(self.learned), "revised": len(self.revised)}
-        header |= {"erases": True} if self.erases else {}
+        counts = {"learned": len(self.learned), "revised": len(self.revised)}
+        header = {"labels": labels, "erases": self.erases, **counts}
         return _with_header(header, [learned.tobytes(), revised.tobytes()])
 
     @classmethod
@@ -335,7 +334,7 @@ class LabelBody:
         return cls(
             [(asked, row, labels[code]) for asked, row, code in learned.tolist()],
             [(asked, row, labels[code], first) for asked, row, code, first in revised.tolist()],
-            header.get("erases", False),
+            header["erases"],
         )
 
 

@@ -3,14 +3,14 @@
 ::
 
     journal     seq, model, kind, time, rows, body, checksum
-    told        which label records speak of a predict record
-    answers     by idempotency key, the response
+    label_links which label records speak of a predict record
+    responses   by idempotency key, the response
     snapshots   models as files, at a seq
     gaps        how much time passed unseen before a record
     cuts        by model, the snapshot before which records were erased
 
-`told` could be found out from the journal; it is there to find the labels of a row quickly. Snapshots save time; the
-journal of a model that was cut begins at one.
+`label_links` could be found out from the journal; it is there to find the labels of a row quickly. Snapshots save time;
+the journal of a model that was cut begins at one.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from thalweg.errors import JournalDamaged, JournalError
 from thalweg.service.journal.checksums import checksum, checksum_when_erased, require_chained, require_unchanged
 from thalweg.service.journal.records import Kind, LabelLink, Part, Record, StoredResponse
 
-#: 2: records have checksums.
-PROTOCOL = 2
+PROTOCOL = 1
 _COLUMNS = "seq, model, kind, time, rows, body, checksum"
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS journal (
         seq {number} PRIMARY KEY, model TEXT NOT NULL, kind TEXT NOT NULL, time {number} NOT NULL,
-        rows {number} NOT NULL, body {blob} NOT NULL, checksum {blob})""",
+        rows {number} NOT NULL, body {blob} NOT NULL, checksum {blob} NOT NULL)""",
     "CREATE INDEX IF NOT EXISTS journal_by_kind ON journal (model, kind, seq)",
     "CREATE INDEX IF NOT EXISTS journal_creations ON journal (seq) WHERE kind = 'create'",
-    """CREATE TABLE IF NOT EXISTS told (
+    """CREATE TABLE IF NOT EXISTS label_links (
         asked {number}, seq {number}, rows {number} NOT NULL, PRIMARY KEY (asked, seq))""",
-    """CREATE TABLE IF NOT EXISTS answers (
+    """CREATE TABLE IF NOT EXISTS responses (
         key TEXT PRIMARY KEY, request {blob} NOT NULL, status {number} NOT NULL, media TEXT NOT NULL,
         body {blob} NOT NULL, seq {number})""",
+    "CREATE INDEX IF NOT EXISTS responses_by_seq ON responses (seq)",
     """CREATE TABLE IF NOT EXISTS snapshots (
         model TEXT, seq {number}, name TEXT, sha256 {blob} NOT NULL, body {blob} NOT NULL,
         PRIMARY KEY (model, seq, name))""",
@@ -66,9 +66,7 @@ class SqlJournal(ABC):
     def __init__(self) -> None:
         self._connection: Any = None
         #: Of the last record of each model that was written by this connection.
-        self._checksums: dict[str, bytes | None] = {}
-        #: How `_COLUMNS` are read, once that is known.
-        self._selected: str | None = None
+        self._checksums: dict[str, bytes] = {}
 
     # ------------------------------------------------------------------ what databases differ in
 
@@ -152,38 +150,20 @@ class SqlJournal(ABC):
             newest = self.execute("SELECT max(protocol) FROM about").fetchone()[0]
         if newest != PROTOCOL:
             raise JournalError(f"the journal has protocol {newest}; this version of thalweg reads {PROTOCOL}")
-        if "NULL" in self._read_columns():
-            with self.transaction():
-                self.execute(f"ALTER TABLE journal ADD COLUMN checksum {self.blob}")
-                self.execute(f"ALTER TABLE answers ADD COLUMN seq {self.number}")
-            self._selected = None
-        with self.transaction():
-            self.execute("CREATE INDEX IF NOT EXISTS answers_by_seq ON answers (seq)")
         self.require_end()
 
     def require_end(self) -> None:
         """`JournalDamaged` where something was written after what is the last record now."""
         with self.translated():
-            told, kept = (
+            labelled, kept = (
                 self.execute(f"SELECT COALESCE(max(seq), 0) FROM {table}").fetchone()[0]
-                for table in ("told", "snapshots")
+                for table in ("label_links", "snapshots")
             )
         last, _ = self.last()
-        if max(told, kept) > last:
+        if max(labelled, kept) > last:
             raise JournalDamaged(
-                f"the journal ends at record {last}, but there was a record {max(told, kept)}: it lost its end"
+                f"the journal ends at record {last}, but there was a record {max(labelled, kept)}: it lost its end"
             )
-
-    def _read_columns(self) -> str:
-        """The columns of a record; a journal of an earlier version that is only read has no checksums."""
-        if self._selected is None:
-            try:
-                self.execute("SELECT checksum FROM journal LIMIT 0").fetchall()
-            except self.faults:
-                self._selected = _COLUMNS.replace("checksum", "NULL")
-            else:
-                self._selected = _COLUMNS
-        return self._selected
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -222,16 +202,16 @@ class SqlJournal(ABC):
         for each in records:
             if each.model not in self._checksums:
                 last = self.last_of(each.model, through=each.seq)
-                self._checksums[each.model] = None if last is None else last.checksum
+                self._checksums[each.model] = b"" if last is None else last.checksum
             each.checksum = self._checksums[each.model] = checksum(each, self._checksums[each.model])
         self._insert(
             "journal",
             _COLUMNS,
             [(each.seq, each.model, each.kind, each.time, each.rows, each.body, each.checksum) for each in records],
         )
-        self._insert("told", "asked, seq, rows", [(each.asked, each.seq, each.rows) for each in links])
+        self._insert("label_links", "asked, seq, rows", [(each.asked, each.seq, each.rows) for each in links])
         self._insert(
-            "answers",
+            "responses",
             "key, request, status, media, body, seq",
             [(each.key, each.request, each.status, each.media, each.body, each.seq) for each in responses],
         )
@@ -276,7 +256,7 @@ class SqlJournal(ABC):
         """Erase records and the links of their rows, inside a transaction."""
         for begin in range(0, len(seqs), _FETCH):
             part = seqs[begin : begin + _FETCH]
-            for table, column in (("journal", "seq"), ("told", "asked")):
+            for table, column in (("journal", "seq"), ("label_links", "asked")):
                 condition, value = self.among(column, part)
                 self.execute(f"DELETE FROM {table} WHERE {condition}", [value])
 
@@ -289,31 +269,20 @@ class SqlJournal(ABC):
     def erase_replies(self, seqs: Sequence[int], status: int, media: str, body: bytes) -> None:
         """Put another reply in the place of those to these requests, to be given to any request with their keys."""
         condition, value = self.among("seq", seqs)
-        statement = f"UPDATE answers SET request = ?, status = ?, media = ?, body = ? WHERE {condition}"
+        statement = f"UPDATE responses SET request = ?, status = ?, media = ?, body = ? WHERE {condition}"
         self.execute(statement, [b"", status, media, body, value])
 
     def drop_replies(self, through: int, limit: int) -> int:
-        """Forget replies to requests up to a record, at most so many, inside a transaction; how many.
-
-        Replies of a version that did not note the record are older than all others.
-        """
-        oldest = "SELECT key FROM answers WHERE {} LIMIT ?"
-        first = self.execute("SELECT min(seq) FROM answers").fetchone()[0]
-        dropped = 0
-        if first is not None and first <= through:
-            unknown = f"DELETE FROM answers WHERE key IN ({oldest.format('seq IS NULL')})"
-            dropped = int(self.execute(unknown, [limit]).rowcount)
-        if dropped < limit:
-            known = f"DELETE FROM answers WHERE key IN ({oldest.format('seq <= ? ORDER BY seq')})"
-            dropped += int(self.execute(known, [through, limit - dropped]).rowcount)
-        return dropped
+        """Forget replies to requests up to a record, at most so many, inside a transaction; how many."""
+        oldest = "SELECT key FROM responses WHERE seq <= ? ORDER BY seq LIMIT ?"
+        return int(self.execute(f"DELETE FROM responses WHERE key IN ({oldest})", [through, limit]).rowcount)
 
     # ------------------------------------------------------------------ reading
 
     def last(self) -> tuple[int, int]:
         """Seq and time of the last record; zeros where there is none."""
         with self.translated():
-            found = self.execute(f"SELECT {self._read_columns()} FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
+            found = self.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
         if found is None:
             return 0, 0
         record = require_unchanged(_record(found))
@@ -343,7 +312,7 @@ class SqlJournal(ABC):
 
     def in_order(self, through: int = _LATEST) -> Iterator[Record]:
         """Records of all models up to one, whatever their checksums."""
-        statement = f"SELECT {self._read_columns()} FROM journal WHERE seq > ? AND seq <= ?"
+        statement = f"SELECT {_COLUMNS} FROM journal WHERE seq > ? AND seq <= ?"
         return self._pages(statement, lambda after: [after, through], 0)
 
     def _pages(self, statement: str, values: Callable[[int], list[Any]], after: int) -> Iterator[Record]:
@@ -392,14 +361,14 @@ class SqlJournal(ABC):
 
         Asked for all kinds at once, SQLite would use the index to collect and sort all that remains for every page.
         """
-        each = f"SELECT {self._read_columns()} FROM journal WHERE model = ? AND kind = ? AND seq > ? AND seq <= ?"
+        each = f"SELECT {_COLUMNS} FROM journal WHERE model = ? AND kind = ? AND seq > ? AND seq <= ?"
         return " UNION ALL ".join([each] * kinds)
 
     def fetch(self, seqs: Sequence[int]) -> list[Record]:
         """These records, in order; those that do not exist are left out."""
         condition, value = self.among("seq", seqs)
         with self.translated():
-            statement = f"SELECT {self._read_columns()} FROM journal WHERE {condition} ORDER BY seq"
+            statement = f"SELECT {_COLUMNS} FROM journal WHERE {condition} ORDER BY seq"
             rows = self.execute(statement, [value]).fetchall()
         return [require_unchanged(_record(row)) for row in rows]
 
@@ -407,21 +376,23 @@ class SqlJournal(ABC):
         """Which label records, in their order, speak of rows of these predict records."""
         condition, value = self.among("asked", asked)
         with self.translated():
-            rows = self.execute(f"SELECT asked, seq FROM told WHERE {condition} ORDER BY seq", [value]).fetchall()
+            rows = self.execute(
+                f"SELECT asked, seq FROM label_links WHERE {condition} ORDER BY seq", [value]
+            ).fetchall()
         return [(row[0], row[1]) for row in rows]
 
     def all_links(self, through: int = _LATEST) -> Iterator[tuple[int, int, int]]:
         """Predict record, label record up to one, and how many rows got their first label there."""
         with self.translated():  # a label comes after its row: the first condition finds the place in the index
-            for row in self.execute("SELECT asked, seq, rows FROM told WHERE asked <= ? AND seq <= ?", [through] * 2):
+            for row in self.execute(
+                "SELECT asked, seq, rows FROM label_links WHERE asked <= ? AND seq <= ?", [through] * 2
+            ):
                 yield row[0], row[1], row[2]
 
     def cuts(self) -> dict[str, int]:
         """By model, the snapshot before which records were erased."""
-        try:
+        with self.translated():
             return {row[0]: row[1] for row in self.execute("SELECT model, seq FROM cuts").fetchall()}
-        except self.faults:  # a journal of an earlier version that is only read
-            return {}
 
     def gaps(self) -> list[tuple[int, int]]:
         """Records before which time has passed unseen, and how many microseconds."""
@@ -431,7 +402,7 @@ class SqlJournal(ABC):
     def open_rows(self, model: str, after: int) -> Iterator[tuple[int, int, int]]:
         """Predict records in order: seq, time, and how many of their rows have no label."""
         statement = (
-            "SELECT j.seq, j.time, j.rows - COALESCE((SELECT SUM(t.rows) FROM told t WHERE t.asked = j.seq), 0) "
+            "SELECT j.seq, j.time, j.rows - COALESCE((SELECT SUM(t.rows) FROM label_links t WHERE t.asked = j.seq), 0) "
             f"FROM journal j WHERE j.model = ? AND j.kind = 'predict' AND j.seq > ? ORDER BY j.seq LIMIT {_FETCH}"
         )
         while True:
@@ -447,7 +418,7 @@ class SqlJournal(ABC):
         after = ""
         while True:
             with self.translated():
-                statement = f"SELECT key FROM answers WHERE key > ? ORDER BY key LIMIT {_MANY_KEYS}"
+                statement = f"SELECT key FROM responses WHERE key > ? ORDER BY key LIMIT {_MANY_KEYS}"
                 rows = self.execute(statement, [after]).fetchall()
             yield from (row[0] for row in rows)
             if len(rows) < _MANY_KEYS:
@@ -458,14 +429,14 @@ class SqlJournal(ABC):
         """By key, the responses to requests with these keys."""
         condition, value = self.among("key", keys)
         with self.translated():
-            statement = f"SELECT key, request, status, media, body FROM answers WHERE {condition}"
+            statement = f"SELECT key, request, status, media, body FROM responses WHERE {condition}"
             rows = self.execute(statement, [value]).fetchall()
         return {row[0]: StoredResponse(row[0], bytes(row[1]), row[2], row[3], bytes(row[4])) for row in rows}
 
     def has_replies(self, through: int) -> bool:
         """Whether there are replies to requests up to a record."""
         with self.translated():
-            return self.execute("SELECT 1 FROM answers WHERE seq <= ? LIMIT 1", [through]).fetchone() is not None
+            return self.execute("SELECT 1 FROM responses WHERE seq <= ? LIMIT 1", [through]).fetchone() is not None
 
     def snapshots(self, model: str, through: int | None = None) -> list[int]:
         """The seqs of a model's snapshots, rising."""
@@ -494,7 +465,7 @@ class SqlJournal(ABC):
 
 
 def _record(row: Sequence[Any]) -> Record:
-    kinds = int, str, str, int, int, bytes | memoryview, bytes | memoryview | None
+    kinds = int, str, str, int, int, bytes | memoryview, bytes | memoryview
     if not all(map(isinstance, row, kinds)):  # SQLite stores any type in any column
         raise JournalDamaged(f"record {row[0]} of the journal is damaged: a column has a value of another type")
-    return Record(row[0], row[1], row[2], row[3], row[4], bytes(row[5]), None if row[6] is None else bytes(row[6]))
+    return Record(row[0], row[1], row[2], row[3], row[4], bytes(row[5]), bytes(row[6]))

@@ -14,8 +14,6 @@ from thalweg.service.journal.sql import SqlJournal
 @dataclass
 class Verified:
     records: int = 0
-    #: Those of them without a checksum.
-    unchecked: int = 0
     snapshots: int = 0
     #: Rows whose values and labels were erased.
     erased: int = 0
@@ -57,7 +55,6 @@ def _verified_records(journal: SqlJournal, through: int) -> Verified:
         else:
             before[record.model] = require_chained(record, before.get(record.model))
         found.records, last = found.records + 1, record.seq
-        found.unchecked += record.checksum is None
         if record.kind == "predict":
             found.erased += len(body_of(record, PredictBody).erased)
         if record.kind in ("label", "revise", "void"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from thalweg.service.learning.model_state import ModelState
 
 Flags = NDArray[np.bool_]
-
-_KINDS_BEFORE = {"auto": "auto-linear"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +122,6 @@ class Classification(Task):
     #: The label of interest, and what mistakes about it cost.
     positive: str | None = None
     costs: dict[str, float] | None = None
-    #: Whether rows without a prediction are left out of the scores; they counted as mistakes before.
-    scores_only_predictions: bool = True
     #: The column of keys, and bytes of memory for them; None for one model of all rows, and for no limit.
     key: str | None = None
     key_memory: int | None = None
@@ -136,25 +132,10 @@ class Classification(Task):
 
     @classmethod
     def of_record(cls, body: dict[str, Any]) -> Classification:
-        keys = body.get("key"), body.get("key_memory")
-        return cls(body.get("positive"), body.get("costs"), body.get("catalogue", 1) >= 3, *keys)
-
-    @classmethod
-    def of_snapshot(cls, plain: dict[str, Any]) -> Classification:
-        keys = plain.get("key"), plain.get("key_memory")
-        return cls(plain.get("positive"), plain.get("costs"), plain.get("scores_only_predictions", False), *keys)
+        return cls(*(body.get(each.name) for each in fields(cls)))
 
     def record(self) -> dict[str, Any]:
-        if self.positive is None:
-            return self._keys()
-        return {"positive": self.positive} | ({} if self.costs is None else {"costs": self.costs}) | self._keys()
-
-    def snapshot(self) -> dict[str, Any]:
-        asked = {} if self.positive is None else {"positive": self.positive, "costs": self.costs}
-        return {"scores_only_predictions": self.scores_only_predictions} | asked | self._keys()
-
-    def _keys(self) -> dict[str, Any]:
-        return {} if self.key is None else {"key": self.key, "key_memory": self.key_memory}
+        return {name: value for name, value in vars(self).items() if value is not None}
 
     @property
     def key_column(self) -> str | None:
@@ -164,11 +145,7 @@ class Classification(Task):
         return {"positive": self.positive, "coverage": None, "key": self.key}
 
     def make(self, body: dict[str, Any]) -> Any:
-        kind, edition = body["kind"], body.get("catalogue", 1)
-        if edition < 2:
-            kind = _KINDS_BEFORE.get(kind, kind)
-        model = make_model(kind, **body["parameters"])
-        return model if edition < 4 else ask_of(model, costs=self.costs, positive=self.positive)
+        return ask_of(make_model(body["kind"], **body["parameters"]), costs=self.costs, positive=self.positive)
 
     def check(self, model: Any) -> None:
         if self.key is not None:
@@ -247,7 +224,7 @@ class Classification(Task):
     def outcome(self, name: str, rows: Sequence[LabelledRow], y: NDArray[Any]) -> Mistakes:
         own = [row.rows.body.predictions.get(name) for row in rows]
         given = [None if each is None else each[row.row] for each, row in zip(own, rows, strict=True)]
-        scored = np.array([each is not None for each in (given if self.scores_only_predictions else own)])
+        scored = np.array([each is not None for each in given])
         wrong = scored & np.array([each != row.label for each, row in zip(given, rows, strict=True)])
         no_change = np.array([row.rows.body.last != row.label for row in rows])
         if self.positive is None:

@@ -345,13 +345,9 @@ class ColumnWatch:
         found = cls(encoder)
         found._sampler.restore(plain["importance"], arrays, {name: loads(each) for name, each in models.items()})
         found._drift.restore(plain["inputs"], part_of(arrays, "inputs "))
-        found._clocks, found._numbers_of.rows = dict(plain.get("clocks", {})), found._drift.rows
-        if found._drift.rows:  # an earlier version did not watch times
-            found._names = found._drift.names
-            found._times = [column for column in found._times if column.name in found._names]
+        found._clocks, found._numbers_of.rows = dict(plain["clocks"]), found._drift.rows
         for part, own in found._parts().items():
-            if part in plain:  # an earlier version did not watch it: it is watched from here on
-                own.restore(plain[part], part_of(arrays, f"{part} "))
+            own.restore(plain[part], part_of(arrays, f"{part} "))
         return found
 
     def _parts(self) -> dict[str, Any]:

@@ -26,10 +26,6 @@ from thalweg.tables.key_column import KeyColumn
 from thalweg.tables.plan import Plan
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
-#: The edition of the catalogue that a record's kind refers to. Since the second, ``auto`` has curved members; since the
-#: third, rows that were predicted before any label was known are not scored; since the fourth, models that decide take
-#: the positive label and the costs.
-_CATALOGUE = 4
 _PARAMETERS = {"rate": (int, float), "adaptive": (bool,), "window": (str, int), "seed": (int,)}
 
 
@@ -112,7 +108,7 @@ def _kind_record(given: CreateRequest, task: Task) -> dict[str, Any]:
         raise Refused(422, str(error).removeprefix("--")) from error  # it may speak of an option of `thalweg run`
     if getattr(model, "_needs_labels_at_once", False):
         raise Refused(422, f"a model of kind {kind!r} needs every label before the next row, which may come late here")
-    return {"kind": kind, "parameters": parameters, "catalogue": _CATALOGUE}
+    return {"kind": kind, "parameters": parameters}
 
 
 def _schema_record(described: dict[str, Any], task: Task, kind: str) -> dict[str, Any]:

@@ -409,11 +409,11 @@ class LiveModel:
             "last": self.last,
             "allowed": self.allowed,
             "head": self._head,
-            **({} if self.mean is None else {"mean": self.mean}),
-            **({"columns_open": True} if self.columns_open else {}),
-            **({"versions": self.versions} if self.versions else {}),
-            **({"widenings": [asdict(each) for each in self._widenings]} if self._widenings else {}),
-            **self.task.snapshot(),
+            "mean": self.mean,
+            "columns_open": self.columns_open,
+            "versions": self.versions,
+            "widenings": [asdict(each) for each in self._widenings],
+            **self.task.record(),
             "schema": None if self.follower is None else self.follower.encoder().to_json(),
             "learners": {
                 name: {
@@ -444,19 +444,14 @@ class LiveModel:
         found.created, found.time, found.archived = plain["created"], plain["time"], plain["archived"]
         found.rows, found.labels, found.expired, found.expired_through, found.version = plain["counts"]
         found.last, found.allowed = plain["last"], plain["allowed"]
-        found.columns_open, found.versions = plain.get("columns_open", False), plain.get("versions", {})
-        found.mean, found.task = plain.get("mean"), task_kind(plain).of_snapshot(plain)
-        found._widenings = [
-            Widening(each["seq"], each["place"], tuple(each["values"])) for each in plain.get("widenings", ())
-        ]
+        found.columns_open, found.versions = plain["columns_open"], plain["versions"]
+        found.mean, found.task = plain["mean"], task_kind(plain).of_record(plain)
+        found._widenings = [Widening(each["seq"], each["place"], tuple(each["values"])) for each in plain["widenings"]]
         found._head = [(row, label) for row, label in plain["head"]]
         found.follower = None if plain["schema"] is None else Follower(Encoder.from_json(plain["schema"]))
         found.watch = None
         if found.follower is not None:
-            encoder = found.follower.encoder()
-            # A snapshot of an earlier version has none: columns are watched from here on.
-            watched = WATCHED_COLUMNS in files
-            found.watch = ColumnWatch.from_bytes(files[WATCHED_COLUMNS], encoder) if watched else ColumnWatch(encoder)
+            found.watch = ColumnWatch.from_bytes(files[WATCHED_COLUMNS], found.follower.encoder())
         found.learners = {
             name: Learner(
                 name,
@@ -465,7 +460,7 @@ class LiveModel:
                 _learner_in(files[name]),
                 found.task.progress_from(each["progress"]),
                 each["created"],
-                each.get("since", 0),
+                each["since"],
                 None if each["comparison"] is None else found.task.comparison.from_state(each["comparison"]),
             )
             for name, each in plain["learners"].items()

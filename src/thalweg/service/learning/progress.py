@@ -179,9 +179,9 @@ class Progress(ABC, Generic[OutcomeT]):
         return float(self._delay.mean()[0]) if self.labels else None
 
     def _state(self, labels: list[int], detector: dict[str, Any], recent: Any) -> dict[str, Any]:
-        promotions = {"promotions": self.promotions} if self.promotions else {}
-        return promotions | {
+        return {
             "labels": labels,
+            "promotions": self.promotions,
             "watch": self.watch.state(),
             "every": self.history.every,
             "points": [orjson.Fragment(point) for point in self.history.points],
@@ -200,7 +200,7 @@ class Progress(ABC, Generic[OutcomeT]):
         self.watch.restore(state["watch"])
         self.history.restore(state["every"], [_packed(point) for point in state["points"]])
         self.changes = list(state["changes"])
-        self.promotions = list(state.get("promotions", ()))
+        self.promotions = list(state["promotions"])
         self._delay.sums = np.array(state["delay"])
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from thalweg.errors import InvalidParameter, JournalDamaged, ModelFileError, ThalwegError
+from thalweg.errors import InvalidParameter, JournalDamaged, ModelFileError
 from thalweg.service.journal.records import (
     Decision,
     Event,
@@ -59,22 +59,6 @@ def rebuild(
     after ``revised_through`` are left out, though not the first labels that came with them. Once ``stopped`` says so,
     `Abandoned` is raised.
     """
-    try:
-        return _rebuilt(journal, name, through, from_snapshots, revised_through, stopped)
-    except (KeyError, ValueError, TypeError, IndexError, AssertionError) as error:  # records without checksums
-        if isinstance(error, ThalwegError):
-            raise
-        raise JournalDamaged(f"the journal of {name!r} is damaged: it cannot be replayed ({error!r})") from error
-
-
-def _rebuilt(
-    journal: SqlJournal,
-    name: str,
-    through: int | None,
-    from_snapshots: bool,
-    revised_through: int | None,
-    stopped: Callable[[], bool],
-) -> Rebuilt:
     last = through if revised_through is None else revised_through
     revisions = _revisions(journal, name, last)
     reach = [reach_of(record.seq, labelled) for record, labelled in revisions]

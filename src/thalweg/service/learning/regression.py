@@ -45,12 +45,8 @@ class Regression(Task):
     def of_record(cls, body: dict[str, Any]) -> Regression:
         return cls(body["coverage"])
 
-    of_snapshot = of_record
-
     def record(self) -> dict[str, Any]:
         return {"task": self.name, "coverage": self.coverage}
-
-    snapshot = record
 
     def described(self) -> dict[str, Any]:
         return {"positive": None, "coverage": self.coverage, "key": None}

@@ -46,19 +46,15 @@ class Task(ABC):
 
     @abstractmethod
     def record(self) -> dict[str, Any]:
-        """What the record that makes a model keeps of it."""
+        """What the record that makes a model, and a snapshot, keep of it."""
 
     @abstractmethod
     def described(self) -> dict[str, Any]:
         """What the details of a model say of it."""
 
     @abstractmethod
-    def snapshot(self) -> dict[str, Any]:
-        """What a snapshot keeps of it."""
-
-    @abstractmethod
     def make(self, body: dict[str, Any]) -> Any:
-        """The model that a record describes, as it was when the record was written."""
+        """The model that a record describes."""
 
     @abstractmethod
     def check(self, model: Any) -> None:
