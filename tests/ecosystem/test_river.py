@@ -24,7 +24,7 @@ from thalweg import (
     save,
 )
 from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
-from thalweg.evaluate import prequential, prequential_regression, summarise, summarise_regression
+from thalweg.evaluate import prequential, prequential_regression, summarise
 from thalweg.fleet import Fleet, KeyedClassifier
 from thalweg.river import from_river, river_stream, to_river
 from thalweg.store import dumps, loads
@@ -58,8 +58,8 @@ def test_rivers_score_is_ours(model):
 def test_rivers_score_of_a_regressor_is_ours():
     stream = synth.Friedman(seed=1)
     model = OnlineLinearRegression(solver="rls")
-    ours = summarise_regression(prequential_regression(clone(model), river_stream(stream, limit=ROWS)))
-    assert score(stream, to_river(model), metrics.MSE()) == pytest.approx(ours.model.squared_error, rel=1e-9)
+    ours = summarise(prequential_regression(clone(model), river_stream(stream, limit=ROWS)))
+    assert score(stream, to_river(model), metrics.MSE()) == pytest.approx(ours.model.rmse**2, rel=1e-9)
 
 
 def test_many_classes_with_words_for_labels():
@@ -134,12 +134,12 @@ def test_rivers_classifiers_in_our_evaluation(model):
 def test_rivers_regressors_in_our_evaluation():
     stream = synth.Friedman(seed=1)
     model = preprocessing.StandardScaler() | linear_model.LinearRegression()
-    ours = summarise_regression(prequential_regression(from_river(model), river_stream(stream, limit=500)))
-    late = summarise_regression(prequential_regression(from_river(model), river_stream(stream, limit=500), delay=5))
-    assert late.unscored == 6
-    assert ours.model.squared_error < late.model.squared_error < 2 * ours.model.squared_error
+    ours = summarise(prequential_regression(from_river(model), river_stream(stream, limit=500)))
+    late = summarise(prequential_regression(from_river(model), river_stream(stream, limit=500), delay=5))
+    assert late.unpredicted == 6
+    assert ours.model.rmse < late.model.rmse < 1.4 * ours.model.rmse
     theirs = evaluate.progressive_val_score(stream.take(500), model.clone(), metrics.MSE())
-    assert ours.model.squared_error == pytest.approx(theirs.get(), rel=1e-9)
+    assert ours.model.rmse**2 == pytest.approx(theirs.get(), rel=1e-9)
 
 
 def test_intervals_are_those_of_rivers_kind():

@@ -17,14 +17,14 @@ from thalweg.evaluate import (
     AlertMeter,
     Alerts,
     Average,
-    ClassScores,
     Cumulative,
     Fading,
     Record,
+    Summary,
     Windowed,
-    curve_rare,
+    curve,
     prequential,
-    summarise_rare,
+    summarise,
 )
 from thalweg.evaluate.reliability import EDGES
 from thalweg.evaluate.running_auc import BinnedAuc, log_odds_bins, running_auc
@@ -39,26 +39,28 @@ def same(found: float | None, expected: float) -> None:
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-9, nan_ok=True)
 
 
-def check_class_scores(found: ClassScores[float], y: np.ndarray, answers: np.ndarray, weights: np.ndarray) -> None:
+def check_class_scores(summary: Summary, who: str, y: np.ndarray, answers: np.ndarray, weights: np.ndarray) -> None:
     """Weighted scikit-learn over the classes that have rows or answers."""
     held = weights > 1e-14 * weights.max()
     for codes in (y, answers):  # what is left out must not be felt beside what is held of a class
         for of_class in (codes == each for each in np.unique(codes[held])):
             assume(weights[of_class & ~held].sum() < 1e-10 * weights[of_class & held].sum())
     y, answers, weights = y[held], answers[held], weights[held]
-    classes = np.arange(len(found.recall))
+    assert summary.by_class is not None
+    found, by_class = summary.scores[who], summary.by_class[who]
+    classes = np.arange(len(by_class["recall"]))
     expected = sk.precision_recall_fscore_support(
         y, answers, labels=classes, sample_weight=weights, zero_division=np.nan
     )
     for values, theirs, undefined in zip(
-        (found.precision, found.recall, found.f1),
+        by_class.values(),
         expected,
         (~np.isin(classes, answers), ~np.isin(classes, y), ~np.isin(classes, np.append(y, answers))),
         strict=False,
     ):
         assert np.isnan(values).tolist() == undefined.tolist()
         assert values[~undefined] == pytest.approx(theirs[~undefined], rel=1e-9, abs=1e-9)
-    seen = found.recall[~np.isnan(found.recall)]
+    seen = by_class["recall"][~np.isnan(by_class["recall"])]
     same(found.balanced_accuracy, sk.balanced_accuracy_score(y, answers, sample_weight=weights))
     same(found.g_mean, float(np.prod(seen)) ** (1 / len(seen)))
     same(found.matthews, sk.matthews_corrcoef(y, answers, sample_weight=weights))
@@ -71,12 +73,12 @@ def check_class_scores(found: ClassScores[float], y: np.ndarray, answers: np.nda
 def test_scores_by_class_are_scikit_learns(record: Record, average: Average, chunk: int) -> None:
     classes = len(record.classes)
     costs = np.where(np.eye(classes), 0.0, 1.0 + np.arange(classes)[:, np.newaxis])
-    summary = summarise_rare(split(record, chunk), costs=costs, average=average)
+    summary = summarise(split(record, chunk), costs=costs, average=average)
     scored = record.predicted()
     weights = weights_of(average, len(scored))
-    check_class_scores(summary.model, scored.y, scored.predictions, weights)
-    check_class_scores(summary.no_change, scored.y, scored.no_change, weights)
-    check_class_scores(summary.majority, scored.y, scored.majority, weights)
+    check_class_scores(summary, "model", scored.y, scored.predictions, weights)
+    check_class_scores(summary, "no_change", scored.y, scored.no_change, weights)
+    check_class_scores(summary, "majority", scored.y, scored.majority, weights)
 
 
 @given(record=records(), average=AVERAGES, chunk=st.integers(1, 70), decimals=st.integers(1, 9))
@@ -87,7 +89,7 @@ def test_areas_are_scikit_learns(record: Record, average: Average, chunk: int, d
     scores = np.round(record.proba[:, 0], decimals)
     rounded = Record(0, record.classes, record.y, record.predictions, record.no_change, record.majority,
                      np.column_stack([scores, *record.proba.T[1:]]))  # fmt: skip
-    summary = summarise_rare(split_without_rate(rounded, chunk), positive=0, average=average)
+    summary = summarise(split_without_rate(rounded, chunk), positive=0, average=average)
     weights = weights_of(average, len(scored))
     positive, scores = scored.y == 0, scores[len(record) - len(scored) :]
     if isinstance(average, Cumulative):
@@ -95,12 +97,12 @@ def test_areas_are_scikit_learns(record: Record, average: Average, chunk: int, d
     same(summary.share, float(np.average(positive, weights=weights)))
     held = weights > 1e-14 * weights.max()
     if positive[held].any():
-        same(summary.pr_auc, sk.average_precision_score(positive, scores, sample_weight=weights))
+        same(summary.model.pr_auc, sk.average_precision_score(positive, scores, sample_weight=weights))
         if not positive[held].all():
-            same(summary.roc_auc, sk.roc_auc_score(positive, scores, sample_weight=weights))
+            same(summary.model.roc_auc, sk.roc_auc_score(positive, scores, sample_weight=weights))
     else:
-        assert np.isnan(summary.pr_auc)
-        assert np.isnan(summary.roc_auc)
+        assert np.isnan(summary.model.pr_auc)
+        assert np.isnan(summary.model.roc_auc)
 
 
 def split_without_rate(record: Record, size: int) -> list[Record]:
@@ -172,7 +174,7 @@ def test_reliability_is_that_of_scikit_learn() -> None:
     came = rng.random(4000) < said**1.2
     codes = np.where(said > 0.5, 1, 0)
     record = Record(0, np.arange(2), came.astype(np.int64), codes, codes, codes, np.column_stack([1 - said, said]))
-    found = summarise_rare(split_without_rate(record, 700)).reliability
+    found = summarise(split_without_rate(record, 700)).reliability
     assert found is not None
     observed, probability = calibration_curve(came, said, n_bins=10)
     first = int(np.searchsorted(EDGES, 0.1))
@@ -228,11 +230,11 @@ def test_labels_that_come_late_have_probabilities() -> None:
     scores = np.concatenate([record.predicted().proba for record in late])
     assert len(scores) == 5499
     assert scores.sum(axis=1) == pytest.approx(np.ones(len(scores)))
-    summary = summarise_rare(late, positive=1, average=Windowed(5499))
+    summary = summarise(late, positive=1, average=Windowed(5499))
     truth = np.concatenate([record.predicted().y for record in late])
-    same(summary.roc_auc, sk.roc_auc_score(truth == 1, scores[:, 1]))
-    together = summarise_rare(prequential(OnlineLDC(0.01), stream, rows=6000, delay=500), positive=1)
-    assert together.roc_auc == summarise_rare(late, positive=1).roc_auc
+    same(summary.model.roc_auc, sk.roc_auc_score(truth == 1, scores[:, 1]))
+    together = summarise(prequential(OnlineLDC(0.01), stream, rows=6000, delay=500), positive=1)
+    assert together.model.roc_auc == summarise(late, positive=1).model.roc_auc
     argmax = np.concatenate([record.predicted().predictions for record in late])
     assert (scores.argmax(axis=1) == argmax).all()
 
@@ -241,13 +243,13 @@ def test_a_curve_ends_where_a_summary_does() -> None:
     def walk() -> list[Record]:
         return list(prequential(OnlineLogistic(), Fraud(seed=3), rows=7500))
 
-    over_time = curve_rare(walk(), positive=1, every=2000, costs={"fp": 1, "fn": 50}, average=Windowed(3000))
-    last = summarise_rare(walk(), positive=1, costs={"fp": 1, "fn": 50}, average=Windowed(3000))
+    over_time = curve(walk(), positive=1, every=2000, costs={"fp": 1, "fn": 50}, average=Windowed(3000))
+    last = summarise(walk(), positive=1, costs={"fp": 1, "fn": 50}, average=Windowed(3000))
     assert over_time.rows.tolist() == [2000, 4000, 6000, 7500]
-    assert over_time.pr_auc[-1] == last.pr_auc
+    assert over_time.model.pr_auc[-1] == last.model.pr_auc
     assert over_time.model.cost[-1] == last.model.cost
-    assert over_time.model.recall[-1].tolist() == last.model.recall.tolist()
-    assert over_time.calibration_error[-1] == last.reliability.expected_error
+    assert over_time.by_class["model"]["recall"][-1].tolist() == last.by_class["model"]["recall"].tolist()
+    assert over_time.model.calibration_error[-1] == last.reliability.expected_error
 
 
 def test_a_baseline_without_a_prediction_is_wrong() -> None:
@@ -255,10 +257,10 @@ def test_a_baseline_without_a_prediction_is_wrong() -> None:
     model = OnlineLDC(0.1).partial_fit([[0.0], [1.0], [0.1], [0.9]], ["a", "b", "a", "b"])
     (record,) = prequential(model, Table([[1.0], [0.0], [1.0]], ["b", "a", "b"]))
     assert record.no_change.tolist() == [NO_PREDICTION, 1, 0]
-    summary = summarise_rare([record], positive="b", costs={"fp": 1, "fn": 50})
-    assert summary.model.recall.tolist() == [1.0, 1.0]
-    assert summary.no_change.recall.tolist() == [0.0, 0.0]
-    assert summary.no_change.precision.tolist() == [0.0, 0.0]
+    summary = summarise([record], positive="b", costs={"fp": 1, "fn": 50})
+    assert summary.by_class["model"]["recall"].tolist() == [1.0, 1.0]
+    assert summary.by_class["no_change"]["recall"].tolist() == [0.0, 0.0]
+    assert summary.by_class["no_change"]["precision"].tolist() == [0.0, 0.0]
     assert summary.no_change.cost == pytest.approx((50 + 1 + 50) / 3)
 
 
@@ -266,16 +268,16 @@ def test_what_is_refused() -> None:
     def walk(labels: list[str]) -> list[Record]:
         return list(prequential(NoChange(), Table([[0.0]] * len(labels), labels)))
 
-    with pytest.raises(InvalidParameter, match=r"'positive' parameter of RareMeter must be one of the classes"):
-        summarise_rare(walk(["a", "b"]), positive="c")
+    with pytest.raises(InvalidParameter, match=r"'positive' parameter of Meter must be one of the classes"):
+        summarise(walk(["a", "b"]), positive="c")
     for costs in ({"fp": -1}, {"false": 1}, [[0, 1]], "dear"):
-        with pytest.raises(InvalidParameter, match="'costs' parameter of RareMeter must be numbers fp= and fn="):
-            summarise_rare(walk(["a", "b"]), costs=costs)
-    with pytest.raises(InvalidParameter, match="'alerts' parameter of RareMeter must be left out"):
-        summarise_rare(walk(["a", "b", "c"]), alerts=Alerts(1, rows=2))
+        with pytest.raises(InvalidParameter, match="'costs' parameter of Meter must be numbers fp= and fn="):
+            summarise(walk(["a", "b"]), costs=costs)
+    with pytest.raises(InvalidParameter, match="'alerts' parameter of Meter must be left out"):
+        summarise(walk(["a", "b", "c"]), alerts=Alerts(1, rows=2))
     with pytest.raises(InvalidParameter, match="'count' parameter of Alerts"):
         Alerts(0, rows=2)
     with pytest.raises(InvalidInput, match="at least one row"):
-        summarise_rare([])
+        summarise([])
     with pytest.raises(InvalidInput, match="before the first label"):
-        summarise_rare(walk(["a"]))
+        summarise(walk(["a"]))

@@ -19,12 +19,12 @@ from thalweg.evaluate import (
     Fading,
     KnownWeights,
     Windowed,
-    curve_regression,
+    curve,
     number_baselines,
     prequential,
     prequential_regression,
     regrets,
-    summarise_regression,
+    summarise,
 )
 from thalweg.evaluate.late_labels import LateLabels
 from thalweg.evaluate.number_baselines import NumberBaselines
@@ -55,7 +55,7 @@ def test_records_are_the_loop_whatever_the_chunks(make, stream, chunk):
         model.partial_fit(x[None], [target])
     np.testing.assert_array_equal(joined(records, "y"), y)
     np.testing.assert_array_equal(joined(records, "predictions"), answers)
-    np.testing.assert_array_equal(joined(records, "no_change"), [0.0, *y[:-1]])
+    np.testing.assert_array_equal(joined(records, "last_value"), [0.0, *y[:-1]])
     means = [0.0, *(y[:t].mean() for t in range(1, len(y)))]
     np.testing.assert_allclose(joined(records, "running_mean"), means, rtol=1e-12)
     medians = [0.0, *(np.median(y[:t]) for t in range(1, len(y)))]
@@ -92,20 +92,18 @@ def test_scores_are_weighted_means_of_the_errors(average):
         Windowed: np.arange(700) >= 550,
         Fading: 0.99 ** np.arange(699, -1, -1.0),
     }[type(average)]
-    summary = summarise_regression(records, average)
+    summary = summarise(records, average)
     squared = mean_squared_error(y, answers, sample_weight=weight)
     assert summary.rows == 700
-    assert summary.model.squared_error == pytest.approx(squared)
-    assert summary.model.absolute_error == pytest.approx(mean_absolute_error(y, answers, sample_weight=weight))
+    assert summary.model.rmse**2 == pytest.approx(squared)
+    assert summary.model.mae == pytest.approx(mean_absolute_error(y, answers, sample_weight=weight))
     assert summary.model.r2 == pytest.approx(1 - squared / mean_squared_error(y, means, sample_weight=weight))
     assert summary.running_mean.r2 == 0.0
-    assert summary.no_change.r2 < 0.0 < summary.model.r2
-    over_time = curve_regression(records, every=200, average=average)
+    assert summary.last_value.r2 < 0.0 < summary.model.r2
+    over_time = curve(records, every=200, average=average)
     assert over_time.rows.tolist() == [200, 400, 600, 700]
-    assert over_time.model.squared_error[-1] == pytest.approx(squared)
-    first = curve_regression(
-        prequential_regression(OnlineLinearRegression(solver="rls"), STREAM, rows=200), average=average
-    )
+    assert over_time.model.rmse[-1] == pytest.approx(squared**0.5)
+    first = curve(prequential_regression(OnlineLinearRegression(solver="rls"), STREAM, rows=200), average=average)
     assert first.model.r2[-1] == pytest.approx(over_time.model.r2[0])
 
 
@@ -121,12 +119,10 @@ def test_several_targets_are_averaged():
             X, y = super().take(n, start)
             return X, np.column_stack([y, np.full(len(y), 2.0)])
 
-    summary = summarise_regression(
-        prequential_regression(OnlineLinearRegression(solver="rls"), Both(seed=1), chunk=300)
-    )
-    alone = summarise_regression(prequential_regression(OnlineLinearRegression(solver="rls"), LinearResponse(seed=1)))
+    summary = summarise(prequential_regression(OnlineLinearRegression(solver="rls"), Both(seed=1), chunk=300))
+    alone = summarise(prequential_regression(OnlineLinearRegression(solver="rls"), LinearResponse(seed=1)))
     constant = 4.0 / 1000  # both the model and the mean miss the first row of the second target alone
-    assert summary.model.squared_error == pytest.approx((alone.model.squared_error + constant) / 2)
+    assert summary.model.rmse**2 == pytest.approx((alone.model.rmse**2 + constant) / 2)
     assert summary.model.r2 == pytest.approx((alone.model.r2 + 0.0) / 2)
 
 
@@ -156,30 +152,31 @@ def test_late_targets_are_learned_when_they_come_and_judge_what_was_predicted(ma
         elif i >= delay:
             twin.partial_fit(X[late], y[late])
     np.testing.assert_array_equal(joined(records, "predictions"), answers)
-    np.testing.assert_array_equal(joined(records, "no_change"), [*[0.0] * (delay + 1), *y[: -delay - 1]])
+    np.testing.assert_array_equal(joined(records, "last_value"), [*[0.0] * (delay + 1), *y[: -delay - 1]])
     means = [0.0] * (delay + 1) + [y[: t - delay].mean() for t in range(delay + 1, 80)]
     np.testing.assert_allclose(joined(records, "running_mean"), means, rtol=1e-12)
     medians = [0.0] * (delay + 1) + [np.median(y[: t - delay]) for t in range(delay + 1, 80)]
     np.testing.assert_array_equal(joined(records, "running_median"), medians)
     np.testing.assert_array_equal(model.predict(X), twin.predict(X))
-    summary = summarise_regression(records)
-    assert (summary.rows, summary.unscored) == (80, delay + 1)
-    assert summary.model.squared_error == pytest.approx(mean_squared_error(y[delay + 1 :], answers[delay + 1 :]))
-    assert curve_regression(records, every=5).rows.tolist() == list(range(10, 81, 5))
+    summary = summarise(records)
+    assert (summary.rows, summary.unpredicted) == (80, delay + 1)
+    assert summary.model.rmse**2 == pytest.approx(mean_squared_error(y[delay + 1 :], answers[delay + 1 :]))
+    assert curve(records, every=5).rows.tolist() == list(range(10, 81, 5))
     if not has_intervals:
-        assert records[0].lower is summary.intervals is None
+        assert records[0].lower is summary.model.coverage is None
         return
     assert dumps(model) == dumps(twin)
     given = ends[0] < ends[1]
     np.testing.assert_array_equal(joined(records, "lower"), np.where(given, ends[0], np.nan))
     (low, high), truth = ends[:, given], y[given]
-    assert summary.intervals == pytest.approx(
-        (
+    names = ("coverage", "mean_width", "pinball_lower", "pinball_upper")
+    assert [summary.model[name] for name in names] == pytest.approx(
+        [
             np.mean((low <= truth) & (truth <= high)),
             np.mean(high - low),
             mean_pinball_loss(truth, low, alpha=0.1),
             mean_pinball_loss(truth, high, alpha=0.9),
-        )
+        ]
     )
 
 
@@ -203,10 +200,10 @@ def test_intervals_hold_where_targets_come_late():
     rng = np.random.default_rng(0)
     walk = Table(rng.normal(size=(5000, 2)), np.cumsum(rng.normal(size=5000)))
     records = prequential_regression(AutoRegressor(curved=False), walk, delay=50, coverage=0.9)
-    over_time = curve_regression(records, every=5000, average=Cumulative())
-    assert abs(over_time.intervals.coverage[-1] - 0.9) < 0.02  # 0.18 where partial_fit learns the targets
+    over_time = curve(records, every=5000, average=Cumulative())
+    assert abs(over_time.model.coverage[-1] - 0.9) < 0.02  # 0.18 where partial_fit learns the targets
     at_once = prequential_regression(PredictionIntervals(OnlineLinearRegression(), 0.7), STREAM, coverage=0.7)
-    assert abs(summarise_regression(at_once).intervals.coverage - 0.7) < 0.03
+    assert abs(summarise(at_once).model.coverage - 0.7) < 0.03
 
 
 def test_what_cannot_be_walked_is_refused():
@@ -221,6 +218,6 @@ def test_what_cannot_be_walked_is_refused():
         prequential_regression(AutoRegressor(), STREAM, coverage=0.7)
     with pytest.raises(InvalidParameter, match="The 'members' parameter of Committee must"):
         Committee([OnlineLDC(), OnlineLinearRegression()]).partial_fit([[1.0], [2.0]], [0, 1])
-    for collect in (summarise_regression, curve_regression):
+    for collect in (summarise, curve):
         with pytest.raises(InvalidInput, match="at least one row"):
             collect([])

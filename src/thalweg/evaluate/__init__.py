@@ -21,50 +21,29 @@ import lazy_loader
 
 if TYPE_CHECKING:
     from thalweg.evaluate.alerts import AlertMeter, Alerts, AlertScores
+    from thalweg.evaluate.averages import Average, Cumulative, Fading, Windowed
     from thalweg.evaluate.confusion import (
-        ClassScores,
         balanced_accuracy,
-        class_scores,
         cost,
         f1,
         g_mean,
+        kappa,
+        macro,
         matthews,
         precision,
         recall,
     )
     from thalweg.evaluate.distances import axis_distance, distance, subspace_overlap
     from thalweg.evaluate.drift import ChangeDetector
-    from thalweg.evaluate.history import (
-        Average,
-        Cumulative,
-        Curve,
-        Fading,
-        Meter,
-        Scores,
-        Summary,
-        Windowed,
-        cumulative_accuracy,
-        curve,
-        summarise,
-    )
     from thalweg.evaluate.holdout_evaluation import StepRecord, Steps, collect_steps, draw_start, holdout
     from thalweg.evaluate.input_drift import InputDrift
-    from thalweg.evaluate.metrics import Means, brier, error, kappa, kappa_temporal, log_loss
+    from thalweg.evaluate.metrics import METRICS, Means, Metric
     from thalweg.evaluate.prequential_evaluation import prequential
-    from thalweg.evaluate.rare_classes import RareCurve, RareMeter, RareSummary, curve_rare, summarise_rare
-    from thalweg.evaluate.record import NO_PREDICTION, Record
-    from thalweg.evaluate.regression import (
-        CoverageScores,
-        RegressionCurve,
-        RegressionRecord,
-        RegressionScores,
-        RegressionSummary,
-        curve_regression,
-        prequential_regression,
-        summarise_regression,
-    )
+    from thalweg.evaluate.record import NO_PREDICTION, Record, RegressionRecord
+    from thalweg.evaluate.regression import prequential_regression
     from thalweg.evaluate.regret import BestWeights, KnownLine, KnownWeights, Regret, RegretRecord, regrets
     from thalweg.evaluate.reliability import Reliability
+    from thalweg.evaluate.scorer import Curve, Meter, Scores, Summary, cumulative_accuracy, curve, summarise
     from thalweg.evaluate.significance import (
         Friedman,
         Interval,
@@ -85,6 +64,7 @@ if TYPE_CHECKING:
     from thalweg.run.result import Result
 
 __all__ = [
+    "METRICS",
     "NO_PREDICTION",
     "AlertMeter",
     "AlertScores",
@@ -92,9 +72,7 @@ __all__ = [
     "Average",
     "BestWeights",
     "ChangeDetector",
-    "ClassScores",
     "Comparison",
-    "CoverageScores",
     "Cumulative",
     "Curve",
     "Fading",
@@ -106,15 +84,10 @@ __all__ = [
     "McNemar",
     "Means",
     "Meter",
+    "Metric",
     "PairedT",
-    "RareCurve",
-    "RareMeter",
-    "RareSummary",
     "Record",
-    "RegressionCurve",
     "RegressionRecord",
-    "RegressionScores",
-    "RegressionSummary",
     "Regret",
     "RegretRecord",
     "Reliability",
@@ -127,26 +100,20 @@ __all__ = [
     "Windowed",
     "axis_distance",
     "balanced_accuracy",
-    "brier",
-    "class_scores",
     "collect_steps",
     "compare",
     "cost",
     "cumulative_accuracy",
     "curve",
-    "curve_rare",
-    "curve_regression",
     "distance",
     "draw_start",
-    "error",
     "f1",
     "friedman",
     "g_mean",
     "holdout",
     "holm",
     "kappa",
-    "kappa_temporal",
-    "log_loss",
+    "macro",
     "matthews",
     "mcnemar",
     "mcnemar_of_counts",
@@ -161,30 +128,25 @@ __all__ = [
     "run",
     "subspace_overlap",
     "summarise",
-    "summarise_rare",
-    "summarise_regression",
     "wilcoxon",
 ]
 
 #: By module: a run and the service need a few of these modules at their start, and should not pay for all.
 _NAMES = {
     "alerts": "AlertMeter Alerts AlertScores",
-    "confusion": "ClassScores balanced_accuracy class_scores cost f1 g_mean matthews precision recall",
+    "averages": "Average Cumulative Fading Windowed",
+    "confusion": "balanced_accuracy cost f1 g_mean kappa macro matthews precision recall",
     "distances": "axis_distance distance subspace_overlap",
     "drift": "ChangeDetector",
-    "history": "Average Cumulative Curve Fading Meter Scores Summary Windowed cumulative_accuracy curve summarise",
     "holdout_evaluation": "StepRecord Steps collect_steps draw_start holdout",
     "input_drift": "InputDrift",
-    "metrics": "Means brier error kappa kappa_temporal log_loss",
+    "metrics": "METRICS Means Metric",
     "prequential_evaluation": "prequential",
-    "rare_classes": "RareCurve RareMeter RareSummary curve_rare summarise_rare",
-    "record": "NO_PREDICTION Record",
-    "regression": (
-        "CoverageScores RegressionCurve RegressionRecord RegressionScores RegressionSummary curve_regression "
-        "prequential_regression summarise_regression"
-    ),
+    "record": "NO_PREDICTION Record RegressionRecord",
+    "regression": "prequential_regression",
     "regret": "BestWeights KnownLine KnownWeights Regret RegretRecord regrets",
     "reliability": "Reliability",
+    "scorer": "Curve Meter Scores Summary cumulative_accuracy curve summarise",
     "significance": (
         "Friedman Interval McNemar PairedT Wilcoxon friedman holm mcnemar mcnemar_of_counts "
         "mean_interval nemenyi_difference paired_t_test wilcoxon"

@@ -1,14 +1,20 @@
-"""Running averages and thinned history points in constant memory, for evaluation, runs and the service alike."""
+"""Averages over all rows, over the last ones or fading, and thinned history points: in constant memory, for evaluation,
+runs and the service alike.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Generic, Protocol, TypeVar
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
+from thalweg.parameters import whole_number
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -24,27 +30,29 @@ class RunningMean(Protocol):
         """The average of what was pushed; there must have been a row."""
 
 
-def push_in_pieces(running: RunningMean, block: Floats, seen: int, every: int) -> Iterator[int]:
-    """Push rows up to each multiple of ``every``; after each piece, how many rows have been seen."""
+def piece_ends(rows: int, seen: int, every: int) -> Iterator[int]:
+    """Where to cut rows, so many having been seen before, so that each piece ends at a multiple of ``every``."""
     done = 0
-    while done < len(block):
-        upto = min(len(block), done + every - (seen + done) % every)
-        running.push(block[done:upto])
-        done = upto
-        yield seen + done
+    while done < rows:
+        done = min(rows, done + every - (seen + done) % every)
+        yield done
 
 
 class CumulativeMean:
-    def __init__(self) -> None:
-        self._sums: Floats | float = 0.0
-        self._count = 0
+    """Rows are added one by one: numpy's own sum adds in pairs, which depends on where they are cut."""
 
-    def push(self, block: Floats) -> None:
-        self._sums = self._sums + block.sum(axis=0)
-        self._count += len(block)
+    def __init__(self, columns: int = 0) -> None:
+        self.sums: Floats = np.zeros(columns)
+        self.count = 0
+
+    def push(self, block: NDArray[Any]) -> None:
+        if self.count == 0 and len(self.sums) == 0:
+            self.sums = np.zeros(block.shape[1])
+        self.sums = np.cumsum(np.concatenate([self.sums[np.newaxis], block]), axis=0)[-1]
+        self.count += len(block)
 
     def mean(self) -> Floats:
-        return np.asarray(self._sums / self._count)
+        return self.sums / self.count
 
 
 class WindowedMean:
@@ -147,6 +155,72 @@ class FadingMean:
 
     def mean(self) -> Floats:
         return np.asarray(self.sums[:-1] / self.sums[-1])
+
+
+@dataclass(frozen=True)
+class Cumulative:
+    """All rows so far, each with the same weight.
+
+    Examples
+    --------
+    >>> running = Cumulative().begin()
+    >>> running.push(np.array([[5.0], [1.0], [3.0]]))
+    >>> running.mean()
+    array([3.])
+    """
+
+    def begin(self) -> RunningMean:
+        """An empty running mean."""
+        return CumulativeMean()
+
+
+@dataclass(frozen=True)
+class Windowed:
+    """The last ``rows`` rows (all, while there are fewer).
+
+    Examples
+    --------
+    >>> running = Windowed(2).begin()
+    >>> running.push(np.array([[5.0], [1.0], [2.0]]))
+    >>> running.mean()
+    array([1.5])
+    """
+
+    rows: int = 1000
+
+    def __post_init__(self) -> None:
+        whole_number("Windowed", "rows", self.rows, least=1)
+
+    def begin(self) -> RunningMean:
+        """An empty running mean."""
+        return WindowedMean(self.rows)
+
+
+@dataclass(frozen=True)
+class Fading:
+    """Weights that fade by ``factor`` with every further row; memory is about 1 / (1 - factor) rows.
+
+    Examples
+    --------
+    >>> running = Fading(0.5).begin()
+    >>> running.push(np.array([[0.0], [3.0]]))
+    >>> running.mean()
+    array([2.])
+    """
+
+    factor: float = 0.999
+
+    def __post_init__(self) -> None:
+        factor: object = self.factor
+        if isinstance(factor, bool) or not isinstance(factor, Real) or not 0.0 < float(factor) < 1.0:
+            raise InvalidParameter.of("Fading", "factor", "lie in (0, 1)", factor)
+
+    def begin(self) -> RunningMean:
+        """An empty running mean."""
+        return FadingMean(self.factor)
+
+
+Average: TypeAlias = Cumulative | Windowed | Fading
 
 
 Point = TypeVar("Point")

@@ -7,15 +7,14 @@ predictions that are none of the classes.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thalweg.errors import InvalidParameter
-from thalweg.evaluate.history import Average, Cumulative, Windowed
-from thalweg.evaluate.record import Codes, Floats
+from thalweg.evaluate.averages import Average, Cumulative, Floats, Windowed
 
 
 def precision(confusion: ArrayLike) -> Floats:
@@ -117,6 +116,36 @@ def cost(confusion: ArrayLike, costs: ArrayLike) -> float:
     return float((counts * prices).sum()) / total if total else math.nan
 
 
+def kappa(confusion: ArrayLike) -> float:
+    """Cohen's kappa: 1 is perfect, 0 is chance agreement at the same class shares.
+
+    NaN while truth and predictions are all of one class.
+
+    Examples
+    --------
+    >>> kappa([[1, 0], [1, 2]])
+    0.5
+    """
+    right, true, predicted = _margins(confusion)
+    rows = float(true.sum())
+    chance = 1.0 - float(true @ predicted) / (rows * rows)
+    mistake = 1.0 - float(right.sum()) / rows
+    # Shares are rounded averages, so that zero may be off by some bits.
+    return 1.0 - mistake / chance if chance > 1e-12 else math.nan
+
+
+def macro(score: Callable[[ArrayLike], Floats], confusion: ArrayLike) -> float:
+    """The mean of a score over the classes that have rows; what is not known, as precision without a prediction, is 0.
+
+    Examples
+    --------
+    >>> round(macro(f1, [[90, 5], [2, 3]]), 3)
+    0.712
+    """
+    held = np.asarray(confusion).sum(axis=1) > 0
+    return float(np.nan_to_num(score(confusion)[held]).mean()) if held.any() else math.nan
+
+
 def _margins(confusion: ArrayLike) -> tuple[Floats, Floats, Floats]:
     """Rows of each class that were predicted rightly, all of its rows, and all predictions of it."""
     counts = np.asarray(confusion, dtype=np.float64)
@@ -157,49 +186,6 @@ def cost_matrix(costs: Costs, classes: int, positive: int | None, owner: str) ->
     return matrix
 
 
-Value = TypeVar("Value")
-
-
-class ClassScores(NamedTuple, Generic[Value]):
-    """Scores that see a rare class: numbers in a summary, arrays over time in a curve.
-
-    ``precision``, ``recall`` and ``f1`` have a value for each class; ``cost`` is None where no costs were given.
-
-    Examples
-    --------
-    >>> scores = class_scores([[90, 5], [2, 3]])
-    >>> round(scores.g_mean, 3), scores.cost
-    (0.754, None)
-    """
-
-    precision: Floats
-    recall: Floats
-    f1: Floats
-    balanced_accuracy: Value
-    g_mean: Value
-    matthews: Value
-    cost: Value | None
-
-
-def class_scores(confusion: ArrayLike, costs: ArrayLike | None = None) -> ClassScores[float]:
-    """Every score of a confusion matrix.
-
-    Examples
-    --------
-    >>> class_scores([[90, 5], [2, 3]], [[0, 1], [50, 0]]).cost
-    1.05
-    """
-    return ClassScores(
-        precision(confusion),
-        recall(confusion),
-        f1(confusion),
-        balanced_accuracy(confusion),
-        g_mean(confusion),
-        matthews(confusion),
-        None if costs is None else cost(confusion, costs),
-    )
-
-
 class RunningConfusion:
     """The confusion matrix of a stream, in shares, over all rows, over the last ones, or fading.
 
@@ -223,7 +209,7 @@ class RunningConfusion:
         else:
             self._counts = _FadingCounts(average.factor, cells)
 
-    def push(self, truth: Codes, predictions: Codes) -> None:
+    def push(self, truth: NDArray[np.int64], predictions: NDArray[np.int64]) -> None:
         """Add rows, -1 standing for a prediction that is no class."""
         self._counts.push(truth * (self._classes + 1) + predictions % (self._classes + 1))
 
@@ -234,7 +220,7 @@ class RunningConfusion:
 
 
 class _Counts(Protocol):
-    def push(self, codes: Codes) -> None: ...
+    def push(self, codes: NDArray[np.int64]) -> None: ...
     def counts(self) -> NDArray[Any]: ...
 
 
@@ -242,7 +228,7 @@ class _CumulativeCounts:
     def __init__(self, size: int) -> None:
         self._counts = np.zeros(size, dtype=np.int64)
 
-    def push(self, codes: Codes) -> None:
+    def push(self, codes: NDArray[np.int64]) -> None:
         self._counts += np.bincount(codes, minlength=len(self._counts))
 
     def counts(self) -> NDArray[np.int64]:
@@ -254,7 +240,7 @@ class _WindowedCounts:
         self._rows, self._size = rows, size
         self._last = np.empty(0, dtype=np.int64)
 
-    def push(self, codes: Codes) -> None:
+    def push(self, codes: NDArray[np.int64]) -> None:
         self._last = np.concatenate([self._last, codes])[-self._rows :]
 
     def counts(self) -> NDArray[np.int64]:
@@ -269,7 +255,7 @@ class _FadingCounts:
         self._counts = np.zeros(size)
         self._rows, self._block = 0, max(1, int(200.0 / -math.log(factor)))
 
-    def push(self, codes: Codes) -> None:
+    def push(self, codes: NDArray[np.int64]) -> None:
         while len(codes):
             done = self._rows % self._block
             these, codes = codes[: self._block - done], codes[self._block - done :]

@@ -1,14 +1,15 @@
-"""What evaluation yields: a run of rows with the truth, the model's predictions and the baselines'."""
+"""What evaluation yields: rows one after the other with the truth, the model's predictions and the baselines'."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
+from thalweg.evaluate.metrics import Rows
 
 Floats: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
@@ -18,6 +19,8 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 #: The code of "no prediction", and of a prediction that is no class of the stream: always a mistake.
 NO_PREDICTION = -1
+_ALL = slice(None)
+_NUMBER_BASELINES = ("last_value", "running_mean", "running_median")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,79 @@ class Record:
         codes = (values[known] for values in (self.y, self.predictions, self.no_change, self.majority))
         others = (None if values is None else values[known] for values in (self.proba, self.rate, self.weights))
         return Record(self.start + self.unpredicted, self.classes, *codes, *others)
+
+    def as_rows(self, rows: slice = _ALL) -> Rows:
+        """Some of the rows, as metrics take them."""
+        y = self.y[rows]
+        given = {"model": self.predictions, "no_change": self.no_change, "majority": self.majority}
+        of_truth = squared = None
+        if self.proba is not None:
+            proba = self.proba[rows]
+            of_truth = proba[np.arange(len(y)), y]
+            squared = np.square(proba - (y[:, np.newaxis] == np.arange(len(self.classes)))).sum(axis=1)
+        return Rows(y, {name: codes[rows] for name, codes in given.items()}, of_truth, squared)
+
+
+@dataclass(frozen=True, slots=True)
+class RegressionRecord:
+    """Consecutive rows of a stream, each predicted before its target was learned.
+
+    Attributes
+    ----------
+    start : int
+        Number of the first row, from 0.
+    y, predictions : arrays of shape (rows,) or (rows, outputs)
+        The truth and the model's predictions.
+    running_mean, running_median, last_value : arrays shaped like y
+        The predictions every model must beat: the mean of the targets before, the median of the last 1,000 of them, and
+        the target before; 0 at first.
+    lower, upper : arrays shaped like y, or None
+        The ends of the interval of each row, where a coverage was asked for; NaN while the model has none, which is
+        where it would have no width.
+    coverage : float or None
+        What the intervals were asked for.
+    unpredicted : int
+        Rows at the start that came before any target, where targets come late; no score counts them.
+
+    Examples
+    --------
+    >>> from thalweg import OnlineLinearRegression
+    >>> from thalweg.evaluate import prequential_regression
+    >>> from thalweg.streams import LinearResponse
+    >>> (record,) = prequential_regression(OnlineLinearRegression(), LinearResponse(seed=1), rows=10)
+    >>> len(record), record.predictions.shape, float(record.predictions[0])
+    (10, (10,), 0.0)
+    """
+
+    start: int
+    y: Floats
+    predictions: Floats
+    running_mean: Floats
+    running_median: Floats
+    last_value: Floats
+    lower: Floats | None = None
+    upper: Floats | None = None
+    coverage: float | None = None
+    unpredicted: int = 0
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def predicted(self) -> RegressionRecord:
+        """The rows that came after the first target."""
+        if not self.unpredicted:
+            return self
+        later = slice(self.unpredicted, None)
+        series = {each.name: getattr(self, each.name) for each in fields(self)}
+        cut: dict[str, Any] = {name: values[later] for name, values in series.items() if isinstance(values, np.ndarray)}
+        return replace(self, start=self.start + self.unpredicted, unpredicted=0, **cut)
+
+    def as_rows(self, rows: slice = _ALL) -> Rows:
+        """Some of the rows, as metrics take them."""
+        given = {"model": self.predictions} | {name: getattr(self, name) for name in _NUMBER_BASELINES}
+        lower, upper = (None if each is None else each[rows] for each in (self.lower, self.upper))
+        predictions = {name: values[rows] for name, values in given.items()}
+        return Rows(self.y[rows], predictions, lower=lower, upper=upper, coverage=self.coverage)
 
 
 def encode(labels: Labels, classes: Labels) -> Codes:

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.evaluate.history import Average, Cumulative, Windowed
+from thalweg.evaluate.averages import Average, Cumulative, Windowed
 from thalweg.evaluate.record import Flags, Floats
 from thalweg.kernels import compiled
 

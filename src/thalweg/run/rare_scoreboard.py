@@ -14,7 +14,17 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.alerts import AlertMeter
 from thalweg.evaluate.averages import HistoryPoints, WindowedMean
-from thalweg.evaluate.confusion import class_scores, cost_matrix
+from thalweg.evaluate.confusion import (
+    balanced_accuracy,
+    cost,
+    cost_matrix,
+    f1,
+    g_mean,
+    macro,
+    matthews,
+    precision,
+    recall,
+)
 from thalweg.evaluate.reliability import BINS, EDGES, bins_of, reliability_of
 from thalweg.evaluate.running_auc import BinnedAuc
 from thalweg.kernels import compiled
@@ -157,22 +167,20 @@ class RareScoreboard:
         counts = np.pad(confusion, [(0, 0), (0, unseen), (0, unseen)])[:, 1:, 1:]
         at = labels.index(self.positive) if self.positive in labels else None
         costs = None if self.costs is None or at is None else cost_matrix(self.costs, len(labels), at, "--costs")
-        scored = [class_scores(each, costs) for each in counts]
-        model = scored[0]
         scores: dict[str, dict[str, Any]] = {}
-        for name, each in zip(PREDICTORS, scored, strict=True):
+        for name, each in zip(PREDICTORS, counts, strict=True):
             scores[name] = {
-                "balanced_accuracy": _known(each.balanced_accuracy),
-                "g_mean": _known(each.g_mean),
-                "matthews": each.matthews if self.rows else None,
-                "macro_precision": _mean(each.precision, order),
-                "macro_f1": _mean(each.f1, order),
+                "balanced_accuracy": _known(balanced_accuracy(each)),
+                "g_mean": _known(g_mean(each)),
+                "matthews": matthews(each) if self.rows else None,
+                "macro_precision": _known(macro(precision, each)),
+                "macro_f1": _known(macro(f1, each)),
             }
             if at is not None:
-                by_class = {"precision": each.precision, "recall": each.recall, "f1": each.f1}
+                by_class = {"precision": precision(each), "recall": recall(each), "f1": f1(each)}
                 scores[name] |= {key: _known(float(values[at])) for key, values in by_class.items()}
-            if each.cost is not None:
-                scores[name]["cost"] = _known(each.cost)
+            if costs is not None:
+                scores[name]["cost"] = _known(cost(each, costs))
         with_areas = bool(self.with_proba) and at is not None
         if with_areas:
             recent_roc, recent_pr = self._recent_areas().tolist()
@@ -192,13 +200,14 @@ class RareScoreboard:
                 "labels": [labels[place] for place in order],
                 "rows": [int(counts[0, place].sum()) for place in order],
                 "predicted": [int(counts[0, :, place].sum()) for place in order],
-                "precision": [_known(float(model.precision[place])) for place in order],
-                "recall": [_known(float(model.recall[place])) for place in order],
-                "f1": [_known(float(model.f1[place])) for place in order],
+                **{
+                    name: [_known(value) for value in score(counts[0])[order].tolist()]
+                    for name, score in (("precision", precision), ("recall", recall), ("f1", f1))
+                },
             },
             "curve": None if at is None else self._curve(),
             "reliability": self._reliability() if with_areas else None,
-            "costs": None if costs is None else self._compared_costs(model.cost, positives),
+            "costs": None if costs is None else self._compared_costs(scores["model"]["cost"], positives),
             "alerts": None if not with_areas else self._alert_scores(),
         }
 
@@ -290,11 +299,6 @@ def _ratio(part: float | None, other: float | None) -> float | None:
     assert part is not None
     assert other is not None
     return part / (part + other) if part + other else None
-
-
-def _mean(values: Floats, order: list[int]) -> float | None:
-    """Over the classes that have rows; what is not known, such as the precision of no prediction, counts as 0."""
-    return float(np.nan_to_num(values[order]).mean()) if order else None
 
 
 def _known(value: float) -> float | None:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from thalweg.evaluate.averages import FadingMean, HistoryPoints, WindowedMean
-from thalweg.evaluate.metrics import Means, error, kappa, kappa_temporal, surprise
+from thalweg.evaluate.confusion import kappa
+from thalweg.evaluate.metrics import gain_over, surprise
 
 _MOST_BLOCKS = 64
 _LEAST_BLOCKS = 10
@@ -186,14 +187,12 @@ class Scoreboard:
         i = PREDICTORS.index(name)
         if self.rows == 0:
             return {"error": None, "recent": None, "kappa": None, "kappa_temporal": None}
-        counts = self.confusion[i].astype(np.float64) / self.rows
-        mistake, no_change = (float(self.mistakes[each] / self.rows) for each in (i, 1))
-        means = Means(mistake, no_change, None, None, counts.sum(axis=1)[1:], counts.sum(axis=0)[1:])
+        error, no_change = (float(self.mistakes[each] / self.rows) for each in (i, 1))
         found: dict[str, float | None] = {
-            "error": error(means),
+            "error": error,
             "recent": float(self._recent.mean()[i]),
-            "kappa": _known(kappa(means)),
-            "kappa_temporal": _known(kappa_temporal(means)),
+            "kappa": _known(kappa(self.confusion[i])),
+            "kappa_temporal": _known(gain_over(error, no_change)),
         }
         if name == "model" and self.with_proba:
             found |= {"log_loss": self.surprise / self.with_proba, "brier": self.squared / self.with_proba}
