@@ -20,11 +20,10 @@ from thalweg.learners.base.intervals import Interval
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import names_of
 from thalweg.tables.cells import BadCell, parsed, spelled_as
+from thalweg.tables.columns.column import Column
 from thalweg.tables.encoder import Encoder, stack_rows
-from thalweg.tables.kinds import CategoryColumn, Column
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import Block, Chunk, Piece, as_text
-from thalweg.tables.sparse_kinds import MapColumn
 from thalweg.tables.target import LabelType, plain_label, typed_labels
 
 if TYPE_CHECKING:
@@ -257,14 +256,8 @@ class TableModel:
 
     def _with_known_spelling(self, table: Any) -> Any:
         """True and false as the categories learned so far spell them; predicting sees to that by itself."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         for place, column in enumerate(self.encoder.plan.columns):
-            cells = table.column(place)
-            if isinstance(column, CategoryColumn) and pa.types.is_boolean(cells.type):
-                words = [spelled_as(word, column.categories) for word in ("true", "false")]
-                table = table.set_column(place, column.name, pc.if_else(cells, *words))
+            table = table.set_column(place, column.name, column.as_learned(table.column(place)))
         return table
 
 
@@ -430,25 +423,18 @@ class TableRegressor(TableModel):
 def _cells(column: Column, frame: Frame) -> Any:
     """A column of a frame as an array of Arrow; pandas has dicts, too, where a column holds maps."""
     values = frame.column(column.name)
-    if not isinstance(column, MapColumn) or getattr(values, "dtype", None) != np.dtype(object):
+    if not column.nested or getattr(values, "dtype", None) != np.dtype(object):
         return frame.arrow_column(column.name)
     return _array(column, [None if value is None or value != value else value for value in values])
 
 
 def _array(column: Column, values: list[Any]) -> Any:
     """Cells of dicts as an array of Arrow."""
-    if not isinstance(column, MapColumn):
-        return array_of(values)
-    import pyarrow as pa
-
-    cells: list[Any] = []
-    for row, value in enumerate(values):
-        try:
-            cells.append(None if value is None else column.entries(value))
-        except BadCell as error:
-            raise InvalidInput(f"X, row {row}, column {column.name!r}: {error.what}") from None
-    keys = pa.string() if column.keys == "name" else pa.int64()
-    return pa.array(cells, pa.map_(keys, pa.float64()))
+    try:
+        cells = column.as_arrow(values)
+    except BadCell as error:
+        raise InvalidInput(f"X, row {error.at}, column {column.name!r}: {error.what}") from None
+    return array_of(values) if cells is None else cells
 
 
 def _are_dicts(X: Any) -> bool:

@@ -29,7 +29,7 @@ from thalweg.service.learning.creation import record_of
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.watched_values import in_cycle, steps
 from thalweg.tables.column_changes import ColumnChange
-from thalweg.tables.kinds import TimeColumn
+from thalweg.tables.columns.time import TimeColumn
 
 ROWS, REVERSED, MOVED = 5000, 2500, 3000
 SCHEMA = {

@@ -17,7 +17,7 @@ from thalweg.service.learning import live_model
 from thalweg.service.options import ServeOptions
 from thalweg.service.service import Service
 from thalweg.store import dumps, loads
-from thalweg.tables.key_column import key_number
+from thalweg.tables.columns.key import key_number
 
 LEAST = 1 << 16
 

@@ -27,7 +27,7 @@ from thalweg.tables import (  # noqa: E402
     chunks,
     plan_columns,
 )
-from thalweg.tables.kinds import NumberColumn  # noqa: E402
+from thalweg.tables.columns.number import NumberColumn  # noqa: E402
 
 MISSING = ("", "NA", " nan ", "?", "None")
 

@@ -229,7 +229,11 @@ def test_an_array_of_json_is_cut_anywhere(tmp_path: Path, monkeypatch: pytest.Mo
         rows_of(tmp_path / "rows")
 
 
-@pytest.mark.parametrize("content", [lzma.compress(TEXT.encode() * 99)[:-30], _zip(rows_csv=TEXT.encode())[:-40]])
+@pytest.mark.parametrize(
+    "content",
+    [lzma.compress(TEXT.encode() * 99)[:-30], _zip(rows_csv=TEXT.encode())[:-40]],
+    ids=["xz", "zip"],
+)
 def test_packed_tables_that_are_cut_off_are_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "rows").write_bytes(content)
     with pytest.raises(InvalidInput, match="rows cannot be read to its end: "):

@@ -20,8 +20,8 @@ from tests.examples import examples  # noqa: E402
 
 from thalweg.tables import Block, Encoder, Plan, chunks, ndjson_rows, open_source, plan_columns  # noqa: E402
 from thalweg.tables.cells import BadCell  # noqa: E402
+from thalweg.tables.columns.map import MapColumn  # noqa: E402
 from thalweg.tables.encoder import stack_rows  # noqa: E402
-from thalweg.tables.sparse_kinds import MapColumn  # noqa: E402
 
 NAMES = pa.map_(pa.string(), pa.float64())
 INDICES = pa.map_(pa.int32(), pa.float64())

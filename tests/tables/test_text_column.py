@@ -11,7 +11,7 @@ pa = pytest.importorskip("pyarrow")
 
 from sklearn.feature_extraction.text import HashingVectorizer  # noqa: E402
 
-from thalweg.tables.text_column import TextColumn, seems_text  # noqa: E402
+from thalweg.tables.columns.text import TextColumn, seems_text  # noqa: E402
 
 TEXTS = ["The meeting moved to Monday", None, "  ", "unknown", "Größe ändern, bitte", "to be or not to be"]
 WHOLE = ["The meeting moved to Monday", "", "", "", "Größe ändern, bitte", "to be or not to be"]

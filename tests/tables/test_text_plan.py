@@ -15,8 +15,8 @@ from tests.tables.test_sparse_columns import encoded, same  # noqa: E402
 
 from thalweg.errors import InvalidInput  # noqa: E402
 from thalweg.tables import Block, Encoder, Plan, chunks, plan_columns  # noqa: E402
-from thalweg.tables.sparse_category import SparseCategoryColumn  # noqa: E402
-from thalweg.tables.sparse_kinds import MapColumn  # noqa: E402
+from thalweg.tables.columns.map import MapColumn  # noqa: E402
+from thalweg.tables.columns.wide_category import SparseCategoryColumn  # noqa: E402
 
 ROWS = 200
 WORDS = ("river", "rain", "flood", "gauge", "level", "storm", "bridge", "mill")

@@ -23,7 +23,7 @@ from thalweg.evaluate.block_scores import BLOCK, FREQUENT, MOST_CATEGORIES, Bloc
 from thalweg.evaluate.column_summary import category_summary, number_summary, shortened
 from thalweg.evaluate.reference_test import REFERENCE, WINDOWS, Found, ReferenceTest
 from thalweg.frames.reading import frame_of
-from thalweg.tables.kinds import HashedColumn
+from thalweg.tables.columns.wide_category import HashedColumn
 
 Floats = NDArray[np.float64]
 #: A column: numbers, or the place of each cell among distinct names, -1 for a missing one.

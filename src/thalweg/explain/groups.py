@@ -68,9 +68,6 @@ class Groups:
     @classmethod
     def of_plan(cls, plan: Plan) -> Self:
         """The columns of a table; the feature that marks gaps of several columns is a group of its own."""
-        from thalweg.tables.kinds import NumberColumn
-        from thalweg.tables.sparse_column import SparseColumn
-
         words: dict[str, FeatureNames | None] = {}
         names: list[str] = []
         features: list[range | Places] = []
@@ -80,9 +77,9 @@ class Groups:
             begin = behind if column.sparse else start
             names.append(column.name)
             features.append(range(begin, begin + column.width))
-            ordered.append(begin if isinstance(column, NumberColumn) else -1)
+            ordered.append(begin if column.is_number else -1)
             if column.sparse:
-                words[column.name] = column.words if isinstance(column, SparseColumn) else None
+                words[column.name] = column.words
                 behind += column.width
             else:
                 start += column.width

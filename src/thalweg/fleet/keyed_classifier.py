@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from thalweg.kernels._base import Core
 
 _PLACE = Whole(0, 2**31 - 1)
-_MAKES_NUMBERS = "thalweg.tables.key_column.key_number makes a number of a key that is text"
+_MAKES_NUMBERS = "thalweg.tables.columns.key.key_number makes a number of a key that is text"
 
 
 class KeySummary(NamedTuple):
@@ -77,7 +77,7 @@ class KeyedClassifier(Wrapper):
     key : int or str, default 0
         The feature that holds the key, by its place or its name. A name needs rows with names: frames or dicts, given
         to the KeyedClassifier itself and not to another model around it. A key is any number, with whatever meaning.
-        `thalweg.tables.key_column.key_number` makes one of a text.
+        `thalweg.tables.columns.key.key_number` makes one of a text.
     spread : float > 0, default 1
         Standard deviation that is expected of the difference between a key's log-odds and those of all keys. Raising it
         lets new keys depart faster.
@@ -113,7 +113,7 @@ class KeyedClassifier(Wrapper):
 
     The key by its name, and the number of a key that is text:
 
-    >>> from thalweg.tables.key_column import key_number
+    >>> from thalweg.tables.columns.key import key_number
     >>> named = KeyedClassifier(OnlineLDC(), key="user")
     >>> for user, x, label in [("ann", 0.5, "no"), ("bob", 1.5, "yes"), ("ann", 2.5, "no")]:
     ...     _ = named.learn_one({"x": x, "user": key_number(user)}, label)

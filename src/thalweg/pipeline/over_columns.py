@@ -9,7 +9,6 @@ from thalweg.fleet.keyed_classifier import KeyedClassifier
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.pipeline.target_encoding import TargetEncodedClassifier, behind_rates
 from thalweg.pipeline.target_means import TargetEncodedRegressor
-from thalweg.tables.key_column import KeyColumn
 from thalweg.tables.plan import Plan
 
 
@@ -19,17 +18,18 @@ def over_columns(learner: Any, plan: Plan, *, key_bytes: int | None = None) -> A
     Examples
     --------
     >>> from thalweg import OnlineLDC
-    >>> from thalweg.tables.key_column import KeyColumn
-    >>> from thalweg.tables.kinds import HashedColumn, NumberColumn
+    >>> from thalweg.tables.columns.key import KeyColumn
+    >>> from thalweg.tables.columns.wide_category import HashedColumn
+    >>> from thalweg.tables.columns.number import NumberColumn
     >>> columns = NumberColumn("load", indicator=False), KeyColumn("pump"), HashedColumn("part", rates=1)
     >>> model = over_columns(OnlineLDC(), Plan(columns, {}, ("load", "pump", "part")))
     >>> model.key, model.learner.columns, learner_of(model)
     (1, [(1, 1)], OnlineLDC())
     """
-    key, wide = plan.key_place, list(plan.wide_categories)
-    if key is None:
-        return behind_rates(learner, plan.wide_categories)
-    require_keys_taken(learner, next(column.name for column in plan.columns if isinstance(column, KeyColumn)))
+    key, wide = plan.key_place, plan.wide_categories
+    if plan.key is None or key is None:
+        return behind_rates(learner, wide)
+    require_keys_taken(learner, plan.key.name)
     without_key = [(at - (at > key), rates) for at, rates in wide]
     return KeyedClassifier(behind_rates(learner, without_key), key, max_bytes=key_bytes)
 

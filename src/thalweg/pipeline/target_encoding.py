@@ -35,7 +35,7 @@ from thalweg.learners.base.rows import Floats, Row
 from thalweg.learners.decisions.prediction_sets import Flags, PredictionsWithSets, follow_sets, no_sets
 from thalweg.pipeline.cores import CoreBefore
 from thalweg.pipeline.target_means import TargetEncodedRegressor
-from thalweg.tables.kinds import CELLS, MOST_RATES
+from thalweg.tables.columns.wide_category import CELLS, MOST_RATES
 
 #: Rows of a cell, and of all cells together, at which their counts are halved.
 _MOST_IN_CELL, _MOST_IN_ALL = 512, 65_536

@@ -22,7 +22,7 @@ from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.learners.base.intervals import WithIntervals
 from thalweg.learners.base.rows import Floats, Row
-from thalweg.tables.kinds import CELLS, MOST_RATES
+from thalweg.tables.columns.wide_category import CELLS, MOST_RATES
 
 if TYPE_CHECKING:
     from thalweg.kernels._base import Vocabulary

@@ -26,7 +26,6 @@ from thalweg.option_names import option
 from thalweg.run.prompt_reference import PromptReference
 from thalweg.run.scoreboard import MOST_POINTS, WINDOW, BlockMeans, add_in_order
 from thalweg.tables import Plan
-from thalweg.tables.sparse_category import SparseCategoryColumn
 
 Floats = NDArray[np.float64]
 
@@ -213,14 +212,14 @@ class Against:
     def __init__(self, names: tuple[str, ...], every: int, task: str, model: Any, plan: Plan, seed: int) -> None:
         if plan.sparse_columns and names != ("prompt",):
             # Wide categories are sparse only beside such columns.
-            names_of_sparse = [each.name for each in plan.sparse_columns if not isinstance(each, SparseCategoryColumn)]
+            names_of_sparse = [each.name for each in plan.sparse_columns if each.declared_as != "categories"]
             listed = ", ".join(map(repr, names_of_sparse))
             where = f"column {listed}" if len(names_of_sparse) == 1 else f"columns {listed}"
             rule = f"be left out for sparse rows and text, as in {where} (see {option('drop')})"
             raise InvalidParameter.of_option("against", rule, ",".join(names))
         self.every = every
         self._numbers = task == "regression"
-        wide = (*(at for at, _ in plan.wide_categories), *([] if plan.key_place is None else [plan.key_place]))
+        wide = tuple(plan.nominal)
         self.references = {
             name: PromptReference(model)
             if name == "prompt"

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from thalweg.kernels import compiled
 from thalweg.learners.auto import SPARSE_MEMBERS
 from thalweg.tables import Plan
-from thalweg.tables.sparse_column import SparseColumn
 from thalweg.text.strings import strings_of
 
 #: Words of a label, at the most.
@@ -49,14 +48,14 @@ def _names(plan: Plan) -> tuple[list[str], NDArray[np.int64], NDArray[np.float64
     names: list[str] = []
     places: list[NDArray[np.int64]] = []
     signs: list[NDArray[np.float64]] = []
-    columns = [column for column in plan.columns if isinstance(column, SparseColumn)]
+    columns = plan.sparse_columns
     several = sum(column.words is not None for column in columns) > 1
     start = len(plan.feature_names)
     for column in columns:
         if column.words is not None and len(column.words):
             found = [column.words[index] for index in column.words]
             indices, of_column = compiled.hash_strings(*strings_of(found), column.words.hash_bits)
-            prefix = f"{column.name}: " if several and column.kind != "sparse category" else ""
+            prefix = f"{column.name}: " if several and column.declared_as != "categories" else ""
             names += [prefix + name for name in found]
             places.append(start + indices.astype(np.int64))
             signs.append(of_column.astype(np.float64))

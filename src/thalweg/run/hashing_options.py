@@ -36,7 +36,7 @@ def parse_ngrams(text: str) -> tuple[int, int]:
 
 def check_hashing(ngrams: str, hash_bits: int) -> None:
     """Refuse what cannot be hashed."""
-    from thalweg.tables.sparse_column import MOST_HASH_BITS
+    from thalweg.tables.columns.head import MOST_HASH_BITS
 
     parse_ngrams(ngrams)
     if hash_bits > MOST_HASH_BITS:
@@ -45,11 +45,9 @@ def check_hashing(ngrams: str, hash_bits: int) -> None:
 
 def unused_hashing(options: RunOptions, plan: Plan) -> Iterator[str]:
     """Of options that change nothing, as no column is hashed."""
-    from thalweg.tables.sparse_column import SparseColumn
-
     given = type(options)
     if options.ngrams != given.ngrams and not any(column.kind == "text" for column in plan.columns):
         yield f"{option('ngrams', options.ngrams)} has no effect: no column is text; {option('text')} names one"
-    hashed = any(isinstance(column, SparseColumn) and column.words is not None for column in plan.columns)
+    hashed = any(column.words is not None for column in plan.columns)
     if options.hash_bits != given.hash_bits and not hashed:
         yield f"{option('hash_bits', options.hash_bits)} has no effect: no column is hashed into features"

@@ -13,8 +13,10 @@ from thalweg.evaluate.input_drift import WIDEST, Cells, InputDrift
 from thalweg.evaluate.short_rises import ShortRises
 from thalweg.run.alert_log import AlertLog
 from thalweg.tables import Plan
+from thalweg.tables.columns.category import NamesColumn
+from thalweg.tables.columns.number import NumberColumn
+from thalweg.tables.columns.time import TimeColumn
 from thalweg.tables.entry_counts import entry_counts
-from thalweg.tables.kinds import NamesColumn, NumberColumn, TimeColumn
 
 #: Under which the columns of each row are kept with what was predicted for it, until its target comes.
 INPUTS = "inputs"

@@ -21,10 +21,10 @@ from thalweg.store import load
 from thalweg.table_model import TableClassifier, TableModel, TableRegressor
 from thalweg.tables import Plan, Source, chunks, open_source
 from thalweg.tables.cells import brief
+from thalweg.tables.columns.map import MapColumn
 from thalweg.tables.encoder import BadRows
 from thalweg.tables.opening import Format
 from thalweg.tables.rows import BadRow, Block
-from thalweg.tables.sparse_kinds import MapColumn
 from thalweg.tables.sparse_rows import FEATURES, LABEL
 
 _ROWS = 8192
@@ -83,7 +83,7 @@ def predict_table(
         names=tuple(name for name in plan.names if name != table.get("target")),
         text_format=_text_format(plan),
         json_columns=tuple(column.name for column in columns),
-        json_maps=tuple(column.name for column in columns if isinstance(column, MapColumn)),
+        json_maps=tuple(column.name for column in columns if column.nested),
     )
     done = 0
     for chunk in chunks(_with_all_columns(source.blocks(), plan, given, tell), _ROWS):

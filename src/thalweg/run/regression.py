@@ -31,7 +31,7 @@ from thalweg.table_model import TableRegressor
 from thalweg.tables import Chunk, Encoder, Plan
 from thalweg.tables.cells import parsed
 from thalweg.tables.clock import Clock
-from thalweg.tables.kinds import HashedColumn, NumberColumn
+from thalweg.tables.columns.number import NumberColumn
 from thalweg.tables.sentinels import sentinels_of
 from thalweg.tables.target import Target
 
@@ -67,10 +67,7 @@ class Regression(Task):
     def settle(self, head: Chunk, plan: Plan, clocks: dict[str, Clock]) -> Plan:
         self._column = self.target.number_column(head, self.options.decimal)
         self.notices.odd(self._sentinels(head, self._column))
-        columns = tuple(
-            HashedColumn(column.name, rates=1, means=True, na=column.na) if isinstance(column, HashedColumn) else column
-            for column in plan.columns
-        )
+        columns = tuple(column.for_numbers() for column in plan.columns)
         plan = replace(plan, columns=columns, left_out=plan.left_out | {self.target.name: "the target"})
         self.model = over_columns(self.model, plan)
         return plan

@@ -46,7 +46,6 @@ from thalweg.table_model import TableModel
 from thalweg.tables import Chunk, Encoder, Fingerprint, Plan, Source, chunks, open_source, plan_columns
 from thalweg.tables.cells import parsed, trimmed
 from thalweg.tables.clock import NEVER, Clock
-from thalweg.tables.kinds import TimeColumn
 from thalweg.tables.oddities import oddities
 from thalweg.tables.rows import HEAD_ROWS, as_text
 from thalweg.tables.sorting import in_time_order
@@ -364,11 +363,9 @@ class RunEngine:
 
     def _say_forms(self, head: Chunk, plan: Plan) -> None:
         """Whether days or months come first, where the first rows had to show it."""
-        times = [each for each in plan.columns if isinstance(each, TimeColumn) and each.name not in self.clocks]
+        times = [each for each in plan.columns if each.is_exchangeable and each.name not in self.clocks]
         found = {name: clock.found for name, clock in self.clocks.items()}
-        found |= {
-            each.name: form_of(trimmed(as_text(head.column(each.name)))) for each in times if each.is_exchangeable
-        }
+        found |= {each.name: form_of(trimmed(as_text(head.column(each.name)))) for each in times}
         for name, form in found.items():
             if form is None or form.because is None:
                 continue

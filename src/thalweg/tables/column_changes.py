@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from thalweg.errors import InvalidInput
+from thalweg.tables.columns import column_from_json
+from thalweg.tables.columns.column import Column, Floats
+from thalweg.tables.columns.retired import RetiredColumn
 from thalweg.tables.encoder import Encoder
-from thalweg.tables.kinds import Column, Floats
-from thalweg.tables.plan import Plan, column_from_json, column_to_json
-from thalweg.tables.retired_column import RetiredColumn
+from thalweg.tables.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class ColumnChange:
     rename: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        added = [column_to_json(column) | {"state": column.state()} for column in self.add]
+        added = [column.to_json() | {"state": column.state()} for column in self.add]
         return {"add": added, "retire": list(self.retire), "rename": dict(self.rename)}
 
     @classmethod
@@ -85,13 +86,12 @@ def changed(encoder: Encoder, change: ColumnChange) -> Encoder:
         if column.name in change.retire:
             columns.append(RetiredColumn.of(column))
         else:
-            described = column_to_json(column) | {"name": change.rename.get(column.name, column.name)}
-            columns.append(column_from_json(**described))
+            columns.append(column.remade(name=change.rename.get(column.name, column.name)))
             columns[-1].restore(column.state())
     if all(isinstance(column, RetiredColumn) for column in (*columns, *change.add)):
         raise InvalidInput("a model must have a column that is not retired")
     for column in change.add:
-        columns.append(column_from_json(**column_to_json(column)))
+        columns.append(column.remade())
         columns[-1].restore(column.state())
     left_out = {change.rename.get(name, name): why for name, why in plan.left_out.items()}
     return Encoder(

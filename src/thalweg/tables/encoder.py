@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
 from thalweg.tables.cells import parsed
-from thalweg.tables.kinds import Column, Floats, NumberColumn, TimeColumn, filled
+from thalweg.tables.columns.column import Column, Floats
+from thalweg.tables.columns.number import NumberColumn, filled
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import BadRow, Chunk
 from thalweg.tables.sentinels import Found
@@ -32,7 +33,7 @@ class Encoded:
     kept: NDArray[np.int64]
     #: The others, with those that could not even be read.
     bad: list[BadRow]
-    #: The parsed cells of columns of times, by name; the time of day alone is none.
+    #: The moments of each column of times, by name.
     times: dict[str, NDArray[np.datetime64]]
     #: Codes of missing values that were found: the place in the chunk, the column, the code.
     sentinels: list[tuple[int, NumberColumn, Found]]
@@ -93,11 +94,8 @@ class Encoder:
         chosen = found if good.all() else [_chosen(values, kept) for values in found]
         late = self._without_late_sentinels(chosen) if learn and self.missing == "mean" else []
         sentinels = [(int(kept[each.at]), column, each) for column, each in late]
-        times = {
-            column.name: values
-            for column, values in zip(self.plan.columns, chosen, strict=True)
-            if isinstance(column, TimeColumn) and column.form != "hour:minute"
-        }
+        clocks = {column.name: column.clock(values) for column, values in zip(self.plan.columns, chosen, strict=True)}
+        times = {name: clock for name, clock in clocks.items() if clock is not None}
         return Encoded(self.features(chosen, len(kept), learn=learn), kept, bad, times, sentinels, chosen)
 
     def with_sparse_parsed(self, chunk: Chunk) -> Chunk:

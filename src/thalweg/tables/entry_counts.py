@@ -18,7 +18,7 @@ def entry_counts(plan: Plan, X: Any) -> dict[str, NDArray[np.float64]]:
     Examples
     --------
     >>> from scipy.sparse import csr_array
-    >>> from thalweg.tables.sparse_kinds import MapColumn
+    >>> from thalweg.tables.columns.map import MapColumn
     >>> plan = Plan((MapColumn("words", keys="name", hash_bits=3),), {}, ("words",), marks_gaps=False)
     >>> entry_counts(plan, csr_array([[0, 1, 0, 2, 0, 0, 0, 0], [0] * 8]))["words"]
     array([ 2., nan])

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thalweg.tables.columns.map import map_keys
 from thalweg.tables.rows import as_text
-from thalweg.tables.sparse_kinds import map_keys
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from thalweg.errors import InvalidInput
 from thalweg.tables.cells import BadCell
+from thalweg.tables.columns.map import entries_of
 from thalweg.tables.rows import NAME_THE_ENCODING, WHOLE, BadRow, Block, text_of, utf8_pieces, whole_lines
-from thalweg.tables.sparse_kinds import entries_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 
 from thalweg.option_names import option
 from thalweg.tables.cells import brief, is_text, parsed, trimmed, without
-from thalweg.tables.kinds import Floats, NamesColumn, NumberColumn
+from thalweg.tables.columns.category import NAMES_ROWS, NamesColumn
+from thalweg.tables.columns.column import Floats
+from thalweg.tables.columns.head import code_among
+from thalweg.tables.columns.number import NumberColumn
 from thalweg.tables.number_forms import Decimal, number_form, unit_of
-from thalweg.tables.plan import NAMES_ROWS, code_among, decimal_of_table
+from thalweg.tables.plan import decimal_of_table
 from thalweg.tables.rows import as_text
 from thalweg.tables.timestamps import form_of, times_in
 

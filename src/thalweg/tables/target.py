@@ -25,7 +25,7 @@ from thalweg.tables.cells import (
     parsed,
     trimmed,
 )
-from thalweg.tables.kinds import NumberColumn
+from thalweg.tables.columns.number import NumberColumn
 from thalweg.tables.number_forms import Decimal, NumberForm, number_form
 from thalweg.tables.plan import decimal_of_table, decimal_of_unclear
 

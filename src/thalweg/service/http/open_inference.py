@@ -31,8 +31,6 @@ from thalweg.service.http.foreign_bodies import (
 )
 from thalweg.service.http.unnamed_rows import as_rows, columns_of, require_row_count
 from thalweg.service.service import Service
-from thalweg.tables.kinds import NumberColumn
-from thalweg.tables.sparse_kinds import MapColumn
 
 _SIZES = {"BOOL": "?"} | {
     f"{name}{8 * size}": f"<{kind}{size}"
@@ -70,9 +68,9 @@ async def model(service: Service, request: Request) -> HttpResponse:
     encoder, state = service.model(name).encoder, service.state(name)
     columns = () if encoder is None else encoder.plan.columns
     inputs = [
-        TensorDescription(column.name, "FP64" if isinstance(column, NumberColumn) else "BYTES", [-1])
+        TensorDescription(column.name, "FP64" if column.is_number else "BYTES", [-1])
         for column in columns
-        if not isinstance(column, MapColumn)
+        if not column.nested
     ]
     labels = len(state.labels.get(name, ()))
     shapes = {"probabilities": [-1, labels or -1]}

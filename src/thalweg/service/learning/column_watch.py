@@ -36,8 +36,10 @@ from thalweg.service.learning.progress import Outcome
 from thalweg.service.learning.rise_watch import RiseWatch, RowNumbers, part_of, stretches
 from thalweg.service.learning.watched_values import steps, watched_columns, watched_values
 from thalweg.store import dumps, loads
+from thalweg.tables.columns.category import CategoryColumn
+from thalweg.tables.columns.number import NumberColumn
+from thalweg.tables.columns.time import TimeColumn
 from thalweg.tables.encoder import Encoder
-from thalweg.tables.kinds import CategoryColumn, NumberColumn, TimeColumn
 from thalweg.tables.plan import Plan
 
 _SEED = 0

@@ -22,7 +22,6 @@ from thalweg.service.learning.regression import COVERAGE, Regression
 from thalweg.service.learning.task import Task
 from thalweg.store import loads
 from thalweg.tables.encoder import Encoder
-from thalweg.tables.key_column import KeyColumn
 from thalweg.tables.plan import Plan
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
@@ -168,10 +167,10 @@ def from_content(content: bytes, path: str) -> dict[str, Any]:
         "file": base64.b64encode(content).decode(),
     }
     if isinstance(model.learner, KeyedClassifier):
-        keys = [column.name for column in model.encoder.plan.columns if isinstance(column, KeyColumn)]
-        if not keys:
+        key = model.encoder.plan.key
+        if key is None:
             raise ModelFileError(f"{path} cannot be served: it has keys, and no column that holds them")
-        body |= {"key": keys[0], "key_memory": model.learner.max_bytes}
+        body |= {"key": key.name, "key_memory": model.learner.max_bytes}
     if not isinstance(model.learner, StreamRegressor):
         return body
     task = Regression(getattr(model.learner, "coverage", COVERAGE))

@@ -13,11 +13,12 @@ from thalweg.client.protocol import MOST_COLUMNS, MOST_TEXT
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import CompressedRows, Features
 from thalweg.tables.cells import BadCell, parsed
+from thalweg.tables.columns.category import CategoryColumn
+from thalweg.tables.columns.column import Column
+from thalweg.tables.columns.map import entries_of
 from thalweg.tables.encoder import Encoder
-from thalweg.tables.kinds import CategoryColumn, Column, NamesColumn, NumberColumn
 from thalweg.tables.ndjson_rows import column_of
 from thalweg.tables.plan import Plan
-from thalweg.tables.sparse_kinds import MapColumn, entries_of
 
 Row = dict[str, Any]
 
@@ -95,7 +96,7 @@ def _entries(column: str, values: Sequence[Any], entries: Callable[[Any], list[t
 
 def gaps_of(encoder: Encoder, found: Sequence[Any]) -> NDArray[np.bool_] | None:
     """Which cells of the columns of numbers are missing; None for none."""
-    numbers = [v for c, v in zip(encoder.plan.columns, found, strict=True) if isinstance(c, NumberColumn)]
+    numbers = [v for c, v in zip(encoder.plan.columns, found, strict=True) if c.is_number]
     if not numbers:
         return None
     gaps: NDArray[np.bool_] = np.isnan(np.stack(numbers, axis=1))
@@ -104,7 +105,7 @@ def gaps_of(encoder: Encoder, found: Sequence[Any]) -> NDArray[np.bool_] | None:
 
 def _quickly(column: Column, values: list[Any]) -> Any:
     """Cells of the expected kind; None where there are others among them."""
-    if isinstance(column, NamesColumn) and any(type(word) is str and len(word) > MOST_TEXT for word in values):
+    if column.declared_as == "categories" and any(type(word) is str and len(word) > MOST_TEXT for word in values):
         return None
     return column.parse_values(values)
 
@@ -112,10 +113,14 @@ def _quickly(column: Column, values: list[Any]) -> Any:
 def _slowly(column: Column, values: list[Any]) -> Any:
     import pyarrow as pa
 
-    if isinstance(column, MapColumn):
-        _entries(column.name, values, column.entries)
-    _require_plain(column.name, values, most=None if column.sparse else MOST_TEXT)
-    return _parse(column, pa.chunked_array([column_of(values)]))
+    try:
+        cells = column.as_arrow(values)
+    except BadCell as error:
+        raise _bad_row(error.at, column.name, error.what) from error
+    if cells is None:
+        _require_plain(column.name, values, most=None if column.sparse else MOST_TEXT)
+        cells = column_of(values)
+    return _parse(column, pa.chunked_array([cells]))
 
 
 def _require_plain(column: str, values: Sequence[Any], most: int | None = MOST_TEXT) -> None:
@@ -225,7 +230,7 @@ class Follower:
             return
         X = np.concatenate([rows for rows, _, _ in self._rows])
         places = np.cumsum([0, *(len(column.features) for column in self._encoder.plan.columns)])
-        columns = [column for column in self._encoder.plan.columns if isinstance(column, NumberColumn)]
+        columns = [column for column in self._encoder.plan.columns if column.is_number]
         gaps = np.zeros((len(X), len(columns)), dtype=np.bool_)
         at = 0
         for rows, missing, _ in self._rows:

@@ -21,7 +21,7 @@ from thalweg.service.learning.comparison import LEVEL, Comparison
 from thalweg.service.learning.progress import View, point_of
 from thalweg.service.learning.task import Task
 from thalweg.tables.cells import brief
-from thalweg.tables.key_column import key_number
+from thalweg.tables.columns.key import key_number
 from thalweg.tables.plan import Plan
 
 

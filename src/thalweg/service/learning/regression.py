@@ -20,7 +20,6 @@ from thalweg.service.learning.regression_progress import RegressionProgress, Res
 from thalweg.service.learning.task import Floats, Task
 from thalweg.service.responses import NumberResponse
 from thalweg.tables.cells import brief
-from thalweg.tables.kinds import HashedColumn
 from thalweg.tables.number_forms import NUMBER
 from thalweg.tables.plan import Plan
 
@@ -64,7 +63,7 @@ class Regression(Task):
     def check_columns(self, plan: Plan, kinds: Iterable[str]) -> None:
         super().check_columns(plan, kinds)
         for column in plan.columns:
-            if isinstance(column, HashedColumn):  # which only label rates could encode
+            if column.rates:  # which only label rates could encode
                 raise Refused(
                     422, f"column {column.name!r} has too many categories for a regression model: leave it out"
                 )

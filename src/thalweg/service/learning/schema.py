@@ -9,14 +9,18 @@ from thalweg.client.protocol import MOST_COLUMNS, MOST_TEXT
 from thalweg.errors import InvalidInput
 from thalweg.service.commands import Refused
 from thalweg.tables.cells import is_text, parsed, trimmed
+from thalweg.tables.columns.category import MOST_CATEGORIES, CategoryColumn
+from thalweg.tables.columns.column import Column
+from thalweg.tables.columns.head import HASH_BITS, USUAL_RATES
+from thalweg.tables.columns.key import KeyColumn
+from thalweg.tables.columns.map import MapColumn, map_keys
+from thalweg.tables.columns.number import NumberColumn
+from thalweg.tables.columns.text import TextColumn
+from thalweg.tables.columns.time import TimeColumn
+from thalweg.tables.columns.wide_category import HashedColumn
 from thalweg.tables.encoder import Encoder
-from thalweg.tables.key_column import KeyColumn
-from thalweg.tables.kinds import CategoryColumn, Column, HashedColumn, NumberColumn, TimeColumn
-from thalweg.tables.plan import MOST_CATEGORIES, USUAL_RATES, Plan, among_sparse, plan_columns
+from thalweg.tables.plan import Plan, plan_columns
 from thalweg.tables.rows import Block, Chunk, Piece
-from thalweg.tables.sparse_column import HASH_BITS
-from thalweg.tables.sparse_kinds import MapColumn, map_keys
-from thalweg.tables.text_column import TextColumn
 
 
 def as_described(schema: Any, key: str | None = None) -> Encoder:
@@ -40,7 +44,7 @@ def as_described(schema: Any, key: str | None = None) -> Encoder:
             raise Refused(422, f"a schema must have a column beside the key {key!r}")
         columns.append(KeyColumn(key))
     if any(column.sparse for column in columns):
-        columns = [among_sparse(column, HASH_BITS) for column in columns]
+        columns = [column.among_sparse(HASH_BITS) for column in columns]
     names = tuple(column.name for column in columns)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 
 from thalweg.evaluate.input_drift import WIDEST, Cells
 from thalweg.service.journal.compressed_rows import CompressedRows, Features
+from thalweg.tables.columns.category import CategoryColumn
+from thalweg.tables.columns.column import Column
+from thalweg.tables.columns.number import NumberColumn
+from thalweg.tables.columns.time import TimeColumn
+from thalweg.tables.columns.wide_category import HashedColumn, SparseCategoryColumn
 from thalweg.tables.entry_counts import entry_counts
-from thalweg.tables.kinds import CategoryColumn, Column, HashedColumn, NumberColumn, TimeColumn
 from thalweg.tables.plan import Plan
-from thalweg.tables.sparse_category import SparseCategoryColumn
 
 #: The category of all that have no feature of their own.
 OTHER = "any other"

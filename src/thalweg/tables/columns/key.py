@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.tables.cells import BadCell, brief, names
-from thalweg.tables.kinds import Column, Floats
+from thalweg.tables.columns.column import Column, Floats
 
 if TYPE_CHECKING:
     import pyarrow as pa

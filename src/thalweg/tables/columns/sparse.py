@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from threading import Thread
 from typing import Any
 
-from thalweg.tables.kinds import Column
+from thalweg.tables.columns.column import Column, invalid
+from thalweg.tables.columns.head import MOST_HASH_BITS
 from thalweg.text import FeatureNames
 
 #: Indices are below this, so that they and their number are 32-bit integers.
 INDEX_WIDTH = 2**31 - 1
-HASH_BITS, MOST_HASH_BITS = 20, 30
 #: Features whose names are kept, at the most: a checkpoint holds them as JSON.
 MOST_NAMES = 16_384
 #: The names of fewer rows are counted at once.
@@ -33,6 +33,8 @@ class SparseColumn(Column):
     sparse = True
 
     def __init__(self, name: str, treatment: str, *, hash_bits: int | None, na: Sequence[str] = ()) -> None:
+        if hash_bits is not None and not 1 <= hash_bits <= MOST_HASH_BITS:
+            raise invalid(name)
         super().__init__(name, (), treatment, na)
         self._words = None if hash_bits is None else FeatureNames(hash_bits, MOST_NAMES)
         #: Counts the names of the rows encoded last, and the thread that counts those of the rows before.
@@ -46,7 +48,7 @@ class SparseColumn(Column):
         return self._width
 
     @property
-    def words(self) -> FeatureNames | None:
+    def words(self) -> FeatureNames | None:  # type: ignore[override]
         """The names of features, for reports; None for indices, and in models saved before names were kept."""
         self._settle()
         return self._words
@@ -96,5 +98,5 @@ class SparseColumn(Column):
             return
         words, own = FeatureNames.from_json(state["words"]), self._words
         if own is None or (words.hash_bits, words.limit) != (own.hash_bits, own.limit):
-            raise ValueError(f"column {self.name!r} has an invalid description")
+            raise invalid(self.name)
         self._words = words

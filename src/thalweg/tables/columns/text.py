@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.tables.cells import names, without
-from thalweg.tables.kinds import Floats
-from thalweg.tables.sparse_column import HASH_BITS, SparseColumn
+from thalweg.tables.columns.column import Column, Floats
+from thalweg.tables.columns.head import HASH_BITS, ColumnHead
+from thalweg.tables.columns.sparse import SparseColumn
 from thalweg.text import NGrams
 from thalweg.text.ngrams import CSR
 from thalweg.text.strings import arrow_strings
@@ -45,6 +46,7 @@ class TextColumn(SparseColumn):
     """Running text by the counts c of its n-grams, hashed with a sign, as ±log(1 + c); a missing one has none."""
 
     kind = "text"
+    declared_as = "text"
 
     def __init__(
         self, name: str, *, ngrams: Sequence[int] = (1, 1), hash_bits: int = HASH_BITS, na: Sequence[str] = ()
@@ -54,6 +56,17 @@ class TextColumn(SparseColumn):
         runs = "its words" if low == high == 1 else f"runs of {low if low == high else f'{low} to {high}'} words"
         told = f"log(1 + count) of {runs}, hashed into {self.ngrams.width:,} sparse features; a missing text has none"
         super().__init__(name, told, hash_bits=hash_bits, na=na)
+
+    @classmethod
+    def detect(cls, head: ColumnHead) -> Column | str | None:
+        if head.declared != cls.declared_as:
+            may_be = head.detect_text and head.mostly_differs and head.code is None and not head.holds_json
+            if not may_be or not seems_text(head.categories):
+                return None
+        return cls(head.name, ngrams=head.ngrams, hash_bits=head.hash_bits)
+
+    def options(self) -> dict[str, Any]:
+        return {"ngrams": list(self.ngrams.ngrams), "hash_bits": self.ngrams.hash_bits}
 
     def parse(self, column: pa.ChunkedArray) -> TextCells:
         texts = names(without(column, self.na)).combine_chunks()

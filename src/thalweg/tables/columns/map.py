@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.kernels import compiled
 from thalweg.tables.cells import LARGEST, BadCell, brief
-from thalweg.tables.kinds import Floats
-from thalweg.tables.sparse_column import HASH_BITS, INDEX_WIDTH, SparseColumn
+from thalweg.tables.columns.column import Column, Floats, invalid
+from thalweg.tables.columns.head import HASH_BITS, ColumnHead
+from thalweg.tables.columns.sparse import INDEX_WIDTH, SparseColumn
 from thalweg.text.strings import strings_of
 
 if TYPE_CHECKING:
@@ -48,14 +49,31 @@ class MapColumn(SparseColumn):
     """Indices as they are, or names hashed with a sign into cells, as scikit-learn's `FeatureHasher` does."""
 
     kind = "map"
+    nested = True
 
     def __init__(self, name: str, *, keys: Keys, hash_bits: int = HASH_BITS) -> None:
+        if keys not in ("index", "name"):
+            raise invalid(name)
         self.keys: Keys = keys
         self.hash_bits = hash_bits
         told = "sparse features by their indices"
         if keys == "name":
             told = f"sparse features by their names, hashed into {1 << hash_bits:,} cells with a sign"
         super().__init__(name, f"{told}; a missing cell has none", hash_bits=hash_bits if keys == "name" else None)
+
+    @classmethod
+    def detect(cls, head: ColumnHead) -> Column | str | None:
+        keys = map_keys(head.cells.type)
+        return None if keys is None else cls(head.name, keys=keys)
+
+    def options(self) -> dict[str, Any]:
+        return {"keys": self.keys} | ({"hash_bits": self.hash_bits} if self.keys == "name" else {})
+
+    def with_na(self, cells: pa.ChunkedArray, na: Sequence[str], *, detect_sentinels: bool) -> Self:
+        return self
+
+    def among_sparse(self, hash_bits: int) -> Column:
+        return MapColumn(self.name, keys=self.keys, hash_bits=hash_bits)
 
     def parse(self, column: pa.ChunkedArray) -> SparseCells:
         """The entries of each cell, hashed, sorted, and added up where an index has several."""
@@ -103,6 +121,17 @@ class MapColumn(SparseColumn):
         if self.keys == "name":
             return self._hashed(keys, offsets, entries, missing)
         return _canonical(offsets, np.array(keys, dtype=np.int32), entries, missing, self.width)
+
+    def as_arrow(self, values: Sequence[Any]) -> pa.Array:
+        import pyarrow as pa
+
+        cells: list[Any] = []
+        for at, value in enumerate(values):
+            try:
+                cells.append(None if value is None else self.entries(value))
+            except BadCell as error:
+                raise BadCell(at, error.what) from None
+        return pa.array(cells, pa.map_(pa.string() if self.keys == "name" else pa.int64(), pa.float64()))
 
     def entries(self, cell: object) -> list[tuple[Any, float]]:
         """The entries of a dict by index or name; `BadCell` says which is none."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.tables.kinds import Column, Floats
+from thalweg.tables.columns.column import Column, Floats
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +24,9 @@ class RetiredColumn(Column):
             raise ValueError(f"column {name!r} cannot be as it is described")
         self.values = tuple(float(value) for value in values)
         super().__init__(name, tuple(features), "retired: its cells are ignored", na)
+
+    def options(self) -> dict[str, Any]:
+        return {"features": self.features, "values": self.values}
 
     @property
     def optional(self) -> bool:

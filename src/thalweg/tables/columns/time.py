@@ -1,0 +1,92 @@
+"""Columns of times, as points on circles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.tables.cells import timestamps, without
+from thalweg.tables.columns.column import Column, Floats, invalid
+from thalweg.tables.columns.head import FEW_WORDS, ColumnHead
+from thalweg.tables.timestamps import FORMS, form_of, times_in
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class TimeColumn(Column):
+    """A time as points on circles: the hour of the day and the day of the week, or the days of week and year."""
+
+    kind = "time"
+
+    def __init__(self, name: str, *, hours: bool, form: str | None = None, na: Sequence[str] = ()) -> None:
+        if form not in FORMS:
+            raise invalid(name)
+        self.hours = hours
+        self.form = form
+        self.cycles: tuple[str, ...] = ("hour", "weekday") if hours else ("weekday", "day of year")
+        if form == "hour:minute":
+            self.cycles = ("hour",)
+        elif FORMS[form].monthly:
+            self.cycles = ("day of year",)
+        features = tuple(f"{name} {wave} {cycle}" for cycle in self.cycles for wave in ("sin", "cos"))
+        told = f"{' and '.join(self.cycles)} as points on a circle"
+        told += "" if form is None else f", read as {form}"
+        super().__init__(name, features, f"{told}; its middle for a missing value", na)
+
+    @classmethod
+    def detect(cls, head: ColumnHead) -> Column | str | None:
+        """In text, a few cells that are no times make their rows bad, and many make it a column of categories."""
+        import pyarrow as pa
+
+        if pa.types.is_timestamp(head.cells.type) or pa.types.is_date(head.cells.type):
+            return cls(head.name, hours=_has_hours(timestamps(head.cells)))
+        if not head.is_of_words and not (head.is_text and head.form is not None):  # else 20240131 is a number
+            return None
+        cells = head.words
+        found = head.form or form_of(cells)
+        if found is None:
+            return None
+        if found.unclear:
+            example = cells.drop_null()[0].as_py()
+            return f"left out: its dates, such as {example}, may be day/month or month/day: write them as 2024-01-31"
+        times, wrong = times_in(cells, found.form)
+        if head.form is None and wrong.sum() > max(1, FEW_WORDS * (len(cells) - cells.null_count)):
+            return None
+        return cls(head.name, hours=_has_hours(times), form=found.form)
+
+    def options(self) -> dict[str, Any]:
+        return {"hours": self.hours, "form": self.form}
+
+    @property
+    def is_exchangeable(self) -> bool:  # type: ignore[override]
+        return FORMS[self.form].exchanged is not None
+
+    def parse(self, column: pa.ChunkedArray) -> NDArray[np.datetime64]:
+        return timestamps(without(column, self.na), self.form)
+
+    def missing(self, parsed: NDArray[np.datetime64]) -> NDArray[np.bool_]:
+        return np.isnat(parsed)
+
+    def clock(self, parsed: NDArray[np.datetime64]) -> NDArray[np.datetime64] | None:
+        return None if self.form == "hour:minute" else parsed
+
+    def encode(self, parsed: NDArray[np.datetime64], out: Floats, *, learn: bool) -> None:
+        """Sine and cosine of each cycle; zeros, the middle of the circle, where a time is missing."""
+        days = parsed.astype("datetime64[D]")
+        of_day = (parsed - days) / np.timedelta64(1, "D")
+        weekday = ((days - np.datetime64("1970-01-05")) / np.timedelta64(1, "D") + of_day) % 7 / 7
+        of_year = (parsed - parsed.astype("datetime64[Y]")) / np.timedelta64(1, "D") / 365.2425
+        with np.errstate(invalid="ignore"):
+            turns = {"hour": of_day, "weekday": weekday, "day of year": of_year}
+            for i, turn in enumerate(turns[cycle] for cycle in self.cycles):
+                out[:, 2 * i] = np.nan_to_num(np.sin(2 * np.pi * turn))
+                out[:, 2 * i + 1] = np.nan_to_num(np.cos(2 * np.pi * turn))
+
+
+def _has_hours(times: NDArray[np.datetime64]) -> bool:
+    known = times[~np.isnat(times)]
+    return bool((known != known.astype("datetime64[D]")).any())
