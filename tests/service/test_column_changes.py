@@ -177,7 +177,7 @@ def test_labels_that_come_while_a_model_is_learned_again_are_in_it(tmp_path, mon
         (ColumnsRequest({"x": 0.0}), "would be there twice"),
         (ColumnsRequest({"new": None}), "its default must be a number or a text"),
         (ColumnsRequest({"new": True}), "its default must be a number or a text"),
-        (ColumnsRequest({"new": {"kind": "map", "default": 1}}), "must be of kind number"),
+        (ColumnsRequest({"new": {"kind": "map", "default": 1}}), "must be of kind"),
         (ColumnsRequest({"new": {"kind": "number", "default": "a"}}), "its default must be a number"),
         (ColumnsRequest({"new": {"kind": "time", "default": "soon"}}), "column 'new' cannot be added"),
         (ColumnsRequest({"": 1.0}), "must have a name"),

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Numbers beyond this cannot be learned.
 LARGEST = 1e50
+#: Letters of a key, or of a category that a schema names, at the most.
+MOST_LETTERS = 1000
 #: Letters of a cell that a message shows.
 _SHOWN = 60
 #: How a missing number or time is written in text, in small or capital letters.

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from thalweg.client.protocol import MOST_COLUMNS, MOST_TEXT
 from thalweg.errors import InvalidInput
 from thalweg.service.commands import Refused
 from thalweg.tables.cells import is_text, parsed, trimmed
-from thalweg.tables.columns.category import MOST_CATEGORIES, CategoryColumn
+from thalweg.tables.columns import DESCRIBED
+from thalweg.tables.columns.category import is_category
 from thalweg.tables.columns.column import Column
-from thalweg.tables.columns.head import HASH_BITS, USUAL_RATES
+from thalweg.tables.columns.head import HASH_BITS
 from thalweg.tables.columns.key import KeyColumn
-from thalweg.tables.columns.map import MapColumn, map_keys
-from thalweg.tables.columns.number import NumberColumn
-from thalweg.tables.columns.text import TextColumn
-from thalweg.tables.columns.time import TimeColumn
-from thalweg.tables.columns.wide_category import HashedColumn
+from thalweg.tables.columns.map import map_keys
 from thalweg.tables.encoder import Encoder
 from thalweg.tables.plan import Plan, plan_columns
 from thalweg.tables.rows import Block, Chunk, Piece
@@ -52,43 +50,30 @@ def as_described(schema: Any, key: str | None = None) -> Encoder:
     return Encoder(Plan(tuple(columns), {}, names, marks_gaps=not all(column.sparse for column in columns)))
 
 
-def _column(described: Any, at: int) -> Column:
-    if not isinstance(described, dict):
+def _column(said: Any, at: int, more: Collection[str] = ()) -> Column:
+    if not isinstance(said, dict):
         raise Refused(422, f"column {at} of the schema must be an object with a name and a kind")
-    name, kind = described.get("name"), described.get("kind")
+    name = said.get("name")
     if not isinstance(name, str) or not 0 < len(name) <= MOST_TEXT:
         raise Refused(422, f"column {at} of the schema must have a name of at most {MOST_TEXT} letters")
-    if unknown := set(described) - {"name", "kind", "categories", "missing", "keys"}:
-        raise Refused(422, f"column {name!r} of the schema must have no {min(unknown)!r}")
-    if not isinstance(described.get("missing", False), bool):
-        raise Refused(422, f"'missing' of column {name!r} must be true or false")
-    if "categories" in described and kind != "category":
-        raise Refused(422, f"column {name!r} of the schema has categories and must be of kind category")
-    if "keys" in described and kind != "map":
-        raise Refused(422, f"column {name!r} of the schema has keys and must be of kind map")
-    if kind == "map":
-        keys = described.get("keys", "name")
-        if keys not in ("name", "index"):
-            raise Refused(422, f"the keys of column {name!r} must be name or index")
-        return MapColumn(name, keys=keys)
-    if kind == "text":
-        return TextColumn(name)
-    if kind == "number":
-        return NumberColumn(name, indicator=described.get("missing", False))
-    if kind == "time":
-        return TimeColumn(name, hours=True)
-    if kind == "wide category":
-        return HashedColumn(name, rates=USUAL_RATES)
-    if kind != "category":
-        raise Refused(422, f"the kind of column {name!r} must be number, category, wide category, time, map or text")
-    known = described.get("categories", [])
-    if not isinstance(known, list) or len(known) > MOST_CATEGORIES or not all(_is_category(each) for each in known):
-        raise Refused(422, f"column {name!r} must have at most {MOST_CATEGORIES} categories, each of them text")
-    if len(set(known)) < len(known):
-        raise Refused(422, f"column {name!r} must name each category once")
-    column = CategoryColumn(name, room=min(MOST_CATEGORIES, len(known) + max(4, len(known) // 2)))
-    column.restore({"categories": known})
-    return column
+    owners = {option: kind for kind, each in DESCRIBED.items() for option in each.schema or ()}
+    kind = said.get("kind")
+    for option in sorted(set(said) - {"name", "kind", *more}):
+        if option not in owners:
+            raise Refused(422, f"column {name!r} of the schema must have no {option!r}")
+        if owners[option] != kind:
+            raise Refused(422, f"column {name!r} of the schema has {option} and must be of kind {owners[option]}")
+    if not isinstance(kind, str) or kind not in DESCRIBED:
+        raise Refused(422, f"the kind of column {name!r} must be {_either(DESCRIBED)}")
+    try:
+        return DESCRIBED[kind].described(name, said)
+    except InvalidInput as error:
+        raise Refused(422, str(error)) from error
+
+
+def _either(kinds: Iterable[str]) -> str:
+    *others, last = kinds
+    return f"{', '.join(others)} or {last}"
 
 
 def added_column(name: str, given: Any) -> Column:
@@ -99,20 +84,17 @@ def added_column(name: str, given: Any) -> Column:
     >>> added_column("load", 0.5).features, added_column("day", "mon").kind
     (('load',), 'category')
     """
-    described = given if isinstance(given, dict) else {"default": given}
-    default = described.get("default")
+    said = given if isinstance(given, dict) else {"default": given}
+    default = said.get("default")
     is_number = isinstance(default, int | float) and not isinstance(default, bool) and math.isfinite(default)
-    kind = described.get("kind", "number" if is_number else "category")
-    if kind not in ("number", "category", "time"):
-        raise Refused(422, f"column {name!r} cannot be added: it must be of kind number, category or time")
-    if not (is_number if kind == "number" else isinstance(default, str) and _is_category(default)):
-        what = "a number" if kind == "number" else "a text" if "kind" in described else "a number or a text"
+    kind = said.get("kind", "number" if is_number else "category")
+    added_with = {each.kind: each.added_with for each in DESCRIBED.values() if each.added_with is not None}
+    if kind not in added_with:
+        raise Refused(422, f"column {name!r} cannot be added: it must be of kind {_either(added_with)}")
+    if not (is_number if added_with[kind] is float else is_category(default)):
+        what = "a number" if added_with[kind] is float else "a text" if "kind" in said else "a number or a text"
         raise Refused(422, f"column {name!r} cannot be added: its default must be {what}")
-    known = described.get("categories", [])
-    if kind == "category" and isinstance(known, list) and default not in known:
-        described = {**described, "categories": [default, *known]}
-    options = {option: value for option, value in described.items() if option != "default"}
-    column = _column({**options, "name": name, "kind": kind}, 0)
+    column = _column({**said, "name": name, "kind": kind}, 0, {"default"})
     column.default = default
     if column.parse_values([default]) is None:
         _parsed_default(column)
@@ -131,16 +113,12 @@ def _parsed_default(column: Column) -> None:
         raise Refused(422, f"column {column.name!r} cannot be added: {wrong[0][1]}")
 
 
-def _is_category(each: Any) -> bool:
-    return isinstance(each, str) and 0 < len(each) <= MOST_TEXT and each == each.strip()
-
-
 def allowed_labels(schema: Any) -> list[str] | None:
     """The labels that a schema allows; None where it leaves them open."""
     labels = schema.get("labels") if isinstance(schema, dict) else None
     if labels is None:
         return None
-    if not isinstance(labels, list) or not labels or not all(_is_category(each) for each in labels):
+    if not isinstance(labels, list) or not labels or not all(map(is_category, labels)):
         raise Refused(422, "the labels of a schema must be a list of texts")
     return list(dict.fromkeys(labels))
 

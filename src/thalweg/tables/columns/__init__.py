@@ -24,6 +24,8 @@ EMPTY = "left out: all of the first"
 DETECTED: tuple[type[Column], ...] = (
     *(MapColumn, DurationColumn, TimeColumn, NumberColumn, TextColumn, HashedColumn, CategoryColumn),
 )
+#: Those that a schema can name.
+DESCRIBED = {each.kind: each for each in DETECTED if each.schema is not None}
 _ALL: tuple[type[Column], ...] = (*DETECTED, SparseCategoryColumn, KeyColumn, RetiredColumn)
 _KINDS: dict[str, Callable[..., Column]] = {each.kind: each for each in _ALL}
 

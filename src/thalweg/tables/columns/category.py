@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.tables.cells import brief, names, spelled_as, without
+from thalweg.errors import InvalidInput
+from thalweg.tables.cells import MOST_LETTERS, brief, names, spelled_as, without
 from thalweg.tables.columns.column import Column, Floats, invalid
 from thalweg.tables.columns.head import ColumnHead
 
@@ -65,6 +66,8 @@ class CategoryColumn(NamesColumn):
     """One feature for each category, with room for some that come late; then one for all others."""
 
     kind = "category"
+    schema = frozenset({"categories"})
+    added_with = str
 
     def __init__(self, name: str, *, room: int, na: Sequence[str] = ()) -> None:
         if room > MOST_CATEGORIES:
@@ -81,6 +84,19 @@ class CategoryColumn(NamesColumn):
         known = {*head.categories, *head.values}
         room = len(known) if head.values else len(known) + max(4, len(known) // 2)
         return super().detect(head) or cls(head.name, room=min(MOST_CATEGORIES, room))
+
+    @classmethod
+    def described(cls, name: str, said: Mapping[str, Any]) -> Column:
+        known, default = said.get("categories", []), said.get("default")
+        if isinstance(known, list) and default is not None and default not in known:
+            known = [default, *known]
+        if not isinstance(known, list) or len(known) > MOST_CATEGORIES or not all(map(is_category, known)):
+            raise InvalidInput(f"column {name!r} must have at most {MOST_CATEGORIES} categories, each of them text")
+        if len(set(known)) < len(known):
+            raise InvalidInput(f"column {name!r} must name each category once")
+        column = cls(name, room=min(MOST_CATEGORIES, len(known) + max(4, len(known) // 2)))
+        column.restore({"categories": known})
+        return column
 
     def options(self) -> dict[str, Any]:
         return {"room": self.room}
@@ -131,6 +147,11 @@ class CategoryColumn(NamesColumn):
         if len(state["categories"]) > self.room:
             raise ValueError(f"column {self.name!r} has room for {self.room} categories only")
         self.categories = {category: i for i, category in enumerate(state["categories"])}
+
+
+def is_category(word: object) -> bool:
+    """Whether a value can be the name of a category: a trimmed text of some letters."""
+    return isinstance(word, str) and 0 < len(word) <= MOST_LETTERS and word == word.strip()
 
 
 def _is_trimmed(word: str | None) -> bool:

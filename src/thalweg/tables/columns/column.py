@@ -7,7 +7,7 @@ depends on the rows before it and on nothing in how the rows were cut into chunk
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -36,6 +36,10 @@ class Column(ABC):
     is_number: ClassVar[bool] = False
     #: Whether a row that lacks it cannot be used, whatever is done about other missing values.
     required: ClassVar[bool] = False
+    #: Options that a schema may have beside name and kind; None where no schema can have the kind.
+    schema: ClassVar[frozenset[str] | None] = None
+    #: Of a kind that can be added to a model later, of which type its default must be.
+    added_with: ClassVar[type | None] = None
     #: Of a column that was added later, the value in rows that do not have it.
     default: Any = None
     #: How many of its features are rates by category, for a learner to put in place of the first of them.
@@ -57,6 +61,11 @@ class Column(ABC):
     def detect(cls, head: ColumnHead) -> Column | str | None:
         """The column whose first cells these are, or why it is left out; None where it is of another kind."""
         return None
+
+    @classmethod
+    def described(cls, name: str, said: Mapping[str, Any]) -> Column:
+        """The column of a schema; `InvalidInput` says what is wrong with it. Of a kind that a schema can have."""
+        raise NotImplementedError
 
     def options(self) -> dict[str, Any]:
         """What it was made with beside its name, less what is not said of most."""

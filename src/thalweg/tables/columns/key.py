@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.tables.cells import BadCell, brief, names
+from thalweg.tables.cells import MOST_LETTERS, BadCell, brief, names
 from thalweg.tables.columns.column import Column, Floats
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 #: Bits of a hash: as many as a double holds exactly. Of a million keys two share one with probability 6e-5.
 _BITS = 53
 _WHAT = "a key must be a text or a whole number"
-#: Letters of a key, at the most.
-MOST_LETTERS = 1000
 
 
 def key_number(key: str | int) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.errors import InvalidInput
 from thalweg.kernels import compiled
 from thalweg.tables.cells import LARGEST, BadCell, brief
 from thalweg.tables.columns.column import Column, Floats, invalid
@@ -50,6 +51,7 @@ class MapColumn(SparseColumn):
 
     kind = "map"
     nested = True
+    schema = frozenset({"keys"})
 
     def __init__(self, name: str, *, keys: Keys, hash_bits: int = HASH_BITS) -> None:
         if keys not in ("index", "name"):
@@ -65,6 +67,13 @@ class MapColumn(SparseColumn):
     def detect(cls, head: ColumnHead) -> Column | str | None:
         keys = map_keys(head.cells.type)
         return None if keys is None else cls(head.name, keys=keys)
+
+    @classmethod
+    def described(cls, name: str, said: Mapping[str, Any]) -> Column:
+        keys = said.get("keys", "name")
+        if keys not in ("name", "index"):
+            raise InvalidInput(f"the keys of column {name!r} must be name or index")
+        return cls(name, keys=keys)
 
     def options(self) -> dict[str, Any]:
         return {"keys": self.keys} | ({"hash_bits": self.hash_bits} if self.keys == "name" else {})

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.errors import InvalidInput
 from thalweg.tables.cells import LARGEST, BadCell, durations, numbers, parsed, with_bits, without
 from thalweg.tables.columns.column import Column, Floats, counted_as_missing
 from thalweg.tables.columns.head import FEW_WORDS, ColumnHead, Declared
@@ -32,6 +33,8 @@ class NumberColumn(Column):
     kind = "number"
     declared_as: ClassVar[Declared | None] = "numbers"
     is_number = True
+    schema: ClassVar[frozenset[str] | None] = frozenset({"missing"})
+    added_with: ClassVar[type | None] = float
     #: Whether numbers such as -999 may be codes for a missing value.
     has_sentinels = True
 
@@ -91,6 +94,12 @@ class NumberColumn(Column):
             return None
         indicator = counts.total() < len(head.cells)
         return cls(head.name, indicator=indicator, decimal=form.decimal, unit=form.unit)
+
+    @classmethod
+    def described(cls, name: str, said: Mapping[str, Any]) -> Column:
+        if not isinstance(said.get("missing", False), bool):
+            raise InvalidInput(f"'missing' of column {name!r} must be true or false")
+        return cls(name, indicator=said.get("missing", False))
 
     def options(self) -> dict[str, Any]:
         unit = {"unit": self.unit} if self.unit else {}
@@ -160,6 +169,7 @@ class DurationColumn(NumberColumn):
     kind = "duration"
     declared_as: ClassVar[Declared | None] = None
     has_sentinels = False
+    schema = added_with = None
 
     def __init__(self, name: str, *, indicator: bool, na: Sequence[str] = ()) -> None:
         super().__init__(name, indicator=indicator, na=na)

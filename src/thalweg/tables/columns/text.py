@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,7 @@ class TextColumn(SparseColumn):
 
     kind = "text"
     declared_as = "text"
+    schema = frozenset[str]()
 
     def __init__(
         self, name: str, *, ngrams: Sequence[int] = (1, 1), hash_bits: int = HASH_BITS, na: Sequence[str] = ()
@@ -64,6 +65,10 @@ class TextColumn(SparseColumn):
             if not may_be or not seems_text(head.categories):
                 return None
         return cls(head.name, ngrams=head.ngrams, hash_bits=head.hash_bits)
+
+    @classmethod
+    def described(cls, name: str, said: Mapping[str, Any]) -> Column:
+        return cls(name)
 
     def options(self) -> dict[str, Any]:
         return {"ngrams": list(self.ngrams.ngrams), "hash_bits": self.ngrams.hash_bits}

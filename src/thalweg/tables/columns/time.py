@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,8 @@ class TimeColumn(Column):
     """A time as points on circles: the hour of the day and the day of the week, or the days of week and year."""
 
     kind = "time"
+    schema = frozenset[str]()
+    added_with = str
 
     def __init__(self, name: str, *, hours: bool, form: str | None = None, na: Sequence[str] = ()) -> None:
         if form not in FORMS:
@@ -57,6 +59,10 @@ class TimeColumn(Column):
         if head.form is None and wrong.sum() > max(1, FEW_WORDS * (len(cells) - cells.null_count)):
             return None
         return cls(head.name, hours=_has_hours(times), form=found.form)
+
+    @classmethod
+    def described(cls, name: str, said: Mapping[str, Any]) -> Column:
+        return cls(name, hours=True)
 
     def options(self) -> dict[str, Any]:
         return {"hours": self.hours, "form": self.form}

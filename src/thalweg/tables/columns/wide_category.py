@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from thalweg.kernels import compiled
 from thalweg.tables.columns.category import MOST_CATEGORIES, NamesColumn
 from thalweg.tables.columns.column import Column, Floats, invalid
-from thalweg.tables.columns.head import HASH_BITS, ColumnHead
+from thalweg.tables.columns.head import HASH_BITS, USUAL_RATES, ColumnHead
 from thalweg.tables.columns.sparse import SparseColumn
 from thalweg.text.ngrams import CSR
 from thalweg.text.strings import strings_of
@@ -27,6 +27,7 @@ class HashedColumn(NamesColumn):
     """Very many categories: the number of a cell, by a hash of the name, for a learner that counts labels by cell."""
 
     kind = "wide category"
+    schema: ClassVar[frozenset[str] | None] = frozenset()
 
     def __init__(self, name: str, *, rates: int, means: bool = False, na: Sequence[str] = ()) -> None:
         if not 1 <= rates <= MOST_RATES:
@@ -47,6 +48,10 @@ class HashedColumn(NamesColumn):
         if max(len(head.categories), len(head.values)) <= MOST_CATEGORIES:
             return None
         return super().detect(head) or cls(head.name, rates=head.rates)
+
+    @classmethod
+    def described(cls, name: str, said: Mapping[str, Any]) -> Column:
+        return cls(name, rates=USUAL_RATES)
 
     def options(self) -> dict[str, Any]:
         return {"rates": self.rates} | ({"means": True} if self.means else {})
