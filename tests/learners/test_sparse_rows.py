@@ -31,6 +31,7 @@ from thalweg import (
 from thalweg.errors import InvalidInput, NotNumbers
 from thalweg.kernels import compiled
 from thalweg.learners import auto
+from thalweg.learners.base.mixture import mixed
 from thalweg.rates import InverseSqrt
 from thalweg.store import dumps, load, loads, save
 
@@ -352,7 +353,4 @@ def rare_words(rng, rows):
 
 def core_of_separate_members(features):
     members = [compiled.logistic(features, (0, rate, 0), 0.0, True) for rate in auto.SPARSE_RATES]
-    discounts, loss = auto._DISCOUNTS[True]
-    return compiled.scaled(
-        compiled.committee([*members, compiled.majority(features)], discounts, auto._SHARPNESS, loss)
-    )
+    return compiled.scaled(mixed([*members, compiled.majority(features)]))

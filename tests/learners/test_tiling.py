@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import chain
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.metrics import log_loss
 
 from tests.tiling_oracle import SlowGrids
 from thalweg import OnlineLDC, RandomTilings, TilingClassifier
@@ -109,6 +111,17 @@ def test_it_learns_what_no_line_follows():
         assert (OnlineLDC(0.01, counts="soft").predict_then_learn(X, y)[2000:] != y[2000:]).mean() > 0.3
 
 
+def test_where_labels_are_noise_it_gives_their_shares() -> None:
+    """Its four larger steps alone err on a third of these rows, with a log-loss of 0.9."""
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(4000, 5)), (rng.random(4000) < 0.2).astype(int)
+    late = list(chain.from_iterable((i, -1 - (i - 100)) if i >= 100 else (i,) for i in range(4000)))
+    given, proba = TilingClassifier(64).follow(X, y, late, with_proba=True)
+    share = y[2000:].mean()
+    assert (given != y)[2000:].mean() <= 1.01 * share
+    assert log_loss(y[2000:], proba[2000:]) <= 1.02 * log_loss(y[2000:], np.full(2000, share))
+
+
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_the_transformer_gives_the_cells_of_the_classifier(depth):
     X = np.random.default_rng(depth).normal(size=(50, 4))
@@ -162,7 +175,7 @@ def test_two_of_more_features_than_tilings_are_found() -> None:
 
 def test_each_of_many_features_is_tried_once_whatever_the_chunks() -> None:
     X, y = wide_disc(0, 400, 300)
-    given = TilingClassifier(20, replace_every=4, min_age=0, replace_share=0.2)
+    given = TilingClassifier(20, step=0.05, replace_every=4, min_age=0, replace_share=0.2)
     model, twin = clone(given).partial_fit(X, y), clone(given)
     tried: set[int] = set()
     for row in range(400):

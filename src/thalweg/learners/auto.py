@@ -48,9 +48,9 @@ with a warning.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,7 @@ from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
+from thalweg.learners.base.mixture import SHARE_MEMBERS, SHARPNESS, Member, mixed
 from thalweg.learners.base.rate_bank import (
     BANK_DISCOUNT,
     BANK_RATES,
@@ -70,26 +71,17 @@ from thalweg.learners.base.rate_bank import (
     remembered_rows,
 )
 from thalweg.learners.base.rows import Floats, depth_in_thalweg
-from thalweg.learners.base.tilings import STEP_RULES, StepRule, tilings_core
+from thalweg.learners.base.tilings import CURVED_RATE, STEP_RULES, StepRule, slow_tilings, tilings_core
 from thalweg.parameters import DENSE_FEATURES, FLAG, Rules
 
 if TYPE_CHECKING:
     from thalweg.kernels._base import Core
 
 WIDEST_BANK = 200
-_SHARPNESS = 0.5
 #: The memory of a bank that weighs less says nothing of the predictions.
 _LEAST_WEIGHT = 0.01
-#: The linear committee has one memory for losses, so that models saved before continue to the same bytes.
-_DISCOUNTS = {False: ([0.995], "zero-one"), True: ([0.99, 0.995, 0.999], "auto")}
-
-
-class Member(NamedTuple):
-    """How a member is made for rows of so many features, and the rate that its prior weight is proportional to."""
-
-    make: Callable[[int], Core]
-    rate: float
-
+#: The memory for losses of the linear committee.
+_LINEAR_DISCOUNT = 0.995
 
 #: The linear members beside the bank, by name.
 LINEAR_MEMBERS: Mapping[str, Member] = {
@@ -106,13 +98,11 @@ LINEAR_MEMBERS: Mapping[str, Member] = {
     },
 }
 
-#: The prior weight of kernel and tiling members is that of a linear one with this rate.
-_CURVED_RATE = 0.03
 #: Kernel means by name.
 KERNEL_MEMBERS: Mapping[str, Member] = {
     f"kernel {forgetting:g}": Member(
         partial(compiled.kernel_mean, budget=32, forgetting=forgetting, sigma=0.0, rho=[], bias=[], single=True),
-        _CURVED_RATE,
+        CURVED_RATE,
     )
     for forgetting in (0.05, 0.005, 0.0005)
 }
@@ -122,7 +112,7 @@ KERNEL_MEMBERS: Mapping[str, Member] = {
 _ADDITIVE_RULES: tuple[StepRule, ...] = ((0.005, None), (0.02, None), (0.05, None), (0.1, 100))
 #: Random tilings by name.
 TILING_MEMBERS: Mapping[str, Member] = {
-    name: Member(partial(tilings_core, tilings=tilings, depth=depth, rules=rules, seed=seed), _CURVED_RATE)
+    name: Member(partial(tilings_core, tilings=tilings, depth=depth, rules=rules, seed=seed), CURVED_RATE)
     for seed, (name, tilings, depth, rules) in enumerate(
         (
             ("tilings of 1 feature", 64, 1, _ADDITIVE_RULES),
@@ -133,15 +123,8 @@ TILING_MEMBERS: Mapping[str, Member] = {
         )
     )
 }
-#: Members that learn slowly or look at no feature: where labels are noisy or late nothing else may be learned.
 SLOW_MEMBERS: Mapping[str, Member] = {
-    "tilings of 3 features, slow": Member(
-        partial(tilings_core, tilings=64, depth=3, rules=((0.002, None),), seed=len(TILING_MEMBERS)), 0.003
-    ),
-}
-SHARE_MEMBERS: Mapping[str, Member] = {
-    f"shares of {rows} rows": Member(partial(compiled.majority, keep=keep, doubt=0.5), 0.1)
-    for rows, keep in (("100", 0.99), ("1,000", 0.999), ("all", 1.0))
+    "tilings of 3 features, slow": slow_tilings(tilings=64, depth=3, seed=len(TILING_MEMBERS))
 }
 #: The rates of the logistic regressions over sparse rows, which learn side by side.
 SPARSE_RATES = (0.1, 0.3, 1.0, 3.0)
@@ -271,15 +254,12 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
         self._rules.check(self)
         if features:
             return self._weighted_by_class(self._dense_core(features))
-        discounts, loss = _DISCOUNTS[True]
-        words = [compiled.logistic_bank(SPARSE_RATES), compiled.majority(0)]
-        mixed = compiled.scaled(compiled.committee(words, discounts, _SHARPNESS, loss))
+        words = compiled.scaled(mixed([compiled.logistic_bank(SPARSE_RATES), compiled.majority(0)]))
         if self.dense_features:
-            mixed = compiled.centred_columns(mixed, self.dense_features)
-            both = [compiled.dense_columns(self._dense_core(self.dense_features)), mixed]
-            start = [*self._prior(self.dense_features), *(0.0 for _ in SPARSE_MEMBERS)]
-            mixed = compiled.committee(both, discounts, _SHARPNESS, loss, start)
-        return self._weighted_by_class(mixed)
+            words = compiled.centred_columns(words, self.dense_features)
+            both = [compiled.dense_columns(self._dense_core(self.dense_features)), words]
+            words = mixed(both, [*self._prior(self.dense_features), *(0.0 for _ in SPARSE_MEMBERS)])
+        return self._weighted_by_class(words)
 
     def _dense_core(self, features: int) -> Core:
         """The core over dense rows."""
@@ -290,15 +270,16 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
             if family == "tilings":  # they cannot extrapolate, and keep what a slow feature says
                 cores = [compiled.damped(cores)]
             cores += [member.make(features) for member in members.values()]
-        discounts, loss = _DISCOUNTS[bool(self.curved)]
-        mixed = compiled.committee(cores, discounts, _SHARPNESS, loss, self._prior(features))
-        return compiled.scaled(mixed, sparse=self.curved)
+        prior = self._prior(features)
+        if self.curved:
+            return compiled.scaled(mixed(cores, prior), sparse=True)
+        return compiled.scaled(compiled.committee(cores, [_LINEAR_DISCOUNT], SHARPNESS, "zero-one", prior))
 
     def _prior(self, features: int) -> list[float]:
         """The loss that each member over dense rows starts with."""
         bank = BANK_RATES if features <= WIDEST_BANK else []
         beside = self._beside_the_bank(features).values()
-        return prior_losses([*bank, *(member.rate for members in beside for member in members.values())], _SHARPNESS)
+        return prior_losses([*bank, *(member.rate for members in beside for member in members.values())], SHARPNESS)
 
     def _beside_the_bank(self, features: int) -> dict[str, Mapping[str, Member]]:
         """The members beside the bank, by family."""

@@ -75,7 +75,8 @@ class Committee(WithProbabilities, StreamClassifier):
     Attributes
     ----------
     weights_ : ndarray
-        The weight of each member in the next prediction; a bank among the members counts as one member per rate.
+        The weight of each member in the next prediction. One that is made of members, such as a bank of rates or
+        `TilingClassifier`, counts as these.
 
     Examples
     --------

@@ -24,7 +24,10 @@ Of more than 256 features each first gets a tiling of its own, before any tiling
 beyond the first M take the places of the least useful. Drawn at random, many would not be tried for a long time.
 
 With ``step="auto"`` four step rules (0.005, 0.05; 0.03 with memories of 1,000 and 100 rows) learn side by side over the
-same tilings, a vector lane each, and are mixed by their discounted mistakes as in `Committee`.
+same tilings, a vector lane each, and are mixed by their discounted mistakes. Their mixture is a member of a committee
+like that of `AutoClassifier`. The other members are a quarter as many tilings with a step of 0.002, for noisy labels,
+and the shares of the labels over 100, 1,000 and all rows. Where labels come late, members are judged by what they
+predicted, too.
 
 Where we depart
 1. Cells have exact places, at most 729 to a tiling and 135 on average, so nothing collides. Memory is fixed: 0.5 KB a
@@ -37,14 +40,16 @@ Cost: O(M (K + c)) a row. The limit is the latency of M scattered reads and writ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
-from thalweg.learners.base.tilings import STEP_RULES, tilings_core
+from thalweg.learners.base.mixture import Member, mixed_with_shares
+from thalweg.learners.base.tilings import CURVED_RATE, STEP_RULES, slow_tilings, tilings_core
 from thalweg.parameters import SEED, Real, Rules, Whole
 
 if TYPE_CHECKING:
@@ -65,8 +70,8 @@ class TilingClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     depth : int, 1 to 3, default 3
         Largest number of features of one grid. 1 is an additive model. 3 finds interactions of three features.
     step : positive float or "auto", default "auto"
-        Step of the gradient. A larger one follows drift faster and is noisier. "auto" runs four rules side by side and
-        weights them by their recent errors.
+        Step of the gradient. A larger one follows drift faster and is noisier. "auto" runs five rules and the shares
+        of the labels, and weights them by their recent errors.
     memory : int >= 2 or None, default None
         Rows over which a cell remembers its squared gradients, which shrink its own step (AdaGrad with fading squares).
         None takes the same step in every cell. It is the only choice where ``step`` is "auto".
@@ -97,7 +102,7 @@ class TilingClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
 
     _catalogue = CatalogueEntry(
         name="tiling",
-        about="logistic regression over 256 random grids of cells; --rate is its step, by default four at once",
+        about="logistic regression over 256 random grids of cells; --rate is its step, by default five at once",
         when="curved boundaries, rules parallel to the axes, useless features",
         options={"rate": "step", "seed": "random_state"},
         parameters={"step": "auto"},
@@ -156,15 +161,17 @@ class TilingClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
         self._rules.check(self)
         if self.step == "auto" and self.memory is not None:
             raise InvalidParameter.of("TilingClassifier", "memory", 'be None where step is "auto"', self.memory)
-        rules = STEP_RULES if self.step == "auto" else ((float(self.step), self.memory),)
-        tilings = tilings_core(
-            features,
-            int(self.tilings),
-            int(self.depth),
-            rules,
-            every=int(self.replace_every),
-            young=int(self.min_age),
-            share=float(self.replace_share),
-            seed=int(self.random_state),
-        )
-        return self._weighted_by_class(compiled.scaled(tilings))
+        size = {"tilings": int(self.tilings), "depth": int(self.depth)}
+        options: dict[str, Any] = {
+            "every": int(self.replace_every),
+            "young": int(self.min_age),
+            "share": float(self.replace_share),
+            "seed": int(self.random_state),
+        }
+        if self.step == "auto":
+            side_by_side = Member(partial(tilings_core, **size, rules=STEP_RULES, **options), CURVED_RATE)
+            slow = slow_tilings(-(-size["tilings"] // 4), size["depth"], **options)
+            core = mixed_with_shares(features, [side_by_side, slow])
+        else:
+            core = tilings_core(features, **size, rules=((float(self.step), self.memory),), **options)
+        return self._weighted_by_class(compiled.scaled(core))
