@@ -22,8 +22,9 @@ CELL = f"{SKIP}, --na takes a text for a missing value, --categorical a column f
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """A command, without lines of progress: they come every tenth of the work, so a busy machine prints more of them."""
     with pytest.raises(SystemExit) as stop:
-        cli.main(arguments)
+        cli.main((*arguments, "--quiet") if arguments[0] == "run" else arguments)
     printed = capsys.readouterr()
     return int(stop.value.code or 0), printed.out, printed.err
 
