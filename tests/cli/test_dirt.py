@@ -22,7 +22,7 @@ CELL = f"{SKIP}, --na takes a text for a missing value, --categorical a column f
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """A command, without lines of progress: they come every tenth of the work, so a busy machine prints more of them."""
+    """A command, without lines of progress, of which a busy machine prints more."""
     with pytest.raises(SystemExit) as stop:
         cli.main((*arguments, "--quiet") if arguments[0] == "run" else arguments)
     printed = capsys.readouterr()

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 LARGEST = 1e50
 #: Letters of a key, or of a category that a schema names, at the most.
 MOST_LETTERS = 1000
+#: Different wrong cells that are looked for with the whole column.
+_TOGETHER = 8
 #: Letters of a cell that a message shows.
 _SHOWN = 60
 #: How a missing number or time is written in text, in small or capital letters.
@@ -192,22 +194,46 @@ class Parser(Protocol):
 
 
 def parsed(column: Parser, cells: Any) -> tuple[Any, list[tuple[int, str]]]:
-    """The values of a column, with those missing that are none, and what is wrong with them."""
+    """The values of a column, with those missing that are none, and what is wrong with them.
+
+    A text that is wrong is so wherever it occurs. A few are found with the whole column, more of them one by one.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    wrong: list[tuple[int, str]] = []
+    for _ in range(_TOGETHER):
+        try:
+            return column.parse(cells), sorted(wrong)
+        except BadCell as error:
+            what, at = error.what, error.at
+        if pa.types.is_dictionary(cells.type):
+            cells = cells.cast(cells.type.value_type)
+        if not (is_text(cells) or pa.types.is_primitive(cells.type)) or not cells[at].is_valid:
+            break
+        same = np.arange(len(cells)) == at
+        if is_text(cells):
+            same |= pc.fill_null(pc.equal(cells, cells[at]), False).to_numpy()
+        wrong.extend((int(row), what) for row in np.flatnonzero(same))
+        cells = pc.if_else(pa.array(same), pa.scalar(None, cells.type), cells)
+    values: list[Any] = cells.to_pylist()
+    faults = {value: _fault(column, value, cells.type) for value in {v for v in values if isinstance(v, str)}}
+    for at, value in enumerate(values):
+        found = faults[value] if isinstance(value, str) else _fault(column, value, cells.type)
+        if found is not None:
+            wrong.append((at, found))
+            values[at] = None
+    return column.parse(pa.chunked_array([pa.array(values, type=cells.type)])), sorted(wrong)
+
+
+def _fault(column: Parser, value: object, kind: pa.DataType) -> str | None:
     import pyarrow as pa
 
     try:
-        return column.parse(cells), []
-    except BadCell:
-        pass  # then each cell by itself
-    values: list[Any] = cells.to_pylist()
-    wrong: list[tuple[int, str]] = []
-    for at, value in enumerate(values):
-        try:
-            column.parse(pa.chunked_array([pa.array([value], type=cells.type)]))
-        except BadCell as error:
-            wrong.append((at, error.what))
-            values[at] = None
-    return column.parse(pa.chunked_array([pa.array(values, type=cells.type)])), wrong
+        column.parse(pa.chunked_array([pa.array([value], type=kind)]))
+        return None
+    except BadCell as error:
+        return error.what
 
 
 def timestamps(column: pa.ChunkedArray, form: str | None = None) -> NDArray[np.datetime64]:
