@@ -11,8 +11,7 @@ from thalweg import OnlineLDC, OnlineLinearRegression, OnlineLogistic, PassiveAg
 from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
 from thalweg.fleet import Fleet
 from thalweg.fleet.gpu import arrays
-from thalweg.fleet.gpu.discriminant_layout import DiscriminantLayout
-from thalweg.fleet.gpu.members import layout_of
+from thalweg.fleet.gpu.layouts import DiscriminantLayout, layout_of
 from thalweg.rates import InverseSqrt
 
 try:

@@ -5,9 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from thalweg.fleet.gpu.cold_models import ColdModels
 from thalweg.fleet.gpu.core import GpuFleetCore
-from thalweg.fleet.gpu.records import Records
+from thalweg.fleet.gpu.records import ColdModels, Records
 
 
 class Array(np.ndarray):

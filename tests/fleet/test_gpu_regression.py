@@ -11,7 +11,7 @@ from tests.fleet.test_gpu import on_gpu
 from thalweg import AutoRegressor, OnlineLinearRegression, PredictionIntervals, load, save
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.fleet import Fleet
-from thalweg.fleet.gpu.members import layout_of
+from thalweg.fleet.gpu.layouts import layout_of
 
 
 def rls(**options):

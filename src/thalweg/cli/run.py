@@ -295,7 +295,7 @@ def _write_report(metrics: dict[str, Any], folder: Path, with_figures: bool) -> 
 def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed: bool) -> None:
     from rich.console import Console
 
-    from thalweg.explain.causes import sentence
+    from thalweg.explain.over_time import sentence
     from thalweg.report import tables
     from thalweg.report.page.against import against_findings
     from thalweg.report.page.change_lines import changes_sentence

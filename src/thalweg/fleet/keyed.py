@@ -130,7 +130,7 @@ class Fleet(LabelledEstimator):
 
     def _make_gpu_core(self, core: Any, features: int) -> Any:
         from thalweg.fleet.gpu.core import GpuFleetCore
-        from thalweg.fleet.gpu.members import layout_of
+        from thalweg.fleet.gpu.layouts import layout_of
 
         capacity = None if self.capacity is None else int(self.capacity)
         return GpuFleetCore(core, layout_of(self.model, features), capacity)

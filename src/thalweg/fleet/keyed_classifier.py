@@ -35,8 +35,8 @@ from numpy.typing import ArrayLike, NDArray
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.frames.reading import frame_of, is_in_memory, names_of_columns
 from thalweg.kernels import compiled
+from thalweg.learners.base.inner_learner import Wrapper
 from thalweg.learners.base.rows import Floats, Row, names_of
-from thalweg.learners.base.wrapper import Wrapper
 from thalweg.parameters import Real, Rule, Rules, Whole
 
 if TYPE_CHECKING:

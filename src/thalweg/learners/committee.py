@@ -30,7 +30,7 @@ from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
-from thalweg.learners.base.foreign import compiled_core_of
+from thalweg.learners.base.inner_learner import compiled_core_of
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import FLAG, OneOf, Real, Rule, Rules
 

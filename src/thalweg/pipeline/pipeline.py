@@ -16,7 +16,7 @@ from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.explain.groups import Groups
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithWeights
 from thalweg.learners.base.estimator import StreamEstimator
-from thalweg.learners.base.foreign import core_of
+from thalweg.learners.base.inner_learner import core_of
 from thalweg.learners.base.intervals import WithIntervals
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
 from thalweg.learners.base.labels import Labels

@@ -24,7 +24,7 @@ def parse_ngrams(text: str) -> tuple[int, int]:
     >>> parse_ngrams("1-2"), parse_ngrams("3")
     ((1, 2), (3, 3))
     """
-    from thalweg.text.ngrams import LONGEST
+    from thalweg.text.hashing import LONGEST
 
     found = _NGRAMS.fullmatch(str(text).strip())
     low, high = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)

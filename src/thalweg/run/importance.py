@@ -18,12 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.explain.causes import causes
-from thalweg.explain.groups import Groups
+from thalweg.explain.groups import Groups, stand_ins
 from thalweg.explain.importance import replace_groups
-from thalweg.explain.over_time import Estimate, ImportanceOverTime
+from thalweg.explain.over_time import Estimate, ImportanceOverTime, causes
 from thalweg.explain.scores import is_classifier
-from thalweg.explain.stand_ins import stand_ins
 from thalweg.tables import Plan
 from thalweg.tables.encoder import arrays_of, rows_of, stack_rows
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from thalweg.text.feature_names import FeatureNames
-from thalweg.text.ngrams import NGrams
+from thalweg.text.hashing import FeatureNames, NGrams
 
 __all__ = ["FeatureNames", "NGrams"]

@@ -3,7 +3,7 @@
 K. Weinberger and others, "Feature hashing for large scale multitask learning", ICML 2009. Each n-gram is hashed to one
 of 2 ** hash_bits features, with a sign by the hash, and counted there.
 
-The rows are those of scikit-learn's HashingVectorizer (`thalweg.text.ngrams` says where they differ beyond ASCII).
+The rows are those of scikit-learn's HashingVectorizer (`thalweg.text.hashing` says where they differ beyond ASCII).
 
 Cost, on 10 MB of the sources of four Python packages and one arm64 core: 9 ns per byte for the words of an Arrow column
 and 10 for those of a list, 13 and 11 times as fast as HashingVectorizer; 16 ns per byte with word pairs, 11 times as
@@ -26,8 +26,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from thalweg.errors import InvalidInput
 from thalweg.frames.reading import frame_of
-from thalweg.text.feature_names import FeatureNames
-from thalweg.text.ngrams import NGrams
+from thalweg.text.hashing import FeatureNames, NGrams
 from thalweg.text.strings import strings_of
 
 #: Features that `words_of` names, at the most.

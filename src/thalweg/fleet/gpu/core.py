@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, MissingExtra
-from thalweg.fleet.gpu.cold_models import ColdModels
 from thalweg.fleet.gpu.layout import Layout
-from thalweg.fleet.gpu.records import Records, longest_unused
+from thalweg.fleet.gpu.records import ColdModels, Records, longest_unused
 from thalweg.fleet.gpu.staging import Staging
 from thalweg.kernels import compiled
 

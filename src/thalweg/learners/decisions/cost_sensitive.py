@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.inner_learner import DELAY, RECALIBRATION_MEMORY, Wrapper
 from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.base.wrapper import DELAY, RECALIBRATION_MEMORY, Wrapper
 from thalweg.parameters import FLAG, NOT_NEGATIVE, Rules
 
 if TYPE_CHECKING:

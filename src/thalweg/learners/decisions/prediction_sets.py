@@ -35,9 +35,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.inner_learner import DELAY, Wrapper
 from thalweg.learners.base.python_core import Codes, posteriors
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.base.wrapper import DELAY, Wrapper
 from thalweg.parameters import POSITIVE, Real, Rules
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-from thalweg.learners.base.wrapper import DELAY, RECALIBRATION_MEMORY, Wrapper
+from thalweg.learners.base.inner_learner import DELAY, RECALIBRATION_MEMORY, Wrapper
 from thalweg.parameters import Real, Rules
 
 if TYPE_CHECKING:

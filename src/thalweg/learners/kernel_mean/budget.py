@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 
 from thalweg.kernels import compiled
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.kernel_mean.rule import OneOrEach
+from thalweg.learners.kernel_mean.densities import OneOrEach
 from thalweg.learners.kernel_mean.tuning import leave_one_out
 
 if TYPE_CHECKING:

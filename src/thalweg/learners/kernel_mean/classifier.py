@@ -43,12 +43,12 @@ from thalweg.learners.base.classifier import StreamClassifier, StreamCore, WithP
 from thalweg.learners.base.labels import Labels, as_labels
 from thalweg.learners.base.python_core import PythonCore
 from thalweg.learners.base.rows import Floats, Row
+from thalweg.learners.kernel_mean.backend import DeviceRows, device_rows, on_host
 from thalweg.learners.kernel_mean.budget import begin_budget, budget_core
-from thalweg.learners.kernel_mean.device_rows import DeviceRows, device_rows, on_host
+from thalweg.learners.kernel_mean.densities import OneOrEach, plain
 from thalweg.learners.kernel_mean.exact import ExactCore, Given
 from thalweg.learners.kernel_mean.gram import Gram, GramCore, linear, polynomial_core
 from thalweg.learners.kernel_mean.parzen import ParzenCore
-from thalweg.learners.kernel_mean.rule import OneOrEach, plain
 from thalweg.parameters import FLAG, FORGETTING, OneOf, Real, Rule, Rules, Whole
 
 KERNELS = ("rbf", "linear", "poly")

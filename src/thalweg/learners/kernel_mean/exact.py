@@ -19,10 +19,8 @@ from numpy.typing import NDArray
 
 from thalweg.learners.base.python_core import Codes, PythonCore
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.kernel_mean.backend import Backend
-from thalweg.learners.kernel_mean.densities import medians
-from thalweg.learners.kernel_mean.device_rows import DeviceRows, rows_and_backend
-from thalweg.learners.kernel_mean.rule import OneOrEach, biases_from, weights_from, weights_from_tuning
+from thalweg.learners.kernel_mean.backend import Backend, DeviceRows, rows_and_backend
+from thalweg.learners.kernel_mean.densities import OneOrEach, biases_from, medians, weights_from, weights_from_tuning
 from thalweg.learners.kernel_mean.tuning import Tuned
 
 

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidInput
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.kernel_mean.backend import Backend
+from thalweg.learners.kernel_mean.densities import biases_from, weights_from
 from thalweg.learners.kernel_mean.exact import ExactCore, Given
-from thalweg.learners.kernel_mean.rule import biases_from, weights_from
 from thalweg.learners.kernel_mean.tuning import (
     FEWEST_ROWS,
     RHOS,

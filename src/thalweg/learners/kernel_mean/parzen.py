@@ -25,10 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.kernel_mean.backend import HOST, Backend
-from thalweg.learners.kernel_mean.device_rows import DeviceRows, rows_and_backend
+from thalweg.learners.kernel_mean.backend import HOST, Backend, DeviceRows, rows_and_backend
+from thalweg.learners.kernel_mean.densities import log_scores
 from thalweg.learners.kernel_mean.exact import ExactCore, Given, GrowingRows
-from thalweg.learners.kernel_mean.rule import log_scores
 from thalweg.learners.kernel_mean.tuning import Tuned, leave_one_out, untuned
 
 #: Work done within this many seconds shows nothing.

@@ -10,8 +10,13 @@ from numpy.typing import NDArray
 
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.kernel_mean.backend import HOST, Backend, side_by_side
-from thalweg.learners.kernel_mean.densities import leave_one_out_log_means
-from thalweg.learners.kernel_mean.rule import OneOrEach, biases_from, log_scores, weights_from
+from thalweg.learners.kernel_mean.densities import (
+    OneOrEach,
+    biases_from,
+    leave_one_out_log_means,
+    log_scores,
+    weights_from,
+)
 
 #: The grids that reproduce the paper's table.
 SIGMAS: Floats = 2.0 ** np.arange(-12, 7.01, 0.5)

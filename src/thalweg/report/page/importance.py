@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from thalweg.explain.causes import sentence
+from thalweg.explain.over_time import sentence
 from thalweg.report.page.content import ImportanceOfColumn, Known, Series
 from thalweg.report.page.formats import count, plain
 from thalweg.report.page.row_axis import RowAxis

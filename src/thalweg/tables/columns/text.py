@@ -15,7 +15,7 @@ from thalweg.tables.columns.column import Column, Floats
 from thalweg.tables.columns.head import HASH_BITS, ColumnHead
 from thalweg.tables.columns.sparse import SparseColumn
 from thalweg.text import NGrams
-from thalweg.text.ngrams import CSR
+from thalweg.text.hashing import CSR
 from thalweg.text.strings import arrow_strings
 
 if TYPE_CHECKING:
