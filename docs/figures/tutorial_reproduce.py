@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from thalweg.papers.schnackenberg2018 import reproduce
+from thalweg.papers.registry import PAPERS
 from thalweg.report import style
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ RUNS = 2
 
 def draw() -> Figure:
     """Cells on the diagonal agree."""
-    outcomes = reproduce.reproduce(tuple(TABLES), runs=RUNS, seed=0, workers=1, progress=lambda *_: None)
+    outcomes = PAPERS["schnackenberg2018"].reproduce(tuple(TABLES), runs=RUNS)
     figure = style.new_figure(4.6, 4.4)
     axes = figure.subplots()
     axes.plot([0, 0.65], [0, 0.65], color=style.GREY, linewidth=1.0)

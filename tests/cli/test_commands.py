@@ -11,7 +11,7 @@ import pytest
 from tests.waiting import PATIENCE
 from thalweg import cli
 from thalweg.papers.auto import reproduce as auto
-from thalweg.papers.auto import study
+from thalweg.papers.auto import sources, study
 from thalweg.papers.karnick2008 import reproduce as karnick2008
 from thalweg.papers.karnick2008.data import Checkerboard, SeaConcepts
 from thalweg.papers.kuncheva2008 import reproduce as kuncheva2008
@@ -259,7 +259,7 @@ def test_a_study_of_our_own_prints_narrow_tables_and_draws(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (auto, study):
-        monkeypatch.setattr(module, "SOURCES", {"data": (), "generated": study.GENERATED[:2]})
+        monkeypatch.setattr(module, "SOURCES", {"data": (), "generated": sources.GENERATED[:2]})
     monkeypatch.setenv("THALWEG_DATA", str(tmp_path))
     for item in ("generated", "ranks", "fig-ranks"):
         code, out, _ = run(capsys, "reproduce", "auto", item, "--runs", "2", "--out", str(tmp_path))

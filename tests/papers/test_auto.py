@@ -9,21 +9,18 @@ from thalweg.errors import DataUnavailable, MissingExtra
 from thalweg.evaluate import prequential, summarise
 from thalweg.learners.auto import AutoClassifier
 from thalweg.papers.auto import reproduce, study
+from thalweg.papers.auto.sources import DATA_SETS, ELEC2, GENERATED, Source
 from thalweg.papers.auto.study import (
     AUTO,
-    DATA_SETS,
-    ELEC2,
-    GENERATED,
     MAJORITY,
     MEMBERS,
     NO_CHANGE,
     OURS,
     PERSISTENT,
     RIVER_FOREST,
-    Source,
     river_peers,
 )
-from thalweg.papers.registry import Outcome
+from thalweg.papers.registry import PAPERS, Outcome
 from thalweg.streams import MovingPlane, Table, load_elec2
 
 
@@ -96,11 +93,11 @@ def test_river_answers_two_classes_and_more() -> None:
 
 @pytest.mark.usefixtures("short")
 def test_the_study_is_the_same_with_any_number_of_workers_and_says_what_it_left_out() -> None:
-    once, again = (reproduce.reproduce(reproduce.ITEMS, runs=2, seed=4, workers=workers) for workers in (1, 2))
+    once, again = (PAPERS["auto"].reproduce(reproduce.ITEMS, runs=2, seed=4, workers=workers) for workers in (1, 2))
     assert once == again
     data, generated, ranks, figure, weights = once
     assert data.findings == ()
-    assert "Left out: nothing is at hand here." in data.notes
+    assert f"{ELEC2.name} is left out: nothing is at hand here." in data.notes
     assert weights.draw is None
     assert weights.summary == ("Left out: nothing is at hand here.",)
     found = values(generated)
@@ -115,13 +112,13 @@ def test_the_study_is_the_same_with_any_number_of_workers_and_says_what_it_left_
 
 @pytest.mark.usefixtures("short")
 def test_the_distance_to_the_best_member_is_said_and_so_is_a_broken_promise(monkeypatch: pytest.MonkeyPatch) -> None:
-    (outcome,) = reproduce.reproduce(["generated"], runs=2, seed=4)
+    (outcome,) = PAPERS["auto"].reproduce(["generated"], runs=2, seed=4)
     found = values(outcome)
     name = GENERATED[1].name
     best = min(found[name, member] for member in MEMBERS)
     assert f"{name:<22} {found[name, AUTO] / best - 1:+6.1%}" in "\n".join(outcome.summary)
     monkeypatch.setattr(reproduce, "TOLERATED", -1.0)
-    (broken,) = reproduce.reproduce(["generated"], runs=2, seed=4)
+    (broken,) = PAPERS["auto"].reproduce(["generated"], runs=2, seed=4)
     assert broken.summary[-1].endswith(f"worse on {', '.join(source.name for source in GENERATED[:2])}.")
 
 
@@ -139,19 +136,19 @@ def test_without_river_its_models_are_left_out_and_the_forest_is_refused(
     short: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "river", None)
-    (outcome,) = reproduce.reproduce(["generated"], runs=1)
+    (outcome,) = PAPERS["auto"].reproduce(["generated"], runs=1)
     assert {name for _, name in values(outcome)} == set(OURS)
     assert any(note.startswith("River is left out") for note in outcome.notes)
     with pytest.raises(MissingExtra, match=r"thalweg\[bench\]"):
-        reproduce.reproduce(["forest"])
+        PAPERS["auto"].reproduce(["forest"])
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_the_forest_stands_beside_the_default_on_the_same_rows() -> None:
     pytest.importorskip("river")
-    (alone,) = reproduce.reproduce(["generated"], runs=1, seed=4)
-    (outcome,) = reproduce.reproduce(["forest"], runs=3, seed=4)
+    (alone,) = PAPERS["auto"].reproduce(["generated"], runs=1, seed=4)
+    (outcome,) = PAPERS["auto"].reproduce(["forest"], runs=3, seed=4)
     found = values(outcome)
     for source in GENERATED[:2]:
         assert found[source.name, AUTO] == values(alone)[source.name, AUTO]

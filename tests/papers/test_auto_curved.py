@@ -14,10 +14,11 @@ from sklearn.tree import DecisionTreeClassifier
 from thalweg.errors import DataUnavailable, MissingExtra
 from thalweg.evaluate import prequential
 from thalweg.learners.auto import AutoClassifier
-from thalweg.papers.auto import curved, recovery, reproduce
-from thalweg.papers.auto.curved_streams import CURVED_STREAMS
+from thalweg.papers.auto import curved, recovery
 from thalweg.papers.auto.peers import FOREST, MOA_PEERS, REFITTED_PEERS, Moa, Refitted, score
-from thalweg.papers.auto.study import AUTO, DataSet
+from thalweg.papers.auto.sources import CURVED_STREAMS, DataSet
+from thalweg.papers.auto.study import AUTO
+from thalweg.papers.registry import PAPERS
 from thalweg.streams import Table, TurningXOR
 
 
@@ -60,7 +61,7 @@ def test_every_model_is_on_record_for_every_stream() -> None:
 
 
 def test_without_options_peers_are_read_and_only_our_own_numbers_are_findings(short: list[DataSet]) -> None:
-    (outcome,) = reproduce.reproduce(["curved"])
+    (outcome,) = PAPERS["auto"].reproduce(["curved"])
     here = {(finding.data, finding.model): finding for finding in outcome.findings}
     assert set(here) == {(stream.name, model) for stream in (short[0], short[2]) for model in curved.OURS}
     for stream in (short[0], short[2]):
@@ -80,7 +81,7 @@ def test_without_options_peers_are_read_and_only_our_own_numbers_are_findings(sh
 def test_a_peer_that_is_measured_is_no_longer_on_record(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = Refitted("sklearn.tree", "DecisionTreeClassifier", every=100, window=200)
     monkeypatch.setattr(curved, "REFITTED_PEERS", {FOREST: tree})
-    (outcome,) = reproduce.reproduce(["curved"], with_refitted=True)
+    (outcome,) = PAPERS["auto"].reproduce(["curved"], with_refitted=True)
     assert {finding.model for finding in outcome.findings} == {*curved.OURS, FOREST}
     assert any("numbers of MOA's models are on record" in note for note in outcome.notes)
 
@@ -142,13 +143,13 @@ def test_moa_predicts_each_row_before_it_learns_it(monkeypatch: pytest.MonkeyPat
 def test_without_capymoa_its_models_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "capymoa", None)
     with pytest.raises(MissingExtra, match=r"thalweg\[bench-moa\]"):
-        reproduce.reproduce(["curved"], with_moa=True)
+        PAPERS["auto"].reproduce(["curved"], with_moa=True)
 
 
 def test_recovery_compares_the_running_model_with_a_fresh_one_on_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, rows in (("BEFORE", 600), ("AFTER", 300), ("WINDOW", 100)):
         monkeypatch.setattr(recovery, name, rows)
-    once, again = (reproduce.reproduce(["recovery"], runs=2, seed=5, workers=workers) for workers in (1, 2))
+    once, again = (PAPERS["auto"].reproduce(["recovery"], runs=2, seed=5, workers=workers) for workers in (1, 2))
     assert once == again
     (outcome,) = once
     found = {(each.data, each.model, each.more["rows"]): each.measured for each in outcome.findings}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from thalweg.papers.auto import decisions, reproduce
+from thalweg.papers.auto import decisions
+from thalweg.papers.registry import PAPERS
 from thalweg.streams.fraud import Fraud
 
 
@@ -13,7 +14,7 @@ def test_every_rule_is_measured_on_every_stream(monkeypatch: pytest.MonkeyPatch)
     fraud = Fraud(seed=1, share=0.2, change=2000)
     monkeypatch.setattr(decisions, "STREAMS", {"at once": (lambda _: fraud.take(4000), 0)})
     monkeypatch.setattr(decisions, "STEPS", (0.1,))
-    (outcome,) = reproduce.reproduce(["decisions"])
+    (outcome,) = PAPERS["auto"].reproduce(["decisions"])
     found = {finding.model: finding.measured for finding in outcome.findings}
     assert len(found) == 3 * 2 + 2 * 3
     assert found["coverage, sets, step 0.1"] == pytest.approx(0.95, abs=0.01)

@@ -11,10 +11,11 @@ import pytest
 from thalweg.errors import DataUnavailable, MissingExtra
 from thalweg.learners.auto import AutoClassifier, family_of
 from thalweg.learners.base.rate_bank import BANK_RATES
-from thalweg.papers.auto import late, reproduce
-from thalweg.papers.auto.curved_streams import CURVED_STREAMS
+from thalweg.papers.auto import late
 from thalweg.papers.auto.peers import ARF, SRP
-from thalweg.papers.auto.study import AUTO, NO_CHANGE, DataSet
+from thalweg.papers.auto.sources import CURVED_STREAMS, DataSet
+from thalweg.papers.auto.study import AUTO, NO_CHANGE
+from thalweg.papers.registry import PAPERS
 from thalweg.streams import MovingPlane, Table, TurningXOR
 
 XOR = Table(*TurningXOR(seed=1).take(300))
@@ -47,7 +48,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short")
 def test_every_model_is_measured_at_every_delay() -> None:
-    (outcome,) = reproduce.reproduce(["late"], workers=2)
+    (outcome,) = PAPERS["auto"].reproduce(["late"], workers=2)
     found = {(each.data, each.more["delay"], each.model): each for each in outcome.findings}
     models = {AUTO, *MEMBERS, late.SHARE, NO_CHANGE}
     cases = [(stream, delay) for stream in ("RBF drift", "Moving plane") for delay in (0, 30, 500)]

@@ -10,9 +10,10 @@ import pytest
 
 from thalweg.errors import DataUnavailable, MissingExtra
 from thalweg.learners.auto_regressor import AutoRegressor
-from thalweg.papers.auto import numbers, reproduce
-from thalweg.papers.auto.numbers_streams import NUMBER_STREAMS, NumberStream
-from thalweg.papers.workers import seeds_of_run
+from thalweg.papers.auto import numbers
+from thalweg.papers.auto.sources import NUMBER_STREAMS, NumberStream
+from thalweg.papers.registry import PAPERS
+from thalweg.papers.study import seeds_of_run
 from thalweg.streams import FriedmanDrift
 
 ROWS = 1100
@@ -46,7 +47,7 @@ def test_findings_are_means_over_the_same_rows_and_bounds_are_judged(monkeypatch
     ]
     monkeypatch.setattr(numbers, "NUMBER_STREAMS", streams)
     monkeypatch.setitem(sys.modules, "river", None)
-    (outcome,) = reproduce.reproduce(["numbers"], runs=2, seed=5)
+    (outcome,) = PAPERS["auto"].reproduce(["numbers"], runs=2, seed=5)
     found = {(each.data, each.model): each for each in outcome.findings}
     errors, inside = [], []
     for run in range(2):

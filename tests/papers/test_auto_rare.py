@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from thalweg.errors import InvalidParameter
-from thalweg.papers.auto import rare, reproduce
+from thalweg.papers.auto import rare
+from thalweg.papers.registry import PAPERS
 from thalweg.streams.fraud import Fraud
 
 
 def test_every_model_sees_the_same_rows_and_the_recall_counts_alerts(monkeypatch: pytest.MonkeyPatch) -> None:
     take = Fraud.take
     monkeypatch.setattr(Fraud, "take", lambda self: take(self, 5000))
-    (outcome,) = reproduce.reproduce(["rare"], seed=1)
+    (outcome,) = PAPERS["auto"].reproduce(["rare"], seed=1)
     found = {(finding.model, finding.data): finding.measured for finding in outcome.findings}
     assert {model for model, _ in found} == set(rare.MODELS)  # the forest is on record for another seed
     assert all(found[model, "roc_auc"] > 0.6 for model in rare.MODELS)
@@ -24,4 +25,4 @@ def test_every_model_sees_the_same_rows_and_the_recall_counts_alerts(monkeypatch
 
 def test_moas_models_belong_to_three_items() -> None:
     with pytest.raises(InvalidParameter, match="items curved, rare, late"):
-        reproduce.reproduce(["recovery"], with_moa=True)
+        PAPERS["auto"].reproduce(["recovery"], with_moa=True)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from thalweg.errors import DataUnavailable, InvalidParameter
-from thalweg.papers import workers
+from thalweg.papers import study as studies
 from thalweg.papers.bounsiar import compression, growth, reproduce, sketches, study
 from thalweg.papers.bounsiar.printed import METHODS, OWN, TABLE_1, Spread
 from thalweg.papers.bounsiar.sketches import MeanPlane, Separation, linear, radial
@@ -26,8 +26,8 @@ from thalweg.papers.bounsiar.study import (
     tune,
 )
 from thalweg.papers.findings import Finding
-from thalweg.papers.registry import Outcome
-from thalweg.papers.workers import processor_seconds
+from thalweg.papers.registry import PAPERS, Outcome
+from thalweg.papers.study import processor_seconds
 from thalweg.streams import BENCHMARK_SETS, BenchmarkSet, RingNorm, TwoNorm, load_benchmark
 
 SPLITS = 12
@@ -50,7 +50,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (study, compression):
         monkeypatch.setattr(module, "load_benchmark", generated)
     monkeypatch.setattr(study, "GRID", (SupportVectors(1.0, 0.25), SupportVectors(10.0, 0.0625)))
-    monkeypatch.setattr(workers, "SECONDS", 0.01)
+    monkeypatch.setattr(studies, "SECONDS", 0.01)
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +64,8 @@ def outcomes() -> dict[str, Outcome]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reproduce, "SETS", SMALL)
         patch.setattr(study, "GRID", (SupportVectors(10.0, 0.0625), SupportVectors(1.0, 1.0)))
-        patch.setattr(workers, "SECONDS", 0.01)
-        return {each.item: each for each in reproduce.reproduce(["table1"], runs=SPLITS, workers=2)}
+        patch.setattr(studies, "SECONDS", 0.01)
+        return {each.item: each for each in PAPERS["bounsiar"].reproduce(["table1"], runs=SPLITS, workers=2)}
 
 
 def by_model(outcome: Outcome, data: str) -> dict[str, Finding]:
@@ -154,8 +154,8 @@ def test_left_out_densities_are_those_of_machines_without_the_row() -> None:
 def test_the_number_of_workers_changes_nothing_and_progress_ends_at_one() -> None:
     told: list[tuple[float, str]] = []
     items = ["table1", "compression"]
-    one = reproduce.reproduce(items, runs=3, workers=1, progress=lambda *now: told.append(now))
-    three = reproduce.reproduce(items, runs=3, workers=3)
+    one = PAPERS["bounsiar"].reproduce(items, runs=3, workers=1, progress=lambda *now: told.append(now))
+    three = PAPERS["bounsiar"].reproduce(items, runs=3, workers=3)
     assert [each for each in one if each.item != "table1-times"] == [
         each for each in three if each.item != "table1-times"
     ]
@@ -168,7 +168,7 @@ def test_the_number_of_workers_changes_nothing_and_progress_ends_at_one() -> Non
 
 @pytest.mark.usefixtures("small")
 def test_a_budget_that_holds_every_row_is_the_exact_machine() -> None:
-    (outcome,) = reproduce.reproduce(["compression"], runs=2)
+    (outcome,) = PAPERS["bounsiar"].reproduce(["compression"], runs=2)
     errors = {(each.data, each.model): each.measured for each in outcome.findings}
     for name in compression.SETS:
         assert errors[name, "512 centroids"] == errors[name, "exact"]
@@ -182,7 +182,7 @@ def test_one_hot_splice_is_a_set_of_its_own(monkeypatch: pytest.MonkeyPatch) -> 
         "splice", np.array([[1.0], [4.0], [2.0], [4.0]]), np.array([1, -1, 1, -1]), np.eye(1, 2, dtype=int), 0
     )
     monkeypatch.setattr(study, "load_benchmark", {"splice": codes}.__getitem__)
-    one_hot = study.Table1Study([ONE_HOT], splits=1, workers=1, progress=lambda share, label: None)
+    one_hot = study.Table1Study([ONE_HOT], studies.Request(["table1"], runs=1))
     assert one_hot.sets[ONE_HOT].X.tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 0, 1]]
 
 
@@ -194,7 +194,7 @@ def test_without_some_sets_a_note_says_which(monkeypatch: pytest.MonkeyPatch) ->
         raise DataUnavailable(f"{name} is not at hand")
 
     monkeypatch.setattr(compression, "load_benchmark", only_banana)
-    (outcome,) = reproduce.reproduce(["compression"], runs=2)
+    (outcome,) = PAPERS["bounsiar"].reproduce(["compression"], runs=2)
     assert {each.data for each in outcome.findings} == {"banana"}
     left_out = [note for note in outcome.notes if note.startswith("Left out: ")]
     assert left_out == [f"Left out: {name} is not at hand" for name in compression.SETS[1:]]
@@ -204,7 +204,7 @@ def test_without_some_sets_a_note_says_which(monkeypatch: pytest.MonkeyPatch) ->
 def test_without_any_set_the_error_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch, item: str) -> None:
     monkeypatch.delenv("THALWEG_DATA", raising=False)
     with pytest.raises(DataUnavailable, match=r"banana is not at hand: set THALWEG_DATA .* ida/banana\.npz"):
-        reproduce.reproduce([item])
+        PAPERS["bounsiar"].reproduce([item])
 
 
 # ---- figures --------------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def test_without_any_set_the_error_says_how_to_get_them(monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 def test_figure_1_draws_the_training_set_of_median_gain() -> None:
-    (outcome,) = reproduce.reproduce(["fig1"], runs=5, seed=3, workers=2)
+    (outcome,) = PAPERS["bounsiar"].reproduce(["fig1"], runs=5, seed=3, workers=2)
     toys = [sketches.toy(3, run) for run in range(5)]
     errors = {finding.model: finding.measured for finding in outcome.findings}
     for rule, error in errors.items():
@@ -253,7 +253,7 @@ def test_two_features_are_their_own_plane() -> None:
 
 
 def test_figures_2_and_3_are_drawn_from_the_plane() -> None:
-    turning, rotated = reproduce.reproduce(["fig2", "fig3"], seed=1)
+    turning, rotated = PAPERS["bounsiar"].reproduce(["fig2", "fig3"], seed=1)
     (axes,) = turning.draw().axes
     tips = np.array(axes.lines[0].get_data()).T
     np.testing.assert_allclose(np.diff(tips, axis=0), np.broadcast_to((tips[-1] - tips[0]) / 5, (5, 2)), atol=1e-12)
@@ -264,9 +264,9 @@ def test_growth_stops_where_patience_ends(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(growth, "SIZES", (60, 120))
     monkeypatch.setattr(growth, "TUNED_AT", 100)
     monkeypatch.setattr(growth, "TEST", 200)
-    monkeypatch.setattr(workers, "SECONDS", 0.01)
+    monkeypatch.setattr(studies, "SECONDS", 0.01)
     monkeypatch.setattr(growth, "GRID", (SupportVectors(1.0, 0.05),))
-    (outcome,) = reproduce.reproduce(["growth"])
+    (outcome,) = PAPERS["bounsiar"].reproduce(["growth"])
     measured = {(each.model, each.more["operation"], each.more["rows_learned"]) for each in outcome.findings}
     models = (growth.OURS, growth.TUNING, growth.COMPRESSED, growth.PEER)
     assert measured == set(itertools.product(models, ("fit", "predict"), (60, 120)))
@@ -278,14 +278,14 @@ def test_growth_stops_where_patience_ends(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_processor_time_counts_work_and_not_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "SECONDS", 2e-3)
+    monkeypatch.setattr(studies, "SECONDS", 2e-3)
     calls = []
     least = processor_seconds(lambda: calls.append(time.sleep(0.01)))
     assert 0.0 < least < 0.01
-    assert len(calls) >= workers.CALLS
+    assert len(calls) >= studies.CALLS
 
 
 @pytest.mark.parametrize(("items", "runs", "rule"), [(["table2"], 1, "be among"), (["table1"], 0, "be at least 1")])
 def test_what_cannot_be_reproduced_is_refused(items: list[str], runs: int, rule: str) -> None:
     with pytest.raises(InvalidParameter, match=rule):
-        reproduce.reproduce(items, runs=runs)
+        PAPERS["bounsiar"].reproduce(items, runs=runs)

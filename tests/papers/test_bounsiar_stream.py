@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from thalweg.papers.bounsiar import reproduce, stream
+from thalweg.papers.bounsiar import stream
 from thalweg.papers.bounsiar.stream import AUTO, CASES, GRID, LINEAR, MEMORIES_NAME, MODELS, OURS, Case
+from thalweg.papers.registry import PAPERS
 
 
 def shortened(case: Case, rows: int) -> Case:
@@ -22,8 +23,8 @@ def shortened(case: Case, rows: int) -> Case:
 @pytest.mark.slow
 def test_only_the_kernel_machines_follow_what_no_line_can(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "CASES", [shortened(case, 3000) for case in CASES])
-    (outcome,) = reproduce.reproduce(["stream"], runs=2)
-    assert (outcome,) == tuple(reproduce.reproduce(["stream"], runs=2, workers=2))
+    (outcome,) = PAPERS["bounsiar"].reproduce(["stream"], runs=2)
+    assert (outcome,) == tuple(PAPERS["bounsiar"].reproduce(["stream"], runs=2, workers=2))
     errors = {(each.data, each.model): each.measured for each in outcome.findings}
     for data in ("Rotating checkerboard", GRID, "Circling pairs"):
         assert max(errors[data, OURS], errors[data, MEMORIES_NAME]) < 0.15

@@ -16,7 +16,7 @@ from tests.cli.calls import run
 from tests.waiting import PATIENCE, wait_until
 
 from thalweg.errors import InvalidParameter, MissingExtra, ServiceUnreachable
-from thalweg.papers.workers import dask_cluster, run_all, run_each
+from thalweg.papers.study import dask_cluster, run_all, run_each
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def test_a_single_worker_is_elsewhere_too(tmp_path):
 
 @pytest.mark.slow
 def test_a_paper_reproduced_on_a_cluster_gives_the_same_numbers(address, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("thalweg.papers.workers.dask_cluster", partial(dask_cluster, patience=PATIENCE))
+    monkeypatch.setattr("thalweg.papers.study.dask_cluster", partial(dask_cluster, patience=PATIENCE))
     rows = {}
     for name, how in {"here": ["--jobs", "1"], "there": ["--dask", address]}.items():
         path = tmp_path / f"{name}.json"

@@ -17,7 +17,7 @@ from thalweg.papers.bounsiar.printed import Spread, duration, per_cent, split_er
 from thalweg.papers.findings import Finding, write_json
 from thalweg.papers.kuncheva2008.tables import Comparison, Printed, layout
 from thalweg.papers.schnackenberg2018 import reproduce as schnackenberg2018
-from thalweg.papers.schnackenberg2018.printed import CurveSummary
+from thalweg.papers.schnackenberg2018.protocol import CurveSummary
 from thalweg.papers.wusnell2016 import facts
 
 FOUND = Finding("kuncheva2008", "table1", "STAGGER", "O-LDC", 0.1561, ci95=0.0021, runs=100, printed=0.156, rate=0.93)

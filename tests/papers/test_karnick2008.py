@@ -178,8 +178,8 @@ def test_all_items_are_the_same_with_any_number_of_workers(monkeypatch: pytest.M
     monkeypatch.setattr("thalweg.papers.karnick2008.beyond.CASES", cases)
     shares: list[float] = []
     items = [item for item in reproduce.ITEMS if item != "time"]
-    one = reproduce.reproduce(items, seed=4, fast=True, progress=lambda share, _: shares.append(share))
-    two = reproduce.reproduce(items, seed=4, fast=True, workers=2)
+    one = PAPERS["karnick2008"].reproduce(items, seed=4, fast=True, progress=lambda share, _: shares.append(share))
+    two = PAPERS["karnick2008"].reproduce(items, seed=4, fast=True, workers=2)
     assert one == two
     assert shares == sorted(shares)
     boards, board, sea, table, drifts, weightings, real = one
@@ -202,14 +202,14 @@ def test_all_items_are_the_same_with_any_number_of_workers(monkeypatch: pytest.M
 @pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_runs_are_as_many_as_asked_for() -> None:
-    (outcome,) = reproduce.reproduce(["weightings"], runs=2, fast=True)
+    (outcome,) = PAPERS["karnick2008"].reproduce(["weightings"], runs=2, fast=True)
     assert {each.runs for each in outcome.findings} == {2}
     assert all(each.ci95 is not None for each in outcome.findings)
     defaults = AccuracyStudy(["table"], DATA, runs=None, seed=0, workers=1, progress=lambda share, label: None)
     counts = {learner: sum(job.learner == learner for job in defaults._jobs) for learner in LEARNERS}
     assert counts == {"naive Bayes": 10, "SVM": 4, "MLP": 6}
     with pytest.raises(InvalidParameter, match="'runs' parameter of karnick2008"):
-        reproduce.reproduce(["fig2"], runs=0)
+        PAPERS["karnick2008"].reproduce(["fig2"], runs=0)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from thalweg.errors import DataUnavailable, InvalidParameter
 from thalweg.papers.findings import Finding
 from thalweg.papers.kuncheva2008 import reproduce
 from thalweg.papers.kuncheva2008.reproduce import ELEC2, PLANE, STAGGER, TABLE_1, TABLE_2
-from thalweg.papers.registry import Outcome
+from thalweg.papers.registry import PAPERS, Outcome
 
 FOUR = ["O-LDC", "Perceptron", "Winnow", "Hiraoka's LDA"]
 
@@ -30,7 +30,10 @@ def outcomes() -> dict[str, Outcome]:
     """Everything on the generated streams, with few runs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reproduce, "load_elec2", no_elec2)
-        return {outcome.item: outcome for outcome in reproduce.reproduce(reproduce.ITEMS, runs=8, seed=1, workers=2)}
+        return {
+            outcome.item: outcome
+            for outcome in PAPERS["kuncheva2008"].reproduce(reproduce.ITEMS, runs=8, seed=1, workers=2)
+        }
 
 
 def found(outcome: Outcome, item: str | None = None) -> dict[tuple[str, str], Finding]:
@@ -113,20 +116,20 @@ def test_missing_data_is_said_in_one_line_and_the_rest_goes_on(outcomes: dict[st
 @pytest.mark.slow
 def test_the_number_of_workers_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reproduce, "load_elec2", no_elec2)
-    one, three = (reproduce.reproduce(["table2"], runs=3, workers=workers) for workers in (1, 3))
+    one, three = (PAPERS["kuncheva2008"].reproduce(["table2"], runs=3, workers=workers) for workers in (1, 3))
     assert one == three
 
 
 @pytest.mark.parametrize(("items", "runs", "rule"), [(["table3"], 1, "be among"), (["table1"], 0, "be at least 1")])
 def test_what_cannot_be_reproduced_is_refused(items: list[str], runs: int, rule: str) -> None:
     with pytest.raises(InvalidParameter, match=rule):
-        reproduce.reproduce(items, runs=runs)
+        PAPERS["kuncheva2008"].reproduce(items, runs=runs)
 
 
 @pytest.mark.slow
 @with_elec2
 def test_elec2_stands_beside_the_baselines_in_both_tables() -> None:
-    outcomes = reproduce.reproduce(["table1", "table2"], runs=1, workers=2)
+    outcomes = PAPERS["kuncheva2008"].reproduce(["table1", "table2"], runs=1, workers=2)
     table1, table2 = map(found, outcomes)
     for outcome, findings in zip(outcomes, (table1, table2), strict=True):
         no_change = findings[ELEC2, "No change"]

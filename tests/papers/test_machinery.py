@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -13,11 +14,10 @@ from tests.waiting import PATIENCE
 from thalweg.evaluate import collect_steps, holdout
 from thalweg.papers import registry
 from thalweg.papers.kuncheva2008 import reproduce, study
-from thalweg.papers.kuncheva2008.protocols import HeldOutTrial, OnePassTrial
+from thalweg.papers.kuncheva2008.study import HeldOutTrial, OnePassTrial
 from thalweg.papers.schnackenberg2018.protocol import NextStepTrial
-from thalweg.papers.study import Meter
+from thalweg.papers.study import Meter, run_all, run_each, run_in_processes, seeds_of_run
 from thalweg.papers.trials import Candidate
-from thalweg.papers.workers import run_all, run_each, run_in_processes, seeds_of_run
 from thalweg.streams import DriftingGaussians, MovingPlane, Stagger, Table
 
 
@@ -70,7 +70,7 @@ def test_an_error_in_a_task_ends_the_work_and_drops_what_was_not_begun(monkeypat
         begun.append(number)
         assert shut_down.wait(PATIENCE)
 
-    monkeypatch.setattr("thalweg.papers.workers.ThreadPoolExecutor", Pool)
+    monkeypatch.setattr("thalweg.papers.study.ThreadPoolExecutor", Pool)
     with pytest.raises(RuntimeError, match="task 0 failed"):
         run_all([fail, *[partial(dawdle, number) for number in range(50)]], 1, ignore)
     assert len(begun) <= 1
@@ -168,7 +168,7 @@ def test_a_start_without_two_rows_of_a_class_is_drawn_again() -> None:
 def test_every_paper_of_the_list_can_be_loaded_and_has_its_items() -> None:
     for name, paper in registry.PAPERS.items():
         assert paper.name == name
-        assert callable(paper.load().reproduce)
+        assert callable(importlib.import_module(f"thalweg.papers.{name}.reproduce").reproduce)
         assert len(set(paper.items)) == len(paper.items)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from thalweg.errors import InvalidParameter
 from thalweg.papers.findings import Finding
-from thalweg.papers.registry import Outcome
+from thalweg.papers.registry import PAPERS, Outcome
 from thalweg.papers.schnackenberg2018 import reproduce
 from thalweg.papers.schnackenberg2018.reproduce import (
     CANDIDATES,
@@ -27,7 +27,9 @@ AUTO_AT_MOST = {"Circular": 0.0955, "Crossing": 0.0590, "Passing": 0.0085, "Sudd
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, Outcome]:
     """All of the paper, with few runs."""
-    return {outcome.item: outcome for outcome in reproduce.reproduce(ITEMS, runs=RUNS, seed=1, workers=2)}
+    return {
+        outcome.item: outcome for outcome in PAPERS["schnackenberg2018"].reproduce(ITEMS, runs=RUNS, seed=1, workers=2)
+    }
 
 
 @pytest.fixture
@@ -127,16 +129,16 @@ def test_figure_2_moves_running_means_back_to_the_times_they_tell_of(outcomes: d
 @pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_the_number_of_workers_changes_nothing() -> None:
-    one, three = (reproduce.reproduce(list(TABLES), runs=4, workers=workers) for workers in (1, 3))
+    one, three = (PAPERS["schnackenberg2018"].reproduce(list(TABLES), runs=4, workers=workers) for workers in (1, 3))
     assert one == three
     assert "on 3 threads" in three[0].timing
-    assert one[0].findings != reproduce.reproduce(["table1"], runs=4, seed=1)[0].findings
+    assert one[0].findings != PAPERS["schnackenberg2018"].reproduce(["table1"], runs=4, seed=1)[0].findings
 
 
 @pytest.mark.usefixtures("short")
 def test_each_situation_is_measured_once_and_progress_ends_at_one() -> None:
     told: list[tuple[float, str]] = []
-    reproduce.reproduce(["table2", "fig5"], runs=2, progress=lambda *told_now: told.append(told_now))
+    PAPERS["schnackenberg2018"].reproduce(["table2", "fig5"], runs=2, progress=lambda *told_now: told.append(told_now))
     assert told == [(0.5, "Crossing"), (1.0, "Crossing")]
     assert len(CANDIDATES) == 26
 
@@ -144,4 +146,4 @@ def test_each_situation_is_measured_once_and_progress_ends_at_one() -> None:
 @pytest.mark.parametrize(("items", "runs", "rule"), [(["table5"], 1, "be among"), (["table1"], 0, "be at least 1")])
 def test_what_cannot_be_reproduced_is_refused(items: list[str], runs: int, rule: str) -> None:
     with pytest.raises(InvalidParameter, match=rule):
-        reproduce.reproduce(items, runs=runs)
+        PAPERS["schnackenberg2018"].reproduce(items, runs=runs)

@@ -7,7 +7,7 @@ import pytest
 
 from thalweg.errors import InvalidParameter
 from thalweg.papers.findings import Finding
-from thalweg.papers.registry import Outcome
+from thalweg.papers.registry import PAPERS, Outcome
 from thalweg.papers.wusnell2016 import reproduce
 from thalweg.papers.wusnell2016.simulations import (
     CENTRE,
@@ -41,7 +41,7 @@ TARGETS = {
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, Outcome]:
     """The three simulations, with few runs."""
-    return {item.item: item for item in reproduce.reproduce(SIMULATED, runs=RUNS, seed=1, workers=2)}
+    return {item.item: item for item in PAPERS["wusnell2016"].reproduce(SIMULATED, runs=RUNS, seed=1, workers=2)}
 
 
 @pytest.fixture(scope="module")
@@ -106,21 +106,23 @@ def test_figures_draw_the_means_that_the_facts_tell(outcomes: dict[str, Outcome]
 
 @pytest.mark.slow
 def test_the_number_of_workers_changes_nothing_and_the_seed_does() -> None:
-    one, three = (reproduce.reproduce(["facts", "fig1"], runs=2, workers=workers) for workers in (1, 3))
+    one, three = (PAPERS["wusnell2016"].reproduce(["facts", "fig1"], runs=2, workers=workers) for workers in (1, 3))
     assert one == three
-    assert one[0].findings != reproduce.reproduce(["facts"], runs=2, seed=5)[0].findings
+    assert one[0].findings != PAPERS["wusnell2016"].reproduce(["facts"], runs=2, seed=5)[0].findings
 
 
 @pytest.mark.slow
 def test_each_simulation_is_run_once_and_progress_ends_at_one() -> None:
     told: list[tuple[float, str]] = []
-    reproduce.reproduce(["fig1", "fig2", "kernel"], runs=2, progress=lambda *told_now: told.append(told_now))
+    PAPERS["wusnell2016"].reproduce(
+        ["fig1", "fig2", "kernel"], runs=2, progress=lambda *told_now: told.append(told_now)
+    )
     assert told == [(0.25, "Regression"), (0.5, "Regression"), (0.75, "Kernel"), (1.0, "Kernel")]
 
 
 @pytest.mark.slow
 def test_digits_in_one_pass() -> None:
-    (outcome,) = reproduce.reproduce(["digits"], runs=3)
+    (outcome,) = PAPERS["wusnell2016"].reproduce(["digits"], runs=3)
     overlap, worst, held = (
         {fact.model: fact.measured for fact in outcome.findings if fact.data == part}
         for part in ("median overlap", "worst", "variance")
@@ -134,7 +136,7 @@ def test_digits_in_one_pass() -> None:
 
 
 def test_behind_a_kernel_all_three_learn_what_they_cannot_alone() -> None:
-    (outcome,) = reproduce.reproduce(["kernel"], runs=1)
+    (outcome,) = PAPERS["wusnell2016"].reproduce(["kernel"], runs=1)
     ring, wave, axes = (
         {fact.model: fact.measured for fact in outcome.findings if fact.data.startswith(start)}
         for start in ("Ring, perceptron", "Wave", "Ring, components")
@@ -148,4 +150,4 @@ def test_behind_a_kernel_all_three_learn_what_they_cannot_alone() -> None:
 @pytest.mark.parametrize(("items", "runs", "rule"), [(["fig7"], 1, "be among"), (["fig1"], 0, "be at least 1")])
 def test_what_cannot_be_reproduced_is_refused(items: list[str], runs: int, rule: str) -> None:
     with pytest.raises(InvalidParameter, match=rule):
-        reproduce.reproduce(items, runs=runs)
+        PAPERS["wusnell2016"].reproduce(items, runs=runs)

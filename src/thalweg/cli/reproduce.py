@@ -103,7 +103,7 @@ def reproduce(
         writable_file(json)
 
     with _workers(jobs, dask) as workers, progress() as report:
-        outcomes = chosen.load().reproduce(items, seed=seed, workers=workers, progress=report, **options)
+        outcomes = chosen.reproduce(items, seed=seed, workers=workers, progress=report, **options)
 
     # Paths and messages may hold brackets, which the console would read as markup.
     console = Console(markup=False, highlight=False)
@@ -128,7 +128,7 @@ def reproduce(
 
 def _workers(jobs: int | None, dask: str | None) -> AbstractContextManager[int]:
     if dask is not None:
-        from thalweg.papers.workers import dask_cluster
+        from thalweg.papers.study import dask_cluster
 
         return dask_cluster(dask)
     from thalweg.parameters import processors

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any
 
 from thalweg.errors import InvalidParameter
 
@@ -17,44 +17,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from thalweg.papers.findings import Finding
-    from thalweg.papers.study import Progress
-
-
-class Reproduction(Protocol):
-    """The module ``reproduce`` of a paper."""
-
-    def reproduce(
-        self,
-        items: Sequence[str],
-        *,
-        runs: int = ...,
-        seed: int = 0,
-        workers: int = 1,
-        progress: Progress = ...,
-        fast: bool = ...,
-        with_moa: bool = ...,
-        with_refitted: bool = ...,
-    ) -> list[Outcome]:
-        """Run the experiments behind the items, each only once, and summarise them in the paper's order.
-
-        Parameters
-        ----------
-        items : sequence of str
-            Tables and figures of the paper.
-        runs : int >= 1
-            Runs of each generated stream, or splits of each data set; by default as many as `Paper.runs` says.
-        seed : int >= 0
-            Seed for the random number generator. The outcomes do not depend on the number of workers.
-        workers : int >= 1
-            Threads, or processes where the learners need them.
-        progress : function
-            Called with the share of the work done and what is being done.
-        fast : bool
-            Whether to run the short version of the experiments, for papers that have one.
-        with_moa, with_refitted : bool
-            Whether to measure slow models anew whose results are on record, for papers that list the option in
-            `Paper.slow_peers`.
-        """
 
 
 @dataclass(frozen=True)
@@ -72,13 +34,39 @@ class Paper:
     drawn: tuple[str, ...] = ()
     #: Default number of runs of each generated stream, in words.
     runs: str = "100 runs"
+    #: The same as a number; 0 where it depends on the learner.
+    default_runs: int = 100
     #: Its short version, in words; None where it has none.
     fast: str | None = None
     #: Options that measure slow models anew instead of reading what is on record: their names, and what they do.
     slow_peers: Mapping[str, str] = field(default_factory=dict)
 
-    def load(self) -> Reproduction:
-        return cast(Reproduction, importlib.import_module(f"thalweg.papers.{self.name}.reproduce"))
+    def reproduce(self, items: Sequence[str], *, runs: int | None = None, **options: Any) -> list[Outcome]:
+        """Run the experiments behind the items, each only once, and summarise them in the paper's order.
+
+        Parameters
+        ----------
+        items : sequence of str
+            Tables and figures of the paper.
+        runs : int >= 1, optional
+            Runs of each generated stream, or splits of each data set; by default as many as ``runs`` says.
+        seed : int >= 0
+            Seed for the random number generator. The outcomes do not depend on the number of workers.
+        workers : int >= 1
+            Threads, or processes where the learners need them.
+        progress : function
+            Called with the share of the work done and what is being done.
+        fast : bool
+            Whether to run the short version of the experiments, for papers that have one.
+        with_moa, with_refitted : bool
+            Whether to measure slow models anew whose results are on record, for papers that list the option in
+            ``slow_peers``.
+        """
+        from thalweg.papers.study import Request
+
+        request = Request(self.wanted(items, runs), self.default_runs if runs is None else runs, **options)
+        outcomes: list[Outcome] = importlib.import_module(f"thalweg.papers.{self.name}.reproduce").reproduce(request)
+        return outcomes
 
     def draws(self, items: Sequence[str]) -> bool:
         """Whether any of the items has a picture.
@@ -144,6 +132,7 @@ PAPERS: Mapping[str, Paper] = {
             ("fig2", "fig3", "fig4", "table", "drifts", "weightings", "real", "time"),
             drawn=("time",),
             runs="5 runs with naive Bayes, 3 with the MLP, 2 with the SVM",
+            default_runs=0,
             fast="350 blocks of 700 and 80 of 200, one run, 3,000 rows of real data",
         ),
         Paper(

@@ -17,11 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.errors import DataUnavailable, MissingExtra
-from thalweg.evaluate import friedman, nemenyi_difference
 from thalweg.learners.auto import AutoClassifier
 from thalweg.learners.baselines import NoChange
-from thalweg.papers.auto.curved_streams import CURVED_STREAMS
 from thalweg.papers.auto.peers import (
     ARF,
     BAGGING,
@@ -36,11 +33,12 @@ from thalweg.papers.auto.peers import (
     require_moa,
     score,
 )
-from thalweg.papers.auto.study import AUTO, DataSet
+from thalweg.papers.auto.sources import CURVED_STREAMS, DataSet
+from thalweg.papers.auto.study import AUTO, Ranking
 from thalweg.papers.findings import Finding
 from thalweg.papers.registry import Outcome
-from thalweg.papers.study import Progress, Study
-from thalweg.report import critical_difference, tables
+from thalweg.papers.study import Request, Study
+from thalweg.report import tables
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -96,22 +94,17 @@ def recorded() -> Scores:
 
 
 class CurvedStudy(Study):
-    """Scores of all models on the fifteen streams.
+    """Scores of all models on the fifteen streams."""
 
-    Parameters
-    ----------
-    with_moa, with_refitted : bool
-        Whether to measure these peers instead of reading what is on record.
-    """
-
-    def __init__(self, *, with_moa: bool = False, with_refitted: bool = False, progress: Progress) -> None:
-        if with_moa:
+    def __init__(self, request: Request) -> None:
+        if request.with_moa:
             require_moa()
-        super().__init__({stream.name: float(stream.rows) for stream in CURVED_STREAMS}, workers=1, progress=progress)
+        super().__init__({stream.name: float(stream.rows) for stream in CURVED_STREAMS}, request)
+        #: Peers are measured where that is asked for; else what is on record is read.
         self.measured = {
             **OURS,
-            **(MOA_PEERS if with_moa else {}),
-            **(REFITTED_PEERS if with_refitted else {}),
+            **(MOA_PEERS if request.with_moa else {}),
+            **(REFITTED_PEERS if request.with_refitted else {}),
         }
         self.on_record = [name for name in (*MOA_PEERS, *REFITTED_PEERS) if name not in self.measured]
 
@@ -131,10 +124,8 @@ class CurvedStudy(Study):
 
     def _measure(self, stream: DataSet) -> dict[str, Score] | None:
         finished = self.stage(stream.name)
-        try:
-            table = stream.table(0, 0)
-        except (DataUnavailable, MissingExtra) as error:
-            self.notes.append(f"{stream.name} is left out: {error}")
+        table = self.at_hand(stream.name, lambda: stream.table(0, 0))
+        if table is None:
             return None
         scores = {}
         for done, (name, predict) in enumerate(self.measured.items(), start=1):
@@ -143,8 +134,9 @@ class CurvedStudy(Study):
         return scores
 
 
-def outcome(study: CurvedStudy) -> Outcome:
+def outcome(request: Request) -> Outcome:
     """The table, the mean ranks and the critical-difference plot."""
+    study = CurvedStudy(request)
     scores = study.scores()
     there = [name for name in _HEADERS if all(name in of_stream for of_stream in scores.values())]
     models = [name for name in there if name != NO_CHANGE]
@@ -156,28 +148,19 @@ def outcome(study: CurvedStudy) -> Outcome:
     )
     title = f"Curved boundaries: prequential error and cost on {len(scores)} streams"
     if not scores:
-        return Outcome(PAPER, ITEM, title, (), summary=("No stream is at hand.",))
+        return Outcome(PAPER, ITEM, title, (), summary=("No stream is at hand.",), timing=study.timing())
     errors = np.array([[of_stream[name].error for name in models] for of_stream in scores.values()])
-    test, difference = friedman(errors), nemenyi_difference(len(models), len(errors))
-    mean_ranks = dict(zip(models, test.mean_ranks.tolist(), strict=True))
+    ranking = Ranking.of(models, errors)
     return Outcome(
         PAPER,
         ITEM,
         title,
         findings,
-        summary=(
-            f"Friedman: chi-squared {test.statistic:.1f}, p = {test.p_value:.1g}. "
-            f"Nemenyi, 5 %: a difference of {difference:.2f}.",
-            *_against_each(models, errors),
-        ),
+        summary=(ranking.sentence, *_against_each(models, errors)),
         notes=_notes(study),
-        table=partial(_table, models, scores, mean_ranks),
-        draw=partial(
-            critical_difference.draw,
-            mean_ranks,
-            difference,
-            title=f"Mean rank over {len(errors)} streams with boundaries of every shape (1 is best)",
-        ),
+        table=partial(_table, models, scores, ranking.mean_ranks),
+        draw=ranking.drawn(f"Mean rank over {len(errors)} streams with boundaries of every shape (1 is best)"),
+        timing=study.timing(),
     )
 
 

@@ -16,13 +16,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.errors import DataUnavailable
 from thalweg.learners.auto import AutoClassifier
 from thalweg.learners.decisions.prediction_sets import PredictionSets
 from thalweg.learners.decisions.recalibrated import Recalibrated
 from thalweg.papers.findings import Finding
 from thalweg.papers.registry import Outcome
-from thalweg.papers.study import Progress, Study
+from thalweg.papers.study import Request, Study
 from thalweg.report import tables
 from thalweg.streams import load_elec2, load_sea_concepts, load_weather
 from thalweg.streams.fraud import Fraud
@@ -56,10 +55,6 @@ STREAMS: Mapping[str, tuple[Callable[[int], tuple[Floats, Codes]], int]] = {
 class DecisionStudy(Study):
     """What each rule reaches on each stream."""
 
-    def __init__(self, *, seed: int, progress: Progress) -> None:
-        super().__init__(dict.fromkeys(STREAMS, 1.0), workers=1, progress=progress)
-        self.seed = seed
-
     def results(self, stream: str) -> Mapping[str, float] | None:
         """Measures by name; None where the data are not at hand."""
         return self.once(stream, lambda: self._measure(stream))
@@ -67,11 +62,10 @@ class DecisionStudy(Study):
     def _measure(self, stream: str) -> Mapping[str, float] | None:
         finished = self.stage(stream)
         take, delay = STREAMS[stream]
-        try:
-            X, y = take(self.seed)
-        except DataUnavailable as error:
-            self.notes.append(f"Left out: {error}")
+        rows = self.at_hand(stream, lambda: take(self.seed))
+        if rows is None:
             return None
+        X, y = rows
         found: dict[str, float] = {}
         order = follow_late(len(y), delay)
         alone = AutoClassifier().follow(X, y, order, with_proba=True)[1]
@@ -176,8 +170,9 @@ def _coverage(name: str, covered: NDArray[np.bool_], sizes: NDArray[np.int64]) -
     }
 
 
-def outcome(study: DecisionStudy) -> Outcome:
+def outcome(request: Request) -> Outcome:
     """Every measure on every stream."""
+    study = DecisionStudy(dict.fromkeys(STREAMS, 1.0), request)
     measured = {stream: found for stream in STREAMS if (found := study.results(stream)) is not None}
     names = list(next(iter(measured.values())))
     lines = [[name, *(f"{found[name]:.3f}" for found in measured.values())] for name in names]
@@ -188,4 +183,5 @@ def outcome(study: DecisionStudy) -> Outcome:
         tuple(Finding(PAPER, ITEM, stream, name, found[name]) for stream, found in measured.items() for name in names),
         notes=tuple(study.notes),
         table=partial(tables.lines, ("", *measured), lines),
+        timing=study.timing(),
     )

@@ -20,20 +20,19 @@ from scipy.stats import gmean
 from sklearn.metrics import roc_auc_score
 
 from thalweg import evaluate
-from thalweg.errors import DataUnavailable, MissingExtra
+from thalweg.errors import MissingExtra
 from thalweg.evaluate.metrics import surprise
 from thalweg.kernels import compiled
 from thalweg.learners.auto import AutoClassifier
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.baselines import MajorityClass, NoChange
 from thalweg.papers.auto.curved import on_record
-from thalweg.papers.auto.curved_streams import CURVED_STREAMS
 from thalweg.papers.auto.peers import ARF, SRP, Moa, require_moa
-from thalweg.papers.auto.study import AUTO, MEMBER_CORES, NO_CHANGE, DataSet
+from thalweg.papers.auto.sources import CURVED_STREAMS, DataSet
+from thalweg.papers.auto.study import AUTO, MEMBER_CORES, NO_CHANGE
 from thalweg.papers.findings import Finding
 from thalweg.papers.registry import Outcome
-from thalweg.papers.study import Progress, Study
-from thalweg.papers.workers import run_all
+from thalweg.papers.study import Request, Study, run_all
 from thalweg.report import tables
 from thalweg.streams import Table
 
@@ -169,12 +168,12 @@ def flight_score(name: str) -> LateScore:
 class LateStudy(Study):
     """Scores of the default, its members, the baselines and MOA's forests on every stream at every delay."""
 
-    def __init__(self, *, workers: int, with_moa: bool, progress: Progress) -> None:
-        if with_moa:
+    def __init__(self, request: Request) -> None:
+        if request.with_moa:
             require_moa()
         work = {stream.name: float(stream.rows) * stream.features * len(DELAYS) for stream in CURVED_STREAMS}
-        super().__init__({**work, FLIGHTS: 40.0 * FLIGHT_ROWS}, workers=workers, progress=progress)
-        self.with_moa = with_moa
+        super().__init__({**work, FLIGHTS: 40.0 * FLIGHT_ROWS}, request)
+        self.with_moa = request.with_moa
 
     def scores(self) -> Scores:
         """The scores on every stream that is at hand."""
@@ -187,10 +186,8 @@ class LateStudy(Study):
 
     def _of_stream(self, stream: DataSet) -> Iterator[tuple[Case, ByModel]]:
         finished = self.stage(stream.name)
-        try:
-            table = stream.table(0, 0)
-        except (DataUnavailable, MissingExtra) as error:
-            self.notes.append(f"{stream.name} is left out: {error}")
+        table = self.at_hand(stream.name, lambda: stream.table(0, 0))
+        if table is None:
             return
         names, kept = _models(*table.take(1)), _recorded()
         tasks = [partial(_score_of, name, table, delay) for delay in DELAYS for name in names]
@@ -231,8 +228,9 @@ def best_member(of_case: ByModel, measure: str = "error") -> str:
     return (max if measure == "roc_auc" else min)(members, key=lambda name: getattr(of_case[name], measure))
 
 
-def outcome(study: LateStudy) -> Outcome:
+def outcome(request: Request) -> Outcome:
     """Errors and log-losses beside those of the best member, and their geometric means at each delay."""
+    study = LateStudy(request)
     scores = study.scores()
     findings = tuple(
         Finding(
@@ -260,6 +258,7 @@ def outcome(study: LateStudy) -> Outcome:
             *study.notes,
         ),
         table=partial(_table, scores),
+        timing=study.timing(),
     )
 
 

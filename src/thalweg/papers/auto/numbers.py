@@ -7,7 +7,7 @@ targets intervals of 90 % hold. All models see the same rows in the same run. Ri
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -15,16 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.errors import DataUnavailable, MissingExtra
-from thalweg.evaluate import friedman, nemenyi_difference
+from thalweg.errors import MissingExtra
 from thalweg.learners.auto_regressor import AutoRegressor
-from thalweg.papers.auto.numbers_streams import NUMBER_STREAMS, ChosenOn, NumberStream
-from thalweg.papers.auto.study import require_river
+from thalweg.papers.auto.sources import NUMBER_STREAMS, ChosenOn, NumberStream
+from thalweg.papers.auto.study import Ranking, require_river
 from thalweg.papers.findings import Finding
 from thalweg.papers.registry import Outcome
-from thalweg.papers.study import Progress, Study
-from thalweg.papers.workers import run_in_processes
-from thalweg.report import critical_difference, tables
+from thalweg.papers.study import Request, Study, run_in_processes
+from thalweg.report import tables
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -149,10 +147,10 @@ def measure(stream: NumberStream, run: int, seed: int, peers: Mapping[str, Predi
 class NumberStudy(Study):
     """The scores on every stream, of every run."""
 
-    def __init__(self, *, runs: int, seed: int, workers: int, progress: Progress) -> None:
-        self.runs, self.seed = min(runs, MOST_RUNS), seed
+    def __init__(self, request: Request) -> None:
+        self.runs = min(request.runs, MOST_RUNS)
         work = {stream.name: float(stream.rows * self._runs_of(stream)) for stream in NUMBER_STREAMS}
-        super().__init__(work, workers=workers, progress=progress)
+        super().__init__(work, replace(request, runs=self.runs))
         self.peers: dict[str, Predict] = dict(PEERS)
         try:
             require_river()
@@ -170,10 +168,7 @@ class NumberStudy(Study):
 
     def _measure(self, stream: NumberStream) -> Sequence[Scores]:
         finished = self.stage(stream.name)
-        try:
-            stream.take(0, self.seed)
-        except (DataUnavailable, MissingExtra) as missing:
-            self.notes.append(f"{stream.name} is left out: {missing}")
+        if self.at_hand(stream.name, lambda: stream.take(0, self.seed)) is None:
             return []
         runs = range(self._runs_of(stream))
         scores: dict[int, Scores] = {}
@@ -192,8 +187,9 @@ class NumberStudy(Study):
 Errors: TypeAlias = Mapping[NumberStream, Mapping[str, Floats]]
 
 
-def outcome(study: NumberStudy) -> Outcome:
+def outcome(request: Request) -> Outcome:
     """The table, the bounds, and the critical-difference plot."""
+    study = NumberStudy(request)
     scores = study.scores()
     models = [name for name in _HEADERS if name == AUTO or name in study.peers]
     errors = {
@@ -222,12 +218,8 @@ def outcome(study: NumberStudy) -> Outcome:
         summary=(*_bounds(errors), *_against_river(errors), *_coverage_bounds(coverages)),
         notes=_notes(study),
         table=partial(_table, models, errors),
-        draw=partial(
-            critical_difference.draw,
-            dict(zip(models, friedman(means).mean_ranks.tolist(), strict=True)),
-            nemenyi_difference(len(models), len(means)),
-            title=f"Mean rank over {len(means)} streams of numbers (1 is best)",
-        ),
+        draw=Ranking.of(models, means).drawn(f"Mean rank over {len(means)} streams of numbers (1 is best)"),
+        timing=study.timing(),
     )
 
 

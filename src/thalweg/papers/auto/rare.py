@@ -24,7 +24,7 @@ from thalweg.papers.auto.peers import ARF, require_moa
 from thalweg.papers.auto.study import AUTO, RIVER_LOGISTIC
 from thalweg.papers.findings import Finding
 from thalweg.papers.registry import Outcome
-from thalweg.papers.study import Progress, Study
+from thalweg.papers.study import Request, Study
 from thalweg.report import tables
 from thalweg.streams.fraud import Fraud
 
@@ -101,12 +101,12 @@ MODELS: Mapping[str, Callable[[Floats, Codes], Floats]] = {
 class RareStudy(Study):
     """The scores of each model."""
 
-    def __init__(self, *, seed: int, with_moa: bool, progress: Progress) -> None:
-        if with_moa:
+    def __init__(self, request: Request) -> None:
+        if request.with_moa:
             require_moa()
-        self.models = {**MODELS, ARF: _moa} if with_moa else dict(MODELS)
-        super().__init__(dict.fromkeys(self.models, 1.0), workers=1, progress=progress)
-        self.seed = SEED + seed
+        self.models = {**MODELS, ARF: _moa} if request.with_moa else dict(MODELS)
+        super().__init__(dict.fromkeys(self.models, 1.0), request)
+        self.seed = SEED + request.seed
         X, y = Fraud(seed=self.seed).take()
         self.rows = np.ascontiguousarray(X[:, :FEATURES]), y
 
@@ -130,8 +130,9 @@ class RareStudy(Study):
         return score(p[known], self.rows[1][known])
 
 
-def outcome(study: RareStudy) -> Outcome:
+def outcome(request: Request) -> Outcome:
     """Areas under both curves, and the recall of a hundred alerts in ten thousand rows."""
+    study = RareStudy(request)
     found = study.results()
     lines = [[model, *(f"{value:.3f}" for value in given)] for model, given in found.items()]
     return Outcome(
@@ -145,4 +146,5 @@ def outcome(study: RareStudy) -> Outcome:
         ),
         notes=tuple(study.notes),
         table=partial(tables.lines, ("", "ROC AUC", "PR AUC", f"recall at {ALERTS} of {PERIOD:,}"), lines),
+        timing=study.timing(),
     )

@@ -7,6 +7,7 @@ model that saw all rows is compared with one that starts at the change, on the s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -17,8 +18,7 @@ from thalweg.evaluate import mean_interval
 from thalweg.learners.auto import AutoClassifier
 from thalweg.papers.findings import Finding
 from thalweg.papers.registry import Outcome
-from thalweg.papers.study import Progress, Study
-from thalweg.papers.workers import run_all, seeds_of_run
+from thalweg.papers.study import Request, Study, run_all, seeds_of_run
 from thalweg.report import style, tables
 from thalweg.streams import TurningXOR, WanderingDisc
 from thalweg.streams.stream import Labels, Rows
@@ -85,9 +85,8 @@ def _windows(change: str, run: int, seed: int) -> dict[str, list[float]]:
 class RecoveryStudy(Study):
     """Errors after each change."""
 
-    def __init__(self, *, runs: int, seed: int, workers: int, progress: Progress) -> None:
-        super().__init__(dict.fromkeys(CHANGES, 1.0), workers=workers, progress=progress)
-        self.runs, self.seed = min(runs, MOST_RUNS), seed
+    def __init__(self, request: Request) -> None:
+        super().__init__(dict.fromkeys(CHANGES, 1.0), replace(request, runs=min(request.runs, MOST_RUNS)))
 
     def errors(self, change: str) -> Mapping[str, Errors]:
         """Errors by model, of shape (runs, windows)."""
@@ -99,8 +98,9 @@ class RecoveryStudy(Study):
         return {name: np.array([result[name] for result in results]) for name in (RUNNING, FRESH)}
 
 
-def outcome(study: RecoveryStudy) -> Outcome:
+def outcome(request: Request) -> Outcome:
     """Errors by window, and the first window in which the running model has recovered."""
+    study = RecoveryStudy(request)
     measured = {change: study.errors(change) for change in CHANGES}
     return Outcome(
         PAPER,
@@ -123,6 +123,7 @@ def outcome(study: RecoveryStudy) -> Outcome:
         ),
         table=partial(_table, measured),
         draw=partial(_draw, measured),
+        timing=study.timing(),
     )
 
 

@@ -15,37 +15,34 @@ Where comparisons stop
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from thalweg.errors import DataUnavailable, InvalidParameter
-from thalweg.evaluate import friedman, nemenyi_difference, prequential
+from thalweg.evaluate import prequential
 from thalweg.learners.auto import AutoClassifier
 from thalweg.papers.auto import curved, decisions, late, numbers, rare, recovery
+from thalweg.papers.auto.sources import ELEC2, RIVER_ROWS, SOURCES, Source
 from thalweg.papers.auto.study import (
     AUTO,
     BANK,
-    ELEC2,
     MAJORITY,
     MEMBERS,
     NO_CHANGE,
     PERSISTENT,
-    RIVER_ROWS,
-    SOURCES,
     AutoStudy,
     Errors,
-    Source,
+    Ranking,
     forest_sources,
     require_river,
 )
 from thalweg.papers.findings import Finding
 from thalweg.papers.registry import PAPERS, Outcome
-from thalweg.papers.study import Progress
-from thalweg.report import critical_difference, curves, tables
+from thalweg.papers.study import Request
+from thalweg.report import curves, tables
 
 PAPER = "auto"
 ITEMS = PAPERS[PAPER].items
@@ -55,8 +52,9 @@ TOLERATED = 0.03
 #: Rows behind a point of the figure of weights: a week of half hours.
 WEIGHT_BLOCK = 336
 
-#: Items with a study of their own.
-_APART = (curved.ITEM, recovery.ITEM, decisions.ITEM, rare.ITEM, numbers.ITEM, late.ITEM)
+#: Items with a study of their own, and those of them with models of MOA's.
+_APART = {each.ITEM: each.outcome for each in (curved, recovery, decisions, rare, numbers, late)}
+_OF_MOA = (curved.ITEM, rare.ITEM, late.ITEM)
 _TITLES = {"data": "Data sets", "generated": "Generated streams"}
 _NOTES = (
     "Share of wrong predictions, test-then-train. Linear members of AutoClassifier alone, behind "
@@ -66,54 +64,23 @@ _NOTES = (
 )
 
 
-def reproduce(
-    items: Sequence[str],
-    *,
-    runs: int = 100,
-    seed: int = 0,
-    workers: int = 1,
-    progress: Progress = lambda share, label: None,
-    with_moa: bool = False,
-    with_refitted: bool = False,
-) -> list[Outcome]:
-    """Measure what the items need, each only once; see `thalweg.papers.registry.Reproduction`."""
-    wanted = PAPERS[PAPER].wanted(items, runs)
-    of_moa = (curved.ITEM, rare.ITEM, late.ITEM)
-    if (with_moa and not set(of_moa) & set(wanted)) or (with_refitted and curved.ITEM not in wanted):
+def reproduce(request: Request) -> list[Outcome]:
+    """Measure what the items need, each only once."""
+    wanted = request.items
+    if (request.with_moa and not set(_OF_MOA) & set(wanted)) or (request.with_refitted and curved.ITEM not in wanted):
         raise InvalidParameter(
-            f"MOA's models belong to the items {', '.join(of_moa)}, refitted ones to {curved.ITEM}, "
+            f"MOA's models belong to the items {', '.join(_OF_MOA)}, refitted ones to {curved.ITEM}, "
             f"got {', '.join(wanted)}"
         )
     if "forest" in wanted:
         require_river()
-    apart = [item for item in wanted if item in _APART]
-    main = [item for item in wanted if item not in apart]
-    outcomes = []
+    main, outcomes = [item for item in wanted if item not in _APART], []
     if main:
-        study = AutoStudy(main, runs=runs, seed=seed, workers=workers, progress=progress)
+        study = AutoStudy(replace(request, items=main))
         makers = {"ranks": _ranks, "fig-ranks": _ranks_figure, "fig-weights": _weights_figure, "forest": _forest}
         made = [makers.get(item, _table)(item, study) for item in main]
-        outcomes = [replace(each, notes=(*_NOTES, *study.notes), timing=study.timing()) for each in made]
-    for item in apart:
-        if item == curved.ITEM:
-            on_curved = curved.CurvedStudy(with_moa=with_moa, with_refitted=with_refitted, progress=progress)
-            outcomes.append(replace(curved.outcome(on_curved), timing=on_curved.timing()))
-        elif item == decisions.ITEM:
-            on_decisions = decisions.DecisionStudy(seed=seed, progress=progress)
-            outcomes.append(replace(decisions.outcome(on_decisions), timing=on_decisions.timing()))
-        elif item == rare.ITEM:
-            on_rare = rare.RareStudy(seed=seed, with_moa=with_moa, progress=progress)
-            outcomes.append(replace(rare.outcome(on_rare), timing=on_rare.timing()))
-        elif item == numbers.ITEM:
-            on_numbers = numbers.NumberStudy(runs=runs, seed=seed, workers=workers, progress=progress)
-            outcomes.append(replace(numbers.outcome(on_numbers), timing=on_numbers.timing()))
-        elif item == late.ITEM:
-            on_late = late.LateStudy(workers=workers, with_moa=with_moa, progress=progress)
-            outcomes.append(replace(late.outcome(on_late), timing=on_late.timing()))
-        else:
-            after = recovery.RecoveryStudy(runs=runs, seed=seed, workers=workers, progress=progress)
-            outcomes.append(replace(recovery.outcome(after), timing=after.timing()))
-    return outcomes
+        outcomes = [replace(outcome, notes=(*_NOTES, *study.notes), timing=study.timing()) for outcome in made]
+    return outcomes + [_APART[item](request) for item in wanted if item in _APART]
 
 
 def _table(item: str, study: AutoStudy) -> Outcome:
@@ -161,42 +128,34 @@ def _against_best_member(measured: dict[Source, Errors]) -> list[str]:
 # ---- ranks ----------------------------------------------------------------------------------------------
 
 
-def _ranked(study: AutoStudy) -> tuple[list[str], NDArray[np.float64]]:
-    """The models, and their errors by stream, of the streams that all have seen."""
+def _ranked(study: AutoStudy) -> Ranking:
+    """The models over the streams that all have seen."""
     sources = [source for group in SOURCES.values() for source in group if source.ranked]
     measured = [errors for source in sources if (errors := study.errors(source)) is not None]
     names = list(measured[0])
-    return names, np.array([[errors[name].mean() for name in names] for errors in measured])
+    return Ranking.of(names, [[errors[name].mean() for name in names] for errors in measured])
 
 
 def _ranks(item: str, study: AutoStudy) -> Outcome:
-    names, errors = _ranked(study)
-    test, difference = friedman(errors), nemenyi_difference(len(names), len(errors))
-    mean_ranks = dict(zip(names, test.mean_ranks.tolist(), strict=True))
-    worse = [name for name in names if mean_ranks[name] - mean_ranks[AUTO] > difference]
-    best_first = sorted(names, key=lambda name: mean_ranks[name])
-    data = f"{len(errors)} streams"
+    ranking = _ranked(study)
+    mean_ranks = ranking.mean_ranks
+    worse = [name for name, rank in mean_ranks.items() if rank - mean_ranks[AUTO] > ranking.difference]
+    best_first = sorted(mean_ranks, key=lambda name: mean_ranks[name])
+    data = f"{ranking.streams} streams"
     return Outcome(
         PAPER,
         item,
-        f"Mean ranks of {len(names)} models over {data}",
+        f"Mean ranks of {len(mean_ranks)} models over {data}",
         tuple(Finding(PAPER, item, data, name, rank) for name, rank in mean_ranks.items()),
-        summary=(
-            f"Friedman: chi-squared {test.statistic:.1f}, p = {test.p_value:.1g}. "
-            f"Nemenyi, 5 %: a difference of {difference:.2f}.",
-            f"Told apart from {AUTO}: {', '.join(worse) or 'none'}.",
-        ),
+        summary=(ranking.sentence, f"Told apart from {AUTO}: {', '.join(worse) or 'none'}."),
         table=partial(tables.lines, ("", "mean rank"), [[name, f"{mean_ranks[name]:.2f}"] for name in best_first]),
     )
 
 
 def _ranks_figure(item: str, study: AutoStudy) -> Outcome:
-    names, errors = _ranked(study)
-    mean_ranks = dict(zip(names, friedman(errors).mean_ranks.tolist(), strict=True))
-    title = f"Mean rank over {len(errors)} streams (1 is best)"
-    difference = nemenyi_difference(len(names), len(errors))
-    draw = partial(critical_difference.draw, mean_ranks, difference, title=title)
-    return Outcome(PAPER, item, title, (), draw=draw)
+    ranking = _ranked(study)
+    title = f"Mean rank over {ranking.streams} streams (1 is best)"
+    return Outcome(PAPER, item, title, (), draw=ranking.drawn(title))
 
 
 # ---- the members' weights -------------------------------------------------------------------------------

@@ -3,39 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from thalweg.errors import DataUnavailable, MissingExtra
-from thalweg.evaluate import prequential
+from thalweg.errors import MissingExtra
+from thalweg.evaluate import friedman, nemenyi_difference, prequential
 from thalweg.kernels import compiled
 from thalweg.learners.auto import LINEAR_MEMBERS, AutoClassifier
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.rate_bank import BANK_DISCOUNT, BANK_RATES, BANK_RIDGE, BANK_SHARPNESS
 from thalweg.learners.baselines import MajorityClass, NoChange
 from thalweg.learners.online_ldc import OnlineLDC
-from thalweg.papers.study import Progress, Study
-from thalweg.papers.workers import run_all, seeds_of_run
+from thalweg.papers.auto.sources import RIVER_ROWS, SOURCES, Source
+from thalweg.papers.study import Request, Study, run_all
+from thalweg.report import critical_difference
 from thalweg.streams import (
-    ConceptStream,
-    DriftingGaussians,
-    MovingPlane,
-    RotatingCheckerboard,
-    Stagger,
     Table,
-    load_covertype,
-    load_elec2,
-    load_sea_concepts,
-    load_weather,
 )
-from thalweg.streams.drifting_gaussians import Scenario
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from thalweg.kernels._base import Core
 
 #: Prequential error of a model over one pass through a table.
@@ -123,103 +116,37 @@ def river_peers() -> Mapping[str, Error]:
     return {name: RiverPeer(name) for name in (RIVER_PA, RIVER_LOGISTIC)}
 
 
+class Ranking(NamedTuple):
+    """Models by their mean ranks over streams."""
+
+    mean_ranks: dict[str, float]
+    streams: int
+    #: Mean ranks that differ by more are significantly different.
+    difference: float
+    sentence: str
+
+    @classmethod
+    def of(cls, names: Sequence[str], errors: ArrayLike) -> Ranking:
+        """Of errors of shape (streams, models)."""
+        test, streams = friedman(np.asarray(errors)), len(np.asarray(errors))
+        difference = nemenyi_difference(len(names), streams)
+        sentence = (
+            f"Friedman: chi-squared {test.statistic:.1f}, p = {test.p_value:.1g}. "
+            f"Nemenyi, 5 %: a difference of {difference:.2f}."
+        )
+        return cls(dict(zip(names, test.mean_ranks.tolist(), strict=True)), streams, difference, sentence)
+
+    def drawn(self, title: str) -> Callable[[], Figure]:
+        """Draws the critical-difference plot."""
+        return partial(critical_difference.draw, self.mean_ranks, self.difference, title=title)
+
+
 def require_river() -> None:
     """Say at once, and clearly, when River cannot be had."""
     try:
         import_module("river")
     except ImportError as error:
         raise MissingExtra.of("River", "bench", "measuring River's models") from error
-
-
-#: Rows of the generated streams that have no length of their own in a paper's tables.
-GENERATED_ROWS = 4000
-#: River goes no further into a stream; ranks need rows that all models saw.
-RIVER_ROWS = 50_000
-
-
-@dataclass(frozen=True)
-class DataSet:
-    """A public data set, passed once; ``load`` raises `DataUnavailable` where it is missing."""
-
-    name: str
-    #: The name over a narrow column.
-    header: str
-    load: Callable[[], Table]
-    rows: int
-    features: int
-    #: Whether its errors are ranked: of a data set measured twice, the part that all models saw.
-    ranked: bool = True
-
-    @cached_property
-    def _table(self) -> Table:
-        table = self.load()
-        return table if table.length <= self.rows else Table(*table.take(self.rows), table.feature_names)
-
-    def table(self, run: int, seed: int) -> Table:
-        """Its rows, the same in every run."""
-        return self._table
-
-    def runs(self, runs: int) -> int:
-        """One: its rows are the same in every run."""
-        return 1
-
-
-@dataclass(frozen=True)
-class Generated:
-    """A generated stream, drawn afresh in every run."""
-
-    name: str
-    header: str
-    stream: ConceptStream
-    ranked: bool = True
-
-    @property
-    def rows(self) -> int:
-        """Rows of a run."""
-        return self.stream.length
-
-    @property
-    def features(self) -> int:
-        """Columns of a row."""
-        return self.stream.n_features
-
-    def table(self, run: int, seed: int) -> Table:
-        """The rows of a run."""
-        stream = replace(self.stream, seed=seeds_of_run(seed, run)[0])
-        return Table(*stream.take(), stream.feature_names)
-
-    def runs(self, runs: int) -> int:
-        """As many as asked for."""
-        return runs
-
-
-Source: TypeAlias = DataSet | Generated
-
-ELEC2 = DataSet("ELEC2, 6 features", "ELEC2\n6 col.", partial(load_elec2, "six"), 45_312, 6)
-DATA_SETS = (
-    DataSet("ELEC2, 3 features", "ELEC2\n3 col.", load_elec2, 45_312, 3),
-    ELEC2,
-    DataSet("SEA concepts", "SEA", load_sea_concepts, 50_000, 3),
-    DataSet("NOAA weather", "NOAA\nweather", load_weather, 18_159, 8),
-    DataSet("Covertype", "Cover-\ntype", load_covertype, 581_012, 54, ranked=False),
-    DataSet(f"Covertype, {RIVER_ROWS:,} rows", f"its first\n{RIVER_ROWS:,}", load_covertype, RIVER_ROWS, 54),
-)
-_SCENARIOS: tuple[tuple[Scenario, str], ...] = (
-    ("circular", "circu-\nlar"),
-    ("crossing", "cross-\ning"),
-    ("passing", "pass-\ning"),
-    ("sudden", "\nsudden"),
-)
-GENERATED = (
-    Generated("STAGGER", "STAG-\nGER", Stagger()),
-    Generated("Moving plane", "moving\nplane", MovingPlane()),
-    *(
-        Generated(f"Gaussians, {scenario}", header, DriftingGaussians(scenario=scenario, length=GENERATED_ROWS))
-        for scenario, header in _SCENARIOS
-    ),
-    Generated("Checkerboard", "checker\nboard", RotatingCheckerboard(length=GENERATED_ROWS)),
-)
-SOURCES: Mapping[str, tuple[Source, ...]] = {"data": DATA_SETS, "generated": GENERATED}
 
 
 #: By model, the error of each run.
@@ -232,20 +159,19 @@ _GROUPS = {"ranks": tuple(SOURCES), "fig-ranks": tuple(SOURCES), "fig-weights": 
 class AutoStudy(Study):
     """Errors of all models on all sources."""
 
-    def __init__(self, items: Sequence[str], *, runs: int, seed: int, workers: int, progress: Progress) -> None:
-        groups = {group for item in items for group in _GROUPS.get(item, (item,))}
+    def __init__(self, request: Request) -> None:
+        groups = {group for item in request.items for group in _GROUPS.get(item, (item,))}
         work = {
-            source.name: float(source.rows * source.features * source.runs(runs))
+            source.name: float(source.rows * source.features * source.runs(request.runs))
             for group, sources in SOURCES.items()
             for source in sources
             if group in groups
         }
-        if "forest" in items:
+        if "forest" in request.items:
             # The forest takes about fifty times as long for a row as all the others together.
             work |= {_forest_stage(source): 50.0 * source.rows * source.features for source in forest_sources()}
-        super().__init__(work, workers=workers, progress=progress)
-        self.runs, self.seed = runs, seed
-        self._peers = self._river()
+        super().__init__(work, request)
+        self._peers = self.at_hand("River", river_peers) or {}
 
     def errors(self, source: Source) -> Errors | None:
         """Errors of all models on this source; None where it is missing."""
@@ -258,19 +184,9 @@ class AutoStudy(Study):
         models: Mapping[str, Error] = {AUTO: OURS[AUTO], RIVER_FOREST: RiverPeer(RIVER_FOREST)}
         return self.once(stage, lambda: self._measure(stage, source, models, 1))
 
-    def _river(self) -> Mapping[str, Error]:
-        try:
-            return river_peers()
-        except MissingExtra as error:
-            self.notes.append(f"River is left out: {error}.")
-            return {}
-
     def _measure(self, stage: str, source: Source, models: Mapping[str, Error], runs: int) -> Errors | None:
         """Several runs in parallel, or the models of a single run."""
-        try:
-            source.table(0, self.seed)
-        except DataUnavailable as error:
-            self.notes.append(f"Left out: {error}")
+        if self.at_hand(source.name, lambda: source.table(0, self.seed)) is None:
             return None
         parts = [models] if runs > 1 else [{name: error} for name, error in models.items()]
         tasks = [partial(_errors, part, source, run, self.seed) for run in range(runs) for part in parts]

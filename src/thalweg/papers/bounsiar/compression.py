@@ -14,7 +14,7 @@ from thalweg.papers.bounsiar.printed import PAPER, per_cent, split_error
 from thalweg.papers.bounsiar.study import Densities, Parameters, of_tuning_splits, tune
 from thalweg.papers.findings import Finding
 from thalweg.papers.registry import Outcome
-from thalweg.papers.workers import run_all
+from thalweg.papers.study import run_all
 from thalweg.report import tables
 from thalweg.streams import BenchmarkSet, load_benchmark
 

@@ -20,7 +20,7 @@ from thalweg.papers.bounsiar.study import GRID, Densities, tune
 from thalweg.papers.figures import Curve, Panel
 from thalweg.papers.findings import Finding
 from thalweg.papers.registry import Outcome
-from thalweg.papers.workers import processor_seconds
+from thalweg.papers.study import processor_seconds
 from thalweg.report import tables
 from thalweg.streams import Split, TwoNorm
 

@@ -15,7 +15,7 @@ Where we depart
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -24,7 +24,7 @@ from thalweg.papers.bounsiar import compression, growth, sketches, stream, table
 from thalweg.papers.bounsiar.printed import PAPER
 from thalweg.papers.bounsiar.study import SETS, Table1Study
 from thalweg.papers.registry import PAPERS, Outcome
-from thalweg.papers.study import Progress, Study
+from thalweg.papers.study import Request, Study
 
 ITEMS = PAPERS[PAPER].items
 
@@ -32,20 +32,13 @@ ITEMS = PAPERS[PAPER].items
 _WORK = {"table1": 20.0, "fig1": 0.5, "fig2": 0.02, "fig3": 0.02, "growth": 4.0, "compression": 2.0, "stream": 2.0}
 
 
-def reproduce(
-    items: Sequence[str],
-    *,
-    runs: int = 100,
-    seed: int = 0,
-    workers: int = 1,
-    progress: Progress = lambda share, label: None,
-) -> list[Outcome]:
-    """Measure what the items need; see `thalweg.papers.registry.Reproduction`. A run is a split of each data set."""
-    wanted = PAPERS[PAPER].wanted(items, runs)
-    study = Study({item: _WORK[item] for item in wanted}, workers=workers, progress=progress)
+def reproduce(request: Request) -> list[Outcome]:
+    """Measure what the items need. A run is a split of each data set."""
+    runs, seed, workers = request.runs, request.seed, request.workers
+    study = Study({item: _WORK[item] for item in request.items}, request)
 
     def table_1() -> list[Outcome]:
-        of_table = Table1Study(SETS, splits=runs, workers=workers, progress=study.part("table1"))
+        of_table = Table1Study(SETS, replace(request, progress=study.part("table1")))
         if not of_table.sets:
             raise DataUnavailable(of_table.notes[0].removeprefix("Left out: "))
         return table1.outcomes(of_table)
@@ -65,5 +58,5 @@ def reproduce(
         "compression": lambda: [compression.outcome(runs, workers, study.stage("compression"))],
         "stream": lambda: [stream.outcome(seed, runs, workers, study.stage("stream"))],
     }
-    outcomes = [outcome for item in wanted for outcome in makers[item]()]
+    outcomes = [outcome for item in request.items for outcome in makers[item]()]
     return [replace(outcome, timing=outcome.timing or study.timing()) for outcome in outcomes]

@@ -28,7 +28,7 @@ from thalweg.papers.bounsiar import figures
 from thalweg.papers.bounsiar.printed import PAPER, per_cent, split_error
 from thalweg.papers.bounsiar.study import Densities, Parameters, tune
 from thalweg.papers.registry import Outcome
-from thalweg.papers.workers import run_all, seeds_of_run
+from thalweg.papers.study import run_all, seeds_of_run
 from thalweg.report import style
 from thalweg.streams import DiscAndBow, Split, Waveform
 

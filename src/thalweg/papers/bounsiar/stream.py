@@ -29,7 +29,7 @@ from thalweg.papers.bounsiar.printed import PAPER
 from thalweg.papers.figures import Curve, Panel, draw_progression
 from thalweg.papers.findings import Finding
 from thalweg.papers.registry import Outcome
-from thalweg.papers.workers import run_each, seeds_of_run
+from thalweg.papers.study import run_each, seeds_of_run
 from thalweg.report import tables
 from thalweg.streams import Circling, DriftingGaussians, RotatingCheckerboard
 from thalweg.streams.stream import Rows

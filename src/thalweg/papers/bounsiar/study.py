@@ -31,8 +31,7 @@ from thalweg.learners.kernel_mean.tuning import (
     middle_of_minima,
 )
 from thalweg.papers.bounsiar.printed import TABLE_1
-from thalweg.papers.study import Finished, Progress, Study
-from thalweg.papers.workers import processor_seconds, run_all
+from thalweg.papers.study import Finished, Request, Study, processor_seconds, run_all
 from thalweg.streams import BenchmarkSet, Split, load_benchmark
 
 #: Splits on which the paper chooses its parameters.
@@ -165,7 +164,7 @@ class Measured:
 
 
 class Table1Study(Study):
-    def __init__(self, names: Sequence[str], *, splits: int, workers: int, progress: Progress) -> None:
+    def __init__(self, names: Sequence[str], request: Request) -> None:
         self.sets: dict[str, BenchmarkSet] = {}
         notes = []
         for name in names:
@@ -174,13 +173,12 @@ class Table1Study(Study):
             except DataUnavailable as error:
                 notes.append(f"Left out: {error}")
         work = {
-            stage: share * _work(data, splits)
+            stage: share * _work(data, request.runs)
             for name, data in self.sets.items()
             for stage, share in zip(_stages(name), _SHARES, strict=True)
         }
-        super().__init__(work, workers=workers, progress=progress)
+        super().__init__(work, request)
         self.notes += notes
-        self._splits = splits
 
     def measured(self, name: str) -> Measured:
         return self.once(name, lambda: self._measure(name, self.sets[name]))
@@ -189,7 +187,7 @@ class Table1Study(Study):
         tuning, peer, testing, timing = map(self.stage, _stages(name))
         machines = tuned_machines(data, self.workers, tuning)
         support_vectors = tuned_support_vectors(data, self.workers, peer)
-        numbers = range(min(self._splits, data.n_splits))
+        numbers = range(min(self.runs, data.n_splits))
         tasks = [partial(_errors, data, number, machines, support_vectors) for number in numbers]
         by_split = run_all(tasks, self.workers, testing)
         errors = {model: np.array([each[model] for each in by_split]) for model in by_split[0]}

@@ -23,7 +23,7 @@ from thalweg.papers.karnick2008.data import Blocks
 from thalweg.papers.karnick2008.figures import ENSEMBLE
 from thalweg.papers.karnick2008.study import BAYES, BOARD, WEIGHTINGS, AccuracyStudy
 from thalweg.papers.registry import Outcome
-from thalweg.papers.workers import run_in_processes, seeds_of_run
+from thalweg.papers.study import run_in_processes, seeds_of_run
 from thalweg.report import tables
 from thalweg.streams import Table, load_elec2, load_weather
 

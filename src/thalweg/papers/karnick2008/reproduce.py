@@ -17,7 +17,7 @@ Where comparisons stop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -31,7 +31,7 @@ from thalweg.papers.karnick2008.data import Checkerboard
 from thalweg.papers.karnick2008.figures import ENSEMBLE, SINGLE
 from thalweg.papers.karnick2008.study import BEYOND, BOARD, DATA, FAST_DATA, LEARNERS, SEA, AccuracyStudy
 from thalweg.papers.registry import PAPERS, Outcome
-from thalweg.papers.study import Progress
+from thalweg.papers.study import Request
 from thalweg.report import tables
 
 ITEMS = PAPERS[PAPER].items
@@ -47,28 +47,15 @@ _NOTE = (
 _FAST_NOTE = "The short version: fewer blocks and rows, so the board turns faster and SEA's concepts are shorter."
 
 
-def reproduce(
-    items: Sequence[str],
-    *,
-    runs: int | None = None,
-    seed: int = 0,
-    workers: int = 1,
-    progress: Progress = lambda share, label: None,
-    fast: bool = False,
-) -> list[Outcome]:
-    """Run the experiments behind the items; see `thalweg.papers.registry.Reproduction`.
+def reproduce(request: Request) -> list[Outcome]:
+    """Run the experiments behind the items.
 
     Without ``runs``: 5 with naive Bayes, 3 with the network, 2 with the SVM; of the short version one each.
     """
-    wanted = PAPERS[PAPER].wanted(items, runs)
-    study = AccuracyStudy(
-        wanted,
-        FAST_DATA if fast else DATA,
-        runs=1 if fast and runs is None else runs,
-        seed=seed,
-        workers=workers,
-        progress=progress,
-    )
+    fast = request.fast
+    if fast and not request.runs:
+        request = replace(request, runs=1)
+    study = AccuracyStudy(FAST_DATA if fast else DATA, request)
     makers: Mapping[str, Callable[[], Outcome]] = {
         "fig2": partial(_boards, study),
         "fig3": partial(_curves, "fig3", 3, BOARD, study),
@@ -79,7 +66,7 @@ def reproduce(
         "real": partial(beyond.real, study, fast=fast),
         "time": partial(beyond.timing, study),
     }
-    outcomes = [makers[item]() for item in wanted]
+    outcomes = [makers[item]() for item in request.items]
     return [_noted(outcome, fast, study.timing()) if outcome.findings else outcome for outcome in outcomes]
 
 

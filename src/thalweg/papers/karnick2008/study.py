@@ -15,8 +15,7 @@ from sklearn.svm import SVC
 from thalweg.learners.learn_nse.classifier import LearnNSE
 from thalweg.papers.karnick2008.data import Blocks, Checkerboard, Data, SeaConcepts
 from thalweg.papers.karnick2008.network import GoalNetwork
-from thalweg.papers.study import Progress, Study
-from thalweg.papers.workers import run_in_processes, seeds_of_run
+from thalweg.papers.study import Request, Study, run_in_processes, seeds_of_run
 
 Floats = NDArray[np.float64]
 
@@ -154,7 +153,7 @@ class Job:
         return _SECONDS[self.data, self.learner]
 
 
-def jobs_of(item: str, runs: int | None) -> list[Job]:
+def jobs_of(item: str, runs: int) -> list[Job]:
     learners: list[tuple[str, str, Weighting]] = [
         (data, learner, "age") for data in _data_of(item) for learner in LEARNERS
     ]
@@ -164,7 +163,7 @@ def jobs_of(item: str, runs: int | None) -> list[Job]:
     return [
         Job(data, learner, weighting, run)
         for data, learner, weighting in learners + weightings
-        for run in range(RUNS[learner] if runs is None else runs)
+        for run in range(runs or RUNS[learner])
     ]
 
 
@@ -180,24 +179,15 @@ BEYOND = {"real": 180.0, "time": 20.0}
 class AccuracyStudy(Study):
     """The courses that the items need, all measured when the first is asked for, the longest first."""
 
-    def __init__(
-        self,
-        items: Sequence[str],
-        data: Mapping[str, Data],
-        *,
-        runs: int | None,
-        seed: int,
-        workers: int,
-        progress: Progress,
-    ) -> None:
-        wanted = dict.fromkeys(job for item in items for job in jobs_of(item, runs))
+    def __init__(self, data: Mapping[str, Data], request: Request) -> None:
+        wanted = dict.fromkeys(job for item in request.items for job in jobs_of(item, request.runs))
         self._jobs = sorted(wanted, key=lambda job: -job.seconds)
         work = {
             _RUNS: sum(job.seconds for job in self._jobs),
-            **{item: BEYOND[item] for item in items if item in BEYOND},
+            **{item: BEYOND[item] for item in request.items if item in BEYOND},
         }
-        super().__init__(work, workers=workers, progress=progress)
-        self.data, self.seed = data, seed
+        super().__init__(work, request)
+        self.data = data
 
     def _measure(self) -> dict[Job, AccuracyCurve]:
         tasks = [partial(_course, self.data[job.data], job, self.seed) for job in self._jobs]

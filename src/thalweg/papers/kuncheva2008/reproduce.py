@@ -40,8 +40,7 @@ from thalweg.learners.winnow import BalancedWinnow
 from thalweg.papers.figures import Curve, Panel, draw_progression
 from thalweg.papers.findings import Finding
 from thalweg.papers.kuncheva2008 import figures
-from thalweg.papers.kuncheva2008.protocols import HeldOutTrial, OnePass, OnePassTrial
-from thalweg.papers.kuncheva2008.study import Bench, RateStudy, Stage
+from thalweg.papers.kuncheva2008.study import Bench, HeldOutTrial, OnePass, OnePassTrial, RateStudy, Stage
 from thalweg.papers.kuncheva2008.tables import (
     ELEC2,
     MARK,
@@ -55,7 +54,7 @@ from thalweg.papers.kuncheva2008.tables import (
     layout,
 )
 from thalweg.papers.registry import PAPERS, Outcome
-from thalweg.papers.study import Progress
+from thalweg.papers.study import Request
 from thalweg.papers.trials import Batch, Measured, Model, Trial
 from thalweg.rates import ErrorDriven
 from thalweg.streams import ConceptStream, MovingPlane, Stagger, load_elec2
@@ -139,45 +138,32 @@ _ELEC2_NOTE = (
 )
 
 
-def reproduce(
-    items: Sequence[str],
-    *,
-    runs: int = 100,
-    seed: int = 0,
-    workers: int = 1,
-    progress: Progress = lambda share, label: None,
-) -> list[Outcome]:
-    """Run the experiments behind the items; see `thalweg.papers.registry.Reproduction`. ELEC2 is always passed once."""
-    wanted = PAPERS[PAPER].wanted(items, runs)
-    benches, notes = _benches({data for item in wanted for data in DATA[item]}, runs, seed)
-    stages = [(data, stage) for item in wanted for data in DATA[item] for stage in STAGES[item]]
-    study = RateStudy(
-        benches,
-        [(data, stage) for data, stage in dict.fromkeys(stages) if data in benches],
-        adaptive=ADAPTIVE,
-        workers=workers,
-        progress=progress,
-    )
+def reproduce(request: Request) -> list[Outcome]:
+    """Run the experiments behind the items. ELEC2 is always passed once."""
+    benches, notes = _benches({data for item in request.items for data in DATA[item]}, request)
+    stages = [(data, stage) for item in request.items for data in DATA[item] for stage in STAGES[item]]
+    stages = [(data, stage) for data, stage in dict.fromkeys(stages) if data in benches]
+    study = RateStudy(benches, stages, request, adaptive=ADAPTIVE)
     makers: Mapping[str, Callable[[RateStudy], Outcome]] = {
         "table1": partial(_table, "table1", "Table 1. Error at the best fixed rate", "final", TABLE_1),
         "table2": partial(_table, "table2", "Table 2. Error with the adaptive rate", "adaptive", TABLE_2),
         "fig1": _fig1,
-        "fig2": lambda _: _fig2(seed),
+        "fig2": _fig2,
         "fig3": _fig3,
     }
-    outcomes = [makers[item](study) for item in wanted]
+    outcomes = [makers[item](study) for item in request.items]
     return [replace(outcome, notes=(*outcome.notes, *notes)) for outcome in outcomes]
 
 
-def _benches(needed: Collection[str], runs: int, seed: int) -> tuple[dict[str, Bench], tuple[str, ...]]:
+def _benches(needed: Collection[str], request: Request) -> tuple[dict[str, Bench], tuple[str, ...]]:
     """The benches, and a line about data that cannot be had."""
     notes: tuple[str, ...] = ()
     trials: dict[str, Trial] = {
-        name: HeldOutTrial(stream, seed, runs) for name, stream in GENERATED.items() if name in needed
+        name: HeldOutTrial(stream, request.seed, request.runs) for name, stream in GENERATED.items() if name in needed
     }
     if ELEC2 in needed:
         try:
-            trials[ELEC2] = OnePassTrial(load_elec2(), seed, block=ROWS_A_WEEK, window=4 * ROWS_A_WEEK)
+            trials[ELEC2] = OnePassTrial(load_elec2(), request.seed, block=ROWS_A_WEEK, window=4 * ROWS_A_WEEK)
         except DataUnavailable as error:
             notes = (f"Left out: {error}",)
     printed_rates: dict[str, dict[str, float]] = {name: {} for name in trials}
@@ -278,8 +264,8 @@ def _fig1(study: RateStudy) -> Outcome:
     )
 
 
-def _fig2(seed: int) -> Outcome:
-    stream = MovingPlane(seed=seed)
+def _fig2(study: RateStudy) -> Outcome:
+    stream = MovingPlane(seed=study.seed)
     shots = []
     for degrees in SNAPSHOT_DEGREES:
         X, y = stream.concept(degrees).draw(SNAPSHOT_POINTS)

@@ -3,7 +3,7 @@
 The paper's tables and figures, with its printed numbers as data. In each of four situations, O-LDC at five rates
 predicts with its class means as they are and with their forecasts from four windows; `TrendForecast` with an automatic
 window is measured beside them, and so is the Bayes error. Figures 1 to 3 explain and need no runs: they are in
-`thalweg.papers.schnackenberg2018.sketches`.
+`thalweg.papers.schnackenberg2018.figures`.
 
 Where we depart
 ---------------
@@ -35,8 +35,8 @@ from thalweg.learners.trend_forecast import TrendForecast
 from thalweg.papers.figures import Curve, Panel
 from thalweg.papers.findings import Finding
 from thalweg.papers.registry import PAPERS, Outcome
-from thalweg.papers.schnackenberg2018 import figures, sketches
-from thalweg.papers.schnackenberg2018.printed import (
+from thalweg.papers.schnackenberg2018 import figures
+from thalweg.papers.schnackenberg2018.protocol import (
     CIRCULAR,
     CROSSING,
     PASSING,
@@ -44,10 +44,11 @@ from thalweg.papers.schnackenberg2018.printed import (
     SUDDEN,
     WINDOWS,
     CurveSummary,
+    NextStep,
+    NextStepTrial,
     Printout,
 )
-from thalweg.papers.schnackenberg2018.protocol import NextStep, NextStepTrial
-from thalweg.papers.study import Progress, Study
+from thalweg.papers.study import Request, Study
 from thalweg.papers.trials import Batch, Candidate, Model
 from thalweg.report import tables
 from thalweg.streams import DriftingGaussians
@@ -122,10 +123,14 @@ _NOTES = (
 
 
 class SituationStudy(Study):
-    def __init__(self, situations: Sequence[str], *, runs: int, seed: int, workers: int, progress: Progress) -> None:
-        self._trials = {name: NextStepTrial(SITUATIONS[name].stream, seed, runs) for name in situations}
-        work = {SITUATIONS[name].name: trial.work for name, trial in self._trials.items()}
-        super().__init__(work, workers=workers, progress=progress)
+    def __init__(self, request: Request) -> None:
+        needed = {TABLES.get(item, CURVES.get(item)) for item in request.items}
+        self._trials = {
+            name: NextStepTrial(situation.stream, request.seed, request.runs)
+            for name, situation in SITUATIONS.items()
+            if name in needed
+        }
+        super().__init__({SITUATIONS[name].name: trial.work for name, trial in self._trials.items()}, request)
         self._seconds = 0.0
 
     def batch(self, name: str) -> Batch[NextStep]:
@@ -151,32 +156,21 @@ class SituationStudy(Study):
         )
 
 
-def reproduce(
-    items: Sequence[str],
-    *,
-    runs: int = 100,
-    seed: int = 0,
-    workers: int = 1,
-    progress: Progress = lambda share, label: None,
-) -> list[Outcome]:
-    """Run the experiments behind the items; see `thalweg.papers.registry.Reproduction`."""
-    wanted = PAPERS[PAPER].wanted(items, runs)
-    needed = {TABLES.get(item, CURVES.get(item)) for item in wanted}
-    study = SituationStudy(
-        [name for name in SITUATIONS if name in needed], runs=runs, seed=seed, workers=workers, progress=progress
-    )
+def reproduce(request: Request) -> list[Outcome]:
+    """Run the experiments behind the items."""
+    study = SituationStudy(request)
     makers: Mapping[str, Callable[[], Outcome]] = {
         **{item: partial(_table, item, name, study) for item, name in TABLES.items()},
         **{item: partial(_curves, item, name, study) for item, name in CURVES.items()},
-        "fig1": lambda: _sketch("fig1", "Figure 1. A linear shift of a class mean", sketches.shift),
-        "fig2": lambda: _sketch("fig2", "Figure 2. Shifted times", partial(sketches.shifted_times, seed)),
+        "fig1": lambda: _sketch("fig1", "Figure 1. A linear shift of a class mean", figures.shift),
+        "fig2": lambda: _sketch("fig2", "Figure 2. Shifted times", partial(figures.shifted_times, request.seed)),
         "fig3": lambda: _sketch(
             "fig3",
             "Figure 3. The four situations",
-            partial(sketches.situations, {each.name: each.stream for each in SITUATIONS.values()}),
+            partial(figures.situations, {each.name: each.stream for each in SITUATIONS.values()}),
         ),
     }
-    outcomes = [makers[item]() for item in wanted]
+    outcomes = [makers[item]() for item in request.items]
     return [replace(outcome, timing=study.timing() if outcome.findings else "") for outcome in outcomes]
 
 

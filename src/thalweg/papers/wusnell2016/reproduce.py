@@ -17,8 +17,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from thalweg.papers.registry import PAPERS, Outcome
-from thalweg.papers.study import Progress, Study
-from thalweg.papers.workers import run_all, seeds_of_run
+from thalweg.papers.study import Request, Study, run_all, seeds_of_run
 from thalweg.papers.wusnell2016 import digits, facts, figures, kernels
 from thalweg.papers.wusnell2016 import simulations as simulated
 from thalweg.papers.wusnell2016.simulations import CENTRE, ROWS
@@ -44,10 +43,9 @@ TIMES = np.arange(1, ROWS + 1)
 
 
 class SimulationStudy(Study):
-    def __init__(self, items: Sequence[str], *, runs: int, seed: int, workers: int, progress: Progress) -> None:
-        stages = (stage for item in items for stage in _NEEDS.get(item, ()))
-        super().__init__(dict.fromkeys(stages, 1.0), workers=workers, progress=progress)
-        self.runs, self.seed = runs, seed
+    def __init__(self, request: Request) -> None:
+        stages = (stage for item in request.items for stage in _NEEDS.get(item, ()))
+        super().__init__(dict.fromkeys(stages, 1.0), request)
 
     def curves(self, name: str) -> simulated.Curves:
         """Runs by rows of one simulation, by quantity and learner."""
@@ -59,17 +57,9 @@ class SimulationStudy(Study):
         return {key: np.array([run[key] for run in runs]) for key in runs[0]}
 
 
-def reproduce(
-    items: Sequence[str],
-    *,
-    runs: int = 100,
-    seed: int = 0,
-    workers: int = 1,
-    progress: Progress = lambda share, label: None,
-) -> list[Outcome]:
-    """Run the simulations behind the items; see `thalweg.papers.registry.Reproduction`."""
-    wanted = PAPERS[PAPER].wanted(items, runs)
-    study = SimulationStudy(wanted, runs=runs, seed=seed, workers=workers, progress=progress)
+def reproduce(request: Request) -> list[Outcome]:
+    """Run the simulations behind the items."""
+    study = SimulationStudy(request)
     makers: Mapping[str, Callable[[SimulationStudy], Outcome]] = {
         "facts": _facts,
         "fig1": _distance_figure,
@@ -81,7 +71,7 @@ def reproduce(
         "digits": lambda study: digits.outcome(PAPER, study.runs, study.seed, study.stage("Digits")),
         "kernel": lambda study: kernels.outcome(PAPER, study.runs, study.seed, study.stage("Kernel")),
     }
-    return [makers[item](study) for item in wanted]
+    return [makers[item](study) for item in request.items]
 
 
 def _facts(study: SimulationStudy) -> Outcome:

@@ -14,7 +14,7 @@ from thalweg.tables.columns.category import MOST_CATEGORIES, NamesColumn
 from thalweg.tables.columns.column import Column, Floats, invalid
 from thalweg.tables.columns.head import HASH_BITS, USUAL_RATES, ColumnHead
 from thalweg.tables.columns.sparse import SparseColumn
-from thalweg.text.ngrams import CSR
+from thalweg.text.hashing import CSR
 from thalweg.text.strings import strings_of
 
 #: Cells that the categories of a wide column are hashed into.
