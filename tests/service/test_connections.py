@@ -169,7 +169,7 @@ def test_objects_are_counted_before_they_are_made(body, common):
 
 def test_large_bodies_are_unpacked_in_a_thread_and_a_few_at_a_time():
     def request(size: int) -> Request:
-        return Request({}, {}, {}, "", b" " * size, b"")
+        return Request({}, "", b" " * size, b"")
 
     async def unpack() -> None:
         assert await request(1000).apart(threading.get_ident) == threading.get_ident()

@@ -37,8 +37,8 @@ def numbers(common: Server) -> Server:
 REFUSED = {
     "no JSON": (422, b"{", "the body is not JSON"),
     "no object": (422, b"[]", "must be an object of JSON"),
-    "no rows": (422, {}, "either a row or rows"),
-    "both": (422, {"row": ROW, "rows": [ROW]}, "either a row or rows"),
+    "no rows": (422, {}, "one of row, rows"),
+    "both": (422, {"row": ROW, "rows": [ROW]}, "one of row, rows"),
     "empty": (422, {"rows": []}, "1 to 100000 rows, got 0"),
     "rows that are none": (422, {"rows": 3}, "rows must be a list"),
     "a row that is none": (422, {"rows": [ROW, 3]}, "row 1: it must be an object"),

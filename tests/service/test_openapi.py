@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import re
+from pathlib import Path
 
 import pytest
 
 from tests.service.rows import SCHEMA, stream
-from thalweg.service.http.openapi import description
+from thalweg.client.requests import Calls
+from thalweg.service.http.openapi import ROUTES, description
 
 jsonschema = pytest.importorskip("jsonschema")
 DESCRIBED = description(1000)
@@ -29,6 +32,24 @@ def test_the_service_tells_its_own_description(client):
     told = client.get("/openapi.json")
     assert told == description(100_000)
     assert told["openapi"].startswith("3.1")
+
+
+def test_every_request_has_a_sentence_and_a_method_of_the_client():
+    assert all(each.summary.endswith(".") for each in ROUTES)
+    requests = {each.name for each in ROUTES if each.path.startswith("/v1")}
+    methods = {name for name in vars(Calls) if not name.startswith("_")}
+    assert methods - requests == {"predict_one"}
+    assert requests <= methods
+    assert len(requests) > 20
+
+
+def test_the_table_of_requests_has_each_once(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "docs" / "hooks"))
+    endpoints = importlib.import_module("endpoints")
+    page = (Path(__file__).parents[2] / "docs" / "api" / "http.md").read_text("utf-8")
+    written = re.findall(r"^\| `(\w+) (\S+)` \|", endpoints.on_page_markdown(page), re.MULTILINE)
+    described = [(method.upper(), path) for path, methods in DESCRIBED["paths"].items() for method in methods]
+    assert sorted(written) == sorted(described)
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), list(operations()))

@@ -18,9 +18,10 @@ ROWS, LABELS = stream(80)
 WHOLE = [row for row in ROWS if None not in row.values()]
 
 
-def caught_up(primary, replica, name="river"):
-    """Once the replica has read and learned as much as there is."""
+def caught_up(primary, replica, name="river", ship=lambda: None):
+    """Once the replica has read and learned as much as there is, where need be after it was shipped."""
     primary.label([("nobody", "nothing")], model=name)
+    ship()
     wanted = described(primary, name)
     wait_until(lambda: described(replica, name) == wanted)
 
@@ -30,15 +31,15 @@ def described(client, name):
     return {key: value for key, value in client.get(f"/v1/models/{name}").items() if key != "schema"}
 
 
-def agree(primary, replica, name="river"):
-    caught_up(primary, replica, name)
+def agree(primary, replica, name="river", ship=lambda: None):
+    caught_up(primary, replica, name, ship)
     waiting = described(replica, name)["waiting"]
     own = replica.post("/v1/predict", {"rows": WHOLE[:20], "model": name})
     assert own["recorded"] is False
     told = primary.predict(WHOLE[:20], model=name)
     for mine, its in zip(own["predictions"], told, strict=True):
         assert (mine["prediction"], mine["probabilities"]) == (its["prediction"], its["probabilities"])
-    caught_up(primary, replica, name)
+    caught_up(primary, replica, name, ship)
     assert described(replica, name)["waiting"] == waiting + 20  # the rows of the service, and none of its own
 
 
@@ -100,12 +101,10 @@ def test_a_replica_follows_a_file_that_is_shipped(start, tmp_path):
     assert following.client().call("POST", "/v1/predict", {"rows": WHOLE[:1], "model": "river"})[0] == 401
     for begin in (0, 20):
         teach(primary, WHOLE[begin : begin + 20], LABELS[begin : begin + 20])
-        ship()
-        agree(primary, reader)
+        agree(primary, reader, ship=ship)
     earlier = (shipped / "journal.sqlite3").read_bytes()
     teach(primary, WHOLE[40:60], LABELS[40:60])
-    ship()
-    agree(primary, reader)
+    agree(primary, reader, ship=ship)
     before = reader.get("/readyz")["seq"]
     (tmp_path / "copy.sqlite3").write_bytes(earlier)
     os.replace(tmp_path / "copy.sqlite3", shipped / "journal.sqlite3")  # an older one than before

@@ -11,7 +11,7 @@ numbers differently. msgspec writes and reads the responses.
 from __future__ import annotations
 
 import threading
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from thalweg.errors import MissingExtra
 
@@ -84,6 +84,11 @@ Row = Annotated[
 ]
 LabelValue = Annotated[Any, json_schema(anyOf=[_TEXT, {"type": "number"}, {"type": "boolean"}])]
 ModelName = Annotated[Name, field_rule("the model must be a name")]
+#: As many as one request may have, which is an option of a service.
+MOST_ROWS = "rows of a request"
+RowIds = Annotated[
+    list[str], field_rule("ids must be a list", "id {}: it must be text", minItems=1, maxItems=MOST_ROWS)
+]
 
 
 # ---------------------------------------------------------------------- requests
@@ -92,13 +97,17 @@ ModelName = Annotated[Name, field_rule("the model must be a name")]
 class RequestBody(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The body of a request. The ``rule`` of a field is the sentence that refuses a value of another type."""
 
+    #: Fields of which a body has one.
+    one_of: ClassVar[tuple[str, ...]] = ()
+
 
 class PredictRequest(RequestBody, frozen=True):
     """Rows to predict: either one or several."""
 
+    one_of = ("row", "rows")
     model: ModelName = DEFAULT_MODEL
     row: Row | UnsetType = UNSET
-    rows: Annotated[list[Row] | UnsetType, field_rule("rows must be a list", minItems=1)] = UNSET
+    rows: Annotated[list[Row] | UnsetType, field_rule("rows must be a list", minItems=1, maxItems=MOST_ROWS)] = UNSET
 
 
 class RowLabel(RequestBody, frozen=True):
@@ -117,6 +126,7 @@ class LabelRequest(RequestBody, frozen=True):
             "labels must be a list",
             "label {}: it must be an object with an id, which is text, and a label",
             minItems=1,
+            maxItems=MOST_ROWS,
         ),
     ]
     model: ModelName = DEFAULT_MODEL
@@ -126,13 +136,13 @@ class LabelRequest(RequestBody, frozen=True):
 class VoidRequest(RequestBody, frozen=True):
     """Rows to be withdrawn, by their ids."""
 
-    ids: Annotated[list[str], field_rule("ids must be a list", "id {}: it must be text", minItems=1)]
+    ids: RowIds
 
 
 class EraseRequest(RequestBody, frozen=True):
     """Rows to be erased, by their ids."""
 
-    ids: Annotated[list[str], field_rule("ids must be a list", "id {}: it must be text", minItems=1)]
+    ids: RowIds
 
 
 class Parameters(RequestBody, frozen=True):

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from thalweg.service.http.exchange import WRITE_WHOLE
+from thalweg.service.http.endpoint import WRITE_WHOLE
 
 _LOG = logging.getLogger("thalweg.service")
 _REQUEST: ContextVar[str | None] = ContextVar("request", default=None)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -61,43 +62,49 @@ def _field(head: bytes, table: int, number: int) -> int | None:
     return table + offset if offset else None
 
 
-def read(body: bytes, limits: Limits) -> Any:
-    """The table of a stream; every buffer is looked at before it is used."""
-    pa = _pyarrow()
-    batches = []
-    rows = 0
-    try:
-        if any(is_packed(message.metadata.to_pybytes()) for message in pa.ipc.MessageReader.open_stream(body)):
-            raise Refused(415, "a stream of Arrow must not be compressed: how large it becomes cannot be known before")
-        with pa.ipc.open_stream(body) as stream:
-            schema = stream.schema
-            if len(set(schema.names)) < len(schema.names):
-                raise Refused(422, "the table has two columns of the same name")
-            for batch in stream:
-                batch.validate(full=True)
-                rows += batch.num_rows
-                if rows > limits.rows:
-                    raise Refused(413, f"a request may have at most {limits.rows} rows")
-                batches.append(batch)
-        return pa.Table.from_batches(batches, schema)
-    except (pa.ArrowException, ValueError, TypeError, OSError, EOFError, KeyError, IndexError) as error:
-        raise Refused(422, f"the body is not a stream of Arrow: {' '.join(str(error).split())}") from error
+@dataclass(frozen=True, slots=True)
+class ArrowTable:
+    """Rows or labels as a table of pyarrow, whose every buffer was looked at before it is used."""
 
+    table: Any
 
-def read_labels(body: bytes, limits: Limits) -> list[tuple[str, Any]]:
-    pa = _pyarrow()
-    table = read(body, limits)
-    if sorted(table.column_names) != ["id", "label"]:
-        raise Refused(422, "the columns must be id and label")
-    if not (pa.types.is_string(table["id"].type) or pa.types.is_large_string(table["id"].type)):
-        raise Refused(422, "the ids must be text")
-    ids, labels = table["id"].to_pylist(), table["label"].to_pylist()
-    if None in ids:
-        raise Refused(422, f"label {ids.index(None)}: it has no id")
-    for at, value in enumerate(labels):
-        if not isinstance(value, str | int | float):
-            raise Refused(422, f"label {at}: it must be a text, a number, true or false")
-    return list(zip(ids, labels, strict=True))
+    @classmethod
+    def read(cls, body: bytes, limits: Limits) -> Self:
+        """The table of a stream."""
+        pa = _pyarrow()
+        batches = []
+        rows = 0
+        try:
+            if any(is_packed(message.metadata.to_pybytes()) for message in pa.ipc.MessageReader.open_stream(body)):
+                raise Refused(415, "a stream of Arrow must not be compressed: its size cannot be known before")
+            with pa.ipc.open_stream(body) as stream:
+                schema = stream.schema
+                if len(set(schema.names)) < len(schema.names):
+                    raise Refused(422, "the table has two columns of the same name")
+                for batch in stream:
+                    batch.validate(full=True)
+                    rows += batch.num_rows
+                    if rows > limits.rows:
+                        raise Refused(413, f"a request may have at most {limits.rows} rows")
+                    batches.append(batch)
+            return cls(pa.Table.from_batches(batches, schema))
+        except (pa.ArrowException, ValueError, TypeError, OSError, EOFError, KeyError, IndexError) as error:
+            raise Refused(422, f"the body is not a stream of Arrow: {' '.join(str(error).split())}") from error
+
+    def labels(self) -> list[tuple[str, Any]]:
+        """The rows as ids and labels; `Refused` where they are not."""
+        pa, table = _pyarrow(), self.table
+        if sorted(table.column_names) != ["id", "label"]:
+            raise Refused(422, "the columns must be id and label")
+        if not (pa.types.is_string(table["id"].type) or pa.types.is_large_string(table["id"].type)):
+            raise Refused(422, "the ids must be text")
+        ids, labels = table["id"].to_pylist(), table["label"].to_pylist()
+        if None in ids:
+            raise Refused(422, f"label {ids.index(None)}: it has no id")
+        for at, value in enumerate(labels):
+            if not isinstance(value, str | int | float):
+                raise Refused(422, f"label {at}: it must be a text, a number, true or false")
+        return list(zip(ids, labels, strict=True))
 
 
 def predicted(command: Predict) -> HttpResponse:

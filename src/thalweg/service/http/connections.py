@@ -17,7 +17,8 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from thalweg.client.protocol import JSON, ErrorBody
 from thalweg.service.commands import Refused
-from thalweg.service.http.exchange import WHOLE_BODY, WRITE_WHOLE, encode
+from thalweg.service.http.endpoint import WHOLE_BODY, WRITE_WHOLE
+from thalweg.service.http.exchange import encode
 from thalweg.service.options import ConnectionLimits, Network, is_among
 
 #: Descriptors for the journal, streams and everything else that is no client.

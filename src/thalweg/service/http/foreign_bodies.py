@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, UnsetType
 
-from thalweg.client.protocol import Name, RequestBody, field_rule
+from thalweg.client.protocol import Name, RequestBody, ResponseBody, field_rule
 
 Shape = list[int]
 
@@ -51,7 +51,7 @@ class InferRequest(RequestBody, frozen=True, forbid_unknown_fields=False):
     parameters: Annotated[dict[str, Any] | None, field_rule("parameters must be an object")] = None
 
 
-class OutputTensor(Struct, frozen=True, omit_defaults=True):
+class OutputTensor(ResponseBody, frozen=True, omit_defaults=True):
     """What is predicted for each row."""
 
     name: str
@@ -61,7 +61,7 @@ class OutputTensor(Struct, frozen=True, omit_defaults=True):
     parameters: dict[str, Any] | UnsetType = UNSET
 
 
-class InferResponse(Struct, frozen=True, omit_defaults=True):
+class InferResponse(ResponseBody, frozen=True, omit_defaults=True):
     """The predictions for the rows of a request, in their order."""
 
     model_name: Name
@@ -70,7 +70,7 @@ class InferResponse(Struct, frozen=True, omit_defaults=True):
     id: str | UnsetType = UNSET
 
 
-class TensorDescription(Struct, frozen=True):
+class TensorDescription(ResponseBody, frozen=True):
     """A tensor of a model; its first dimension is that of the rows."""
 
     name: str
@@ -78,7 +78,7 @@ class TensorDescription(Struct, frozen=True):
     shape: Shape
 
 
-class InferModel(Struct, frozen=True):
+class InferModel(ResponseBody, frozen=True):
     """A model of the Open Inference Protocol."""
 
     name: Name
@@ -88,7 +88,7 @@ class InferModel(Struct, frozen=True):
     outputs: list[TensorDescription]
 
 
-class InferServer(Struct, frozen=True):
+class InferServer(ResponseBody, frozen=True):
     """The service, for the Open Inference Protocol."""
 
     name: str
@@ -96,13 +96,13 @@ class InferServer(Struct, frozen=True):
     extensions: list[str]
 
 
-class InferLive(Struct, frozen=True):
+class InferLive(ResponseBody, frozen=True):
     """Whether the process answers."""
 
     live: bool
 
 
-class InferReady(Struct, frozen=True):
+class InferReady(ResponseBody, frozen=True):
     """Whether the service, or a model, can be asked."""
 
     ready: bool
@@ -118,6 +118,7 @@ class SplitFrame(RequestBody, frozen=True, forbid_unknown_fields=False):
 class Invocation(RequestBody, frozen=True, forbid_unknown_fields=False):
     """Rows to predict, in one of the four forms that MLflow has."""
 
+    one_of = ("dataframe_split", "dataframe_records", "instances", "inputs")
     dataframe_split: Annotated[
         SplitFrame | UnsetType, field_rule("dataframe_split must be an object with columns and data, a list of rows")
     ] = UNSET
@@ -137,7 +138,7 @@ class Invocation(RequestBody, frozen=True, forbid_unknown_fields=False):
     ] = None
 
 
-class InvocationResponse(Struct, frozen=True):
+class InvocationResponse(ResponseBody, frozen=True):
     """What is predicted for each row, and the ids under which labels can be given."""
 
     predictions: list[str | float | None]

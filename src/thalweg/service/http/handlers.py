@@ -1,4 +1,4 @@
-"""The requests that do the work: ``/v1/predict``, ``/v1/label`` and ``/v1/models``."""
+"""The requests of our own protocol: ``/v1/predict``, ``/v1/label`` and ``/v1/models``."""
 
 from __future__ import annotations
 
@@ -6,318 +6,324 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
-from thalweg.client import history_responses, model_responses, protocol
-from thalweg.client.protocol import ARROW, BYTES, DEFAULT_MODEL, EVENTS, JSON
-from thalweg.service.commands import Decide, Erase, HttpResponse, Key, Label, Predict, Refused, Void
+from thalweg.client import column_responses, history_responses, model_responses, protocol
+from thalweg.client.protocol import BYTES, DEFAULT_MODEL, EVENTS, JSON, field_rule
+from thalweg.service.commands import Decide, Erase, HttpResponse, Label, Predict, Refused, Void
 from thalweg.service.explaining import Explanation
 from thalweg.service.http import arrow
-from thalweg.service.http.exchange import EventStream, Handler, Request, as_json, done_once, encode
-from thalweg.service.http.unnamed_rows import require_row_count
-from thalweg.service.journal.records import Kind, LabelValue
+from thalweg.service.http.arrow import ArrowTable
+from thalweg.service.http.exchange import EventStream, Once, Request, encode
+from thalweg.service.http.routes import get, post, put
+from thalweg.service.journal.records import LabelValue
 from thalweg.service.service import Service
 
 #: Rows beyond which a response takes its time.
 _MANY = 1000
+_IDS = {"ids": ["12-0"]}
+_OF_ARROW = "Of a body of Arrow, which model is asked."
 
 
-async def predict(service: Service, request: Request) -> HttpResponse:
-    """Rows of JSON, or a stream of Arrow."""
-    asked = request.asked_once("explain", "false")
-    if asked not in ("true", "false", "1", "0"):
-        raise Refused(422, "explain must be true or false")
-    explains = asked in ("true", "1")
-    written: Callable[[Predict], HttpResponse]
-    if request.media == ARROW:
-        if explains:
+class PredictQuery(Struct, frozen=True):
+    model: Annotated[str, Meta(description=_OF_ARROW)] = DEFAULT_MODEL
+    explain: Annotated[
+        bool,
+        field_rule(
+            "explain must be true or false", description="Of a body of JSON: whether to explain each prediction."
+        ),
+    ] = False
+
+
+@post(
+    "/v1/predict",
+    "learn",
+    example={"rows": [{"load": 1.5, "day": "mon"}, {"load": 2.5, "day": None}]},
+    predicts=True,
+)
+async def predict(
+    service: Service, request: Request, query: PredictQuery, body: protocol.PredictRequest | ArrowTable
+) -> Once[protocol.PredictResponse | ArrowTable]:
+    """Predict rows. Each gets an id, by which its label can be sent later."""
+    written: Callable[[Predict], protocol.PredictResponse | HttpResponse]
+    rows: Any
+    if isinstance(body, ArrowTable):
+        if query.explain:
             raise Refused(415, f"rows to be explained must be {JSON}")
-        name = request.asked_once("model", DEFAULT_MODEL)
-        rows = await asyncio.to_thread(arrow.read, request.body, service.limits)
-        written = arrow.predicted
+        name, rows, written = query.model, body.table, arrow.predicted
     else:
-        name, rows = await request.apart(_rows, request, service)
-        written = _predicted
-    require_row_count(service, len(rows))
-    request.rows, state = len(rows), None
-    if explains:
+        name, rows, written = body.model, await request.apart(_rows, body), _predicted
+    request.count(len(rows), "rows", service.limits)
+    state = None
+    if query.explain:
         state, explained = await service.explain(name, rows)
         written = partial(_explained, explained)
-
-    async def act(key: Key | None) -> Predict:
-        return await service.predict(name, rows, key, state, must_record=False)
-
-    return await done_once(service, request, act, written, at_length=len(rows) > _MANY)
+    act = partial(service.predict, name, rows, state=state, must_record=False)
+    return Once(act, written, at_length=len(rows) > _MANY)
 
 
-def _rows(request: Request, service: Service) -> tuple[str, list[dict[str, Any]]]:
-    """The model that is asked, and the rows."""
-    given = request.decoded(protocol.PredictRequest, service.limits)
-    if (given.row is UNSET) == (given.rows is UNSET):
-        raise Refused(422, "there must be either a row or rows")
-    rows: list[Any] = [given.row] if given.rows is UNSET else given.rows
+def _rows(body: protocol.PredictRequest) -> list[dict[str, Any]]:
+    rows: list[Any] = [body.row] if body.rows is UNSET else body.rows
     for at, row in enumerate(rows):
         if not isinstance(row, dict):
             raise Refused(422, f"row {at}: it must be an object of columns and values")
-    return given.model, rows
+    return rows
 
 
-def _predicted(command: Predict) -> HttpResponse:
+def _predicted(command: Predict) -> protocol.PredictResponse:
     predictions = command.response.predictions(command.seq)
-    return as_json(protocol.PredictResponse(command.model, command.body.version, predictions, command.recorded))
+    return protocol.PredictResponse(command.model, command.body.version, predictions, command.recorded)
 
 
-def _explained(explained: Sequence[Explanation], command: Predict) -> HttpResponse:
+def _explained(explained: Sequence[Explanation], command: Predict) -> protocol.PredictResponse:
+    found = _predicted(command)
     predictions = [
         replace(row, contributions=each.contributions, base=each.base, score=each.score)
-        for row, each in zip(command.response.predictions(command.seq), explained, strict=True)
+        for row, each in zip(found.predictions, explained, strict=True)
     ]
-    return as_json(protocol.PredictResponse(command.model, command.body.version, predictions, command.recorded))
+    return replace(found, predictions=predictions)
 
 
-async def label(service: Service, request: Request) -> HttpResponse:
-    """Labels of JSON, or a stream of Arrow."""
-    name, revise, labels = await request.apart(_labels, request, service)
-    request.rows = len(labels)
-
-    async def act(key: Key | None) -> Label:
-        return await service.label(name, labels, revise, key)
-
-    return await done_once(service, request, act, _labelled)
+class LabelQuery(Struct, frozen=True):
+    model: Annotated[str, Meta(description=_OF_ARROW)] = DEFAULT_MODEL
+    revise: Annotated[bool, field_rule("revise must be true or false", description="Of a body of Arrow.")] = False
 
 
-def _labels(request: Request, service: Service) -> tuple[str, bool, list[tuple[str, LabelValue]]]:
-    """The model, whether labels may replace others, and the labels by row."""
-    if request.media == ARROW:
-        name = request.asked_once("model", DEFAULT_MODEL)
-        asked = request.asked_once("revise", "false")
-        if asked not in ("true", "false"):
-            raise Refused(422, "revise must be true or false")
-        revise = asked == "true"
-        given = arrow.read_labels(request.body, service.limits)
-    else:
-        body = request.decoded(protocol.LabelRequest, service.limits)
-        name, revise = body.model, body.revise
-        given = [(each.id, each.label) for each in body.labels]
-    if not 0 < len(given) <= service.limits.rows:
-        raise Refused(413 if given else 422, f"a request must have 1 to {service.limits.rows} labels, got {len(given)}")
-    return name, revise, [(row, service.read_label(name, value, at)) for at, (row, value) in enumerate(given)]
+@post("/v1/label", "learn", example={"labels": [{"id": "12-0", "label": "up"}]}, waits=True)
+async def label(
+    service: Service, request: Request, query: LabelQuery, body: protocol.LabelRequest | ArrowTable
+) -> Once[protocol.Receipt]:
+    """Send the labels of rows, by their ids, in any order and at any time."""
+    asked = query if isinstance(body, ArrowTable) else body
+    labels = await request.apart(_labels, service, request, asked.model, body)
+    return Once(partial(service.label, asked.model, labels, asked.revise), _labelled)
 
 
-def _labelled(command: Label) -> HttpResponse:
+def _labels(
+    service: Service, request: Request, name: str, body: protocol.LabelRequest | ArrowTable
+) -> list[tuple[str, LabelValue]]:
+    """The labels by row, as the model takes them."""
+    given = body.labels() if isinstance(body, ArrowTable) else [(each.id, each.label) for each in body.labels]
+    request.count(len(given), "labels", service.limits)
+    return [(row, service.read_label(name, value, at)) for at, (row, value) in enumerate(given)]
+
+
+def _labelled(command: Label) -> protocol.Receipt:
     found = command.outcome
     assert found is not None
-    return as_json(
-        protocol.Receipt(
-            command.model,
-            command.seq,
-            len(found.learned),
-            len(found.revised),
-            found.repeated,
-            command.replayed,
-            tuple(found.unknown),
-            tuple(found.expired),
-            tuple(found.conflicts),
-            tuple(found.new_labels),
-        )
+    return protocol.Receipt(
+        command.model,
+        command.seq,
+        len(found.learned),
+        len(found.revised),
+        found.repeated,
+        command.replayed,
+        tuple(found.unknown),
+        tuple(found.expired),
+        tuple(found.conflicts),
+        tuple(found.new_labels),
     )
 
 
-async def _ids(
-    service: Service, request: Request, kind: type[protocol.VoidRequest | protocol.EraseRequest]
-) -> list[str]:
-    ids = (await request.apart(lambda: request.decoded(kind, service.limits))).ids
-    if not 0 < len(ids) <= service.limits.rows:
-        raise Refused(413 if ids else 422, f"a request must have 1 to {service.limits.rows} ids, got {len(ids)}")
-    request.rows = len(ids)
-    return ids
+@post("/v1/models/{name}/void", "learn", example=_IDS, waits=True)
+async def void(service: Service, request: Request, name: str, body: protocol.VoidRequest) -> Once[protocol.VoidReceipt]:
+    """Withdraw rows: the model ends as if their labels had never come, and later ones are refused."""
+    request.count(len(body.ids), "ids", service.limits)
+    return Once(partial(service.void, name, body.ids), _voided)
 
 
-async def void(service: Service, request: Request) -> HttpResponse:
-    """Rows by their ids."""
-    name, ids = request.path["name"], await _ids(service, request, protocol.VoidRequest)
-
-    async def act(key: Key | None) -> Void:
-        return await service.void(name, ids, key)
-
-    return await done_once(service, request, act, _voided)
-
-
-def _voided(command: Void) -> HttpResponse:
+def _voided(command: Void) -> protocol.VoidReceipt:
     found = command.outcome
     assert found is not None
     counts = len(found.voided), found.repeated, command.replayed
-    ids = tuple(found.unknown), tuple(found.expired)
-    return as_json(protocol.VoidReceipt(command.model, command.seq, *counts, *ids))
+    return protocol.VoidReceipt(command.model, command.seq, *counts, tuple(found.unknown), tuple(found.expired))
 
 
-async def erase(service: Service, request: Request) -> HttpResponse:
-    """Rows by their ids."""
-    name, ids = request.path["name"], await _ids(service, request, protocol.EraseRequest)
+@post("/v1/models/{name}/erase", "admin", example=_IDS)
+async def erase(
+    service: Service, request: Request, name: str, body: protocol.EraseRequest
+) -> Once[protocol.EraseReceipt]:
+    """Erase the values and labels of rows from the journal. The model stays as it is, a replay from before leaves the
+    rows out, and later labels are refused.
+    """
+    request.count(len(body.ids), "ids", service.limits)
+    return Once(partial(service.erase, name, body.ids), _erased)
 
-    async def act(key: Key | None) -> Erase:
-        return await service.erase(name, ids, key)
 
-    return await done_once(service, request, act, _erased)
-
-
-def _erased(command: Erase) -> HttpResponse:
+def _erased(command: Erase) -> protocol.EraseReceipt:
     found = command.outcome
     assert found is not None
-    ids = tuple(found.unknown), tuple(found.expired)
-    return as_json(protocol.EraseReceipt(command.model, command.seq, len(found.erased), found.repeated, *ids))
+    counts = len(found.erased), found.repeated
+    return protocol.EraseReceipt(command.model, command.seq, *counts, tuple(found.unknown), tuple(found.expired))
 
 
-#: Seconds between points of a live view at the least, and between signs of life.
-_LEAST_SECONDS, _HEARTBEAT_SECONDS = 0.25, 15.0
+# ---------------------------------------------------------------------- models
 
 
-async def list_models(service: Service, request: Request) -> HttpResponse:
-    return as_json(model_responses.Models([each.summary(name) for each in service.states() for name in each.learners]))
+@get("/v1/models", "read")
+async def models(service: Service) -> model_responses.Models:
+    """All models and challengers."""
+    return model_responses.Models([each.summary(name) for each in service.states() for name in each.learners])
 
 
-async def create(service: Service, request: Request) -> HttpResponse:
-    given = await request.apart(request.decoded, protocol.CreateRequest, service.limits)
-
-    async def act(key: Key | None) -> Decide:
-        return await service.create(given, key)
-
-    return await done_once(service, request, act, _decided(given.name, 201))
-
-
-async def show(service: Service, request: Request) -> HttpResponse:
-    name = request.path["name"]
-    return as_json(service.state(name).details(name))
+@post(
+    "/v1/models",
+    "admin",
+    status=201,
+    example={"name": "load", "kind": "oldc", "schema": {"columns": [{"name": "load", "kind": "number"}]}},
+)
+async def create(service: Service, body: protocol.CreateRequest) -> Once[model_responses.Decision]:
+    """Make a model, or a challenger of one."""
+    return Once(partial(service.create, body), _decided(body.name))
 
 
-async def show_key(service: Service, request: Request) -> HttpResponse:
-    name = request.path["name"]
-    return as_json(service.state(name).key(name, request.path["key"]))
+@get("/v1/models/{name}", "read")
+async def model(service: Service, name: str) -> model_responses.ModelDetails:
+    """One model."""
+    return service.state(name).details(name)
 
 
-async def compare(service: Service, request: Request) -> HttpResponse:
-    """A challenger beside its champion; the champion's name stands for its only challenger."""
-    name = request.path["name"]
+@get("/v1/models/{name}/keys/{key:path}", "read", refused=(409,))
+async def key(
+    service: Service,
+    name: str,
+    key: Annotated[str, Meta(description="A key as text: a whole number by its digits.", examples=["pump 3"])],
+) -> model_responses.KeyDetails:
+    """How a key of a model with keys does."""
+    return service.state(name).key(name, key)
+
+
+@get("/v1/models/{name}/compare", "read", refused=(409,))
+async def compare(service: Service, name: str) -> model_responses.Comparison:
+    """The champion beside a challenger: an interval for the difference of their errors, valid at any time."""
     state = service.state(name)
-    if name == state.name:
+    if name == state.name:  # which stands for its only challenger
         challengers = [each for each in state.learners if each != name]
         if len(challengers) != 1:
             raise Refused(409, f"{name!r} has {len(challengers)} challengers: ask for the comparison of one of them")
         name = challengers[0]
-    return as_json(state.comparison(name))
+    return state.comparison(name)
 
 
-def _decided(name: str, status: int = 200) -> Callable[[Decide], HttpResponse]:
+def _decided(name: str) -> Callable[[Decide], model_responses.Decision]:
     """How the response to a decision about a model is written."""
-    return lambda command: as_json(model_responses.Decision(name, command.seq), status)
+    return lambda command: model_responses.Decision(name, command.seq)
 
 
-async def _decide(kind: Kind, service: Service, request: Request) -> HttpResponse:
-    name = request.path["name"]
-
-    async def act(key: Key | None) -> Decide:
-        return await service.decide(name, kind, key)
-
-    return await done_once(service, request, act, _decided(name))
+@post("/v1/models/{name}/archive", "admin")
+async def archive(service: Service, name: str) -> Once[model_responses.Decision]:
+    """Put a model away: it neither predicts nor learns, and nothing is erased."""
+    return Once(partial(service.decide, name, "archive"), _decided(name))
 
 
-def deciding(kind: Kind) -> Handler:
-    """The handler that archives or restores."""
-    return partial(_decide, kind)
+@post("/v1/models/{name}/restore", "admin")
+async def restore(service: Service, name: str) -> Once[model_responses.Decision]:
+    """Bring a model back."""
+    return Once(partial(service.decide, name, "restore"), _decided(name))
 
 
-async def promote(service: Service, request: Request) -> HttpResponse:
-    """A challenger takes the champion's place; a body is optional."""
-    name = request.path["name"]
-    given = request.decoded(protocol.PromoteRequest, service.limits) if request.body else protocol.PromoteRequest()
-
-    async def act(key: Key | None) -> Decide:
-        return await service.promote(name, given.expected, given.force, key)
-
-    return await done_once(service, request, act, _decided(name))
+@post("/v1/models/{name}/promote", "admin", example={"expected": "oldc"})
+async def promote(service: Service, name: str, body: protocol.PromoteRequest | None) -> Once[model_responses.Decision]:
+    """Let a challenger and its champion change places; refused, unless forced, before a label has compared the two in
+    their present places, or when the challenger errs more beyond doubt.
+    """
+    asked = body or protocol.PromoteRequest()
+    return Once(partial(service.promote, name, asked.expected, asked.force), _decided(name))
 
 
-async def download(service: Service, request: Request) -> HttpResponse:
-    """The file of a model, as it is or as it was."""
-    version = request.asked_once("version", "") if "version" in request.query else None
-    seq = request.asked_once("seq", "") if "seq" in request.query else None
-    if seq is not None and not (seq.isascii() and seq.isdigit() and len(seq) < 18):
-        raise Refused(422, "seq must be the number of a record")
-    file = await service.file(request.path["name"], version, None if seq is None else int(seq))
-    return HttpResponse(200, BYTES, file)
+@post(
+    "/v1/models/{name}/columns",
+    "admin",
+    example={"add": {"wind": 0.0}, "retire": ["day"], "rename": {"load": "demand"}},
+)
+async def change_columns(service: Service, name: str, body: protocol.ColumnsRequest) -> Once[model_responses.Decision]:
+    """Add, retire or rename columns. Rows without an added column have its default. Where columns are added, the model
+    learns the rows that the journal keeps again.
+    """
+    return Once(partial(service.change_columns, name, body), _decided(name))
 
 
-async def upload(service: Service, request: Request) -> HttpResponse:
-    """A new model from the file of one."""
-    name = request.path["name"]
-    if request.media != BYTES:
-        raise Refused(415, f"the body must be {BYTES}, the file of a model")
-
-    async def act(key: Key | None) -> Decide:
-        return await service.create_from_file(name, request.body, key)
-
-    return await done_once(service, request, act, _decided(name, 201))
+@post("/v1/models/{name}/rollback", "admin", example={"version": "before-holidays"})
+async def rollback(service: Service, name: str, body: protocol.RollbackRequest) -> Once[model_responses.Decision]:
+    """Return a model to an older state, a named version or that after a record. It predicts and learns from that state
+    on; the history of its scores stays.
+    """
+    return Once(partial(service.roll_back, name, body.version, body.seq), _decided(name))
 
 
-async def list_versions(service: Service, request: Request) -> HttpResponse:
-    return as_json(model_responses.Versions(await service.versions(request.path["name"])))
+@get("/v1/models/{name}/versions", "read")
+async def versions(service: Service, name: str) -> model_responses.Versions:
+    """States to return to."""
+    return model_responses.Versions(await service.versions(name))
 
 
-async def name_version(service: Service, request: Request) -> HttpResponse:
-    name, given = request.path["name"], request.decoded(protocol.VersionRequest, service.limits)
-
-    async def act(key: Key | None) -> Decide:
-        return await service.name_version(name, given.version, key)
-
-    return await done_once(service, request, act, _decided(name, 201))
+@post("/v1/models/{name}/versions", "admin", status=201, example={"version": "before-holidays"})
+async def name_version(service: Service, name: str, body: protocol.VersionRequest) -> Once[model_responses.Decision]:
+    """Name the state of a model and its challengers after this record."""
+    return Once(partial(service.name_version, name, body.version), _decided(name))
 
 
-async def change_columns(service: Service, request: Request) -> HttpResponse:
-    name, given = request.path["name"], request.decoded(protocol.ColumnsRequest, service.limits)
-
-    async def act(key: Key | None) -> Decide:
-        return await service.change_columns(name, given, key)
-
-    return await done_once(service, request, act, _decided(name))
-
-
-async def roll_back(service: Service, request: Request) -> HttpResponse:
-    name, given = request.path["name"], request.decoded(protocol.RollbackRequest, service.limits)
-
-    async def act(key: Key | None) -> Decide:
-        return await service.roll_back(name, given.version, given.seq, key)
-
-    return await done_once(service, request, act, _decided(name))
+class FileQuery(Struct, frozen=True):
+    version: Annotated[str, Meta(description="The name of an older state.")] = ""
+    seq: Annotated[
+        Annotated[int, Meta(ge=0, lt=10**17)] | UnsetType,
+        field_rule("seq must be the number of a record", description="The record of one."),
+    ] = UNSET
 
 
-async def course(service: Service, request: Request) -> HttpResponse:
+@get("/v1/models/{name}/file", "read", refused=(409,), media=BYTES)
+async def download(service: Service, name: str, query: FileQuery) -> HttpResponse:
+    """The file of a model, which `thalweg.load` reads: as it is, or as it was."""
+    return HttpResponse(
+        200, BYTES, await service.file(name, query.version or None, None if query.seq is UNSET else query.seq)
+    )
+
+
+@put("/v1/models/{name}/file", "admin", status=201)
+async def upload(service: Service, name: str, body: bytes) -> Once[model_responses.Decision]:
+    """Make a model from the file of one."""
+    return Once(partial(service.create_from_file, name, body), _decided(name))
+
+
+# ---------------------------------------------------------------------- how a model goes
+
+
+@get("/v1/models/{name}/course", "read")
+async def course(service: Service, name: str) -> history_responses.Course:
     """How a model went."""
-    name = request.path["name"]
-    return as_json(service.state(name).course(name, service.counts.throughput()))
+    return service.state(name).course(name, service.counts.throughput())
 
 
-async def importance(service: Service, request: Request) -> HttpResponse:
+@get("/v1/models/{name}/importance", "read", refused=(409,))
+async def importance(service: Service, name: str) -> column_responses.ImportanceOverTime:
     """Which columns a model relies on, and how that changed."""
-    name = request.path["name"]
-    return as_json(await asyncio.to_thread(service.state(name).importance, name))
+    return await asyncio.to_thread(service.state(name).importance, name)
 
 
-async def inputs(service: Service, request: Request) -> HttpResponse:
-    """The columns then and now, and which of them changed."""
-    name = request.path["name"]
-    return as_json(await asyncio.to_thread(service.state(name).inputs, name))
+@get("/v1/models/{name}/inputs", "read")
+async def inputs(service: Service, name: str) -> column_responses.Inputs:
+    """The columns of a model's rows then and now, which of them changed, and why the error rose."""
+    return await asyncio.to_thread(service.state(name).inputs, name)
 
 
-async def events(service: Service, request: Request) -> EventStream:
-    """How a model goes, as it goes."""
-    name = request.path["name"]
+@get("/v1/models/{name}/events", "read")
+async def events(
+    service: Service,
+    request: Request,
+    name: str,
+) -> EventStream[history_responses.LivePoint]:
+    """How a model goes: an event `point` whenever it has learned, whose id is the number of labels."""
     service.state(name)
     given = request.headers.get(b"last-event-id", b"")
     last = int(given) if given.isdigit() and len(given) < 18 else -1
     return EventStream(EVENTS, _points(service, name, last))
+
+
+#: Seconds between points of a live view at the least, and between signs of life.
+_LEAST_SECONDS, _HEARTBEAT_SECONDS = 0.25, 15.0
 
 
 async def _points(service: Service, name: str, last: int) -> AsyncIterator[bytes]:

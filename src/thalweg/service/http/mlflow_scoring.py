@@ -2,51 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Meta, Struct
 
-from thalweg.client.protocol import DEFAULT_MODEL
-from thalweg.service.commands import HttpResponse, Key, Predict, Refused
-from thalweg.service.http.exchange import Request, as_json, done_once
+from thalweg.client.protocol import DEFAULT_MODEL, Status
+from thalweg.service.commands import Predict, Refused
+from thalweg.service.http.exchange import Once, Request
 from thalweg.service.http.foreign_bodies import Invocation, InvocationResponse
-from thalweg.service.http.unnamed_rows import as_rows, require_row_count
+from thalweg.service.http.operation import readiness
+from thalweg.service.http.routes import get, post
+from thalweg.service.http.unnamed_rows import as_rows
 from thalweg.service.service import Service
 
-_FORMS = ("dataframe_split", "dataframe_records", "instances", "inputs")
+
+@get("/ping", None, refused=(503,))
+async def ping(service: Service) -> Status:
+    """Whether the journal can be written."""
+    return readiness(service)
 
 
-async def invoke(service: Service, request: Request) -> HttpResponse:
-    """Rows in one of MLflow's forms; the model is that of the query or of the parameters."""
-    name, rows = await request.apart(_rows, service, request)
-    require_row_count(service, len(rows))
-    request.rows = len(rows)
-
-    async def act(key: Key | None) -> Predict:
-        return await service.predict(name, rows, key, must_record=False)
-
-    return await done_once(service, request, act, _invoked)
+class InvocationQuery(Struct, frozen=True):
+    model: Annotated[str, Meta(description="Which one is asked.")] = DEFAULT_MODEL
 
 
-def _rows(service: Service, request: Request) -> tuple[str, list[dict[str, Any]]]:
-    given = request.decoded(Invocation, service.limits)
-    name = (given.params or {}).get("model", request.asked_once("model", DEFAULT_MODEL))
+@post(
+    "/invocations",
+    "learn",
+    example={"dataframe_split": {"columns": ["load", "day"], "data": [[1.5, "mon"], [2.5, None]]}},
+    predicts=True,
+)
+async def invocations(
+    service: Service, request: Request, query: InvocationQuery, body: Invocation
+) -> Once[InvocationResponse]:
+    """Predict rows in one of MLflow's forms: dataframe_split, dataframe_records, instances or inputs."""
+    name = (body.params or {}).get("model", query.model)
     if not isinstance(name, str):
         raise Refused(422, "the model must be a name")
+    rows = await request.apart(_rows, service, name, body)
+    request.count(len(rows), "rows", service.limits)
+    return Once(partial(service.predict, name, rows, must_record=False), _invoked)
+
+
+def _rows(service: Service, name: str, given: Invocation) -> list[dict[str, Any]]:
     service.model(name)
-    forms = [form for form in _FORMS if getattr(given, form) is not UNSET]
-    if len(forms) != 1:
-        raise Refused(422, f"there must be one of {', '.join(_FORMS)}")
     if given.dataframe_records is not UNSET:
-        return name, given.dataframe_records
+        return given.dataframe_records
     if given.dataframe_split is not UNSET:
         frame = given.dataframe_split
         for at, row in enumerate(frame.data):
             if len(row) != len(frame.columns):
                 raise Refused(422, f"row {at}: it must have {len(frame.columns)} values, got {len(row)}")
-        return name, [dict(zip(frame.columns, row, strict=True)) for row in frame.data]
+        return [dict(zip(frame.columns, row, strict=True)) for row in frame.data]
     values: Any = given.instances if given.inputs is UNSET else given.inputs
-    return name, _by_column(values) if isinstance(values, dict) else _by_row(service, name, values)
+    return _by_column(values) if isinstance(values, dict) else _by_row(service, name, values)
 
 
 def _by_column(values: dict[str, Any]) -> list[dict[str, Any]]:
@@ -62,6 +72,6 @@ def _by_row(service: Service, name: str, values: list[Any]) -> list[dict[str, An
     return as_rows(service, name, values)
 
 
-def _invoked(command: Predict) -> HttpResponse:
+def _invoked(command: Predict) -> InvocationResponse:
     found = command.response.predictions(command.seq)
-    return as_json(InvocationResponse([each.prediction for each in found], [each.id for each in found]))
+    return InvocationResponse([each.prediction for each in found], [each.id for each in found])

@@ -16,8 +16,8 @@ from msgspec import UNSET
 
 from thalweg import __version__
 from thalweg.client.protocol import RowPrediction
-from thalweg.service.commands import HttpResponse, Key, Predict, Refused
-from thalweg.service.http.exchange import Request, as_json, done_once, parsed
+from thalweg.service.commands import Predict, Refused
+from thalweg.service.http.exchange import Once, Request, parsed
 from thalweg.service.http.foreign_bodies import (
     InferLive,
     InferModel,
@@ -29,7 +29,9 @@ from thalweg.service.http.foreign_bodies import (
     OutputTensor,
     TensorDescription,
 )
-from thalweg.service.http.unnamed_rows import as_rows, columns_of, require_row_count
+from thalweg.service.http.operation import readiness
+from thalweg.service.http.routes import get, post
+from thalweg.service.http.unnamed_rows import as_rows, columns_of
 from thalweg.service.service import Service
 
 _SIZES = {"BOOL": "?"} | {
@@ -41,30 +43,37 @@ _DATATYPES = (*_SIZES, "BYTES")
 _JSON_LENGTH = b"inference-header-content-length"
 
 
-async def live(service: Service, request: Request) -> HttpResponse:
-    return as_json(InferLive(True))
+@get("/v2/health/live", None)
+async def v2_live(service: Service) -> InferLive:
+    """Whether the process answers."""
+    return InferLive(True)
 
 
-async def ready(service: Service, request: Request) -> HttpResponse:
-    if not service.ready:
-        raise Refused(503, "the journal cannot be written")
-    return as_json(InferReady(True))
+@get("/v2/health/ready", None, refused=(503,))
+async def v2_ready(service: Service) -> InferReady:
+    """Whether the journal can be written."""
+    readiness(service)
+    return InferReady(True)
 
 
-async def about(service: Service, request: Request) -> HttpResponse:
-    return as_json(InferServer("thalweg", __version__, ["binary_tensor_data"]))
+@get("/v2", "read")
+async def v2(service: Service) -> InferServer:
+    """The service, for clients of the Open Inference Protocol."""
+    return InferServer("thalweg", __version__, ["binary_tensor_data"])
 
 
-async def model_ready(service: Service, request: Request) -> HttpResponse:
-    name = request.path["name"]
+@get("/v2/models/{name}/ready", "read", refused=(409,))
+async def v2_model_ready(service: Service, name: str) -> InferReady:
+    """Whether it can be asked."""
     if service.model(name).state.learners[name].archived:
         raise Refused(409, f"the model {name!r} is archived: restore it first")
-    return await ready(service, request)
+    readiness(service)
+    return InferReady(True)
 
 
-async def model(service: Service, request: Request) -> HttpResponse:
+@get("/v2/models/{name}", "read", refused=(409,))
+async def v2_model(service: Service, name: str) -> InferModel:
     """A model by its tensors."""
-    name = request.path["name"]
     encoder, state = service.model(name).encoder, service.state(name)
     columns = () if encoder is None else encoder.plan.columns
     inputs = [
@@ -79,7 +88,7 @@ async def model(service: Service, request: Request) -> HttpResponse:
         TensorDescription(output, "BYTES" if output in texts else "FP64", shapes.get(output, [-1]))
         for output in _outputs(service, name)
     ]
-    return as_json(InferModel(name, [str(state.version)], "thalweg", inputs, outputs))
+    return InferModel(name, [str(state.version)], "thalweg", inputs, outputs)
 
 
 def _outputs(service: Service, name: str) -> tuple[str, ...]:
@@ -87,16 +96,17 @@ def _outputs(service: Service, name: str) -> tuple[str, ...]:
     return ("id", "prediction", "probabilities") if service.state(name).task.has_classes else numbers
 
 
-async def infer(service: Service, request: Request) -> HttpResponse:
-    """Predict rows that come as tensors."""
-    name = request.path["name"]
+@post(
+    "/v2/models/{name}/infer",
+    "learn",
+    reads=InferRequest,
+    example={"inputs": [{"name": "load", "shape": [2], "datatype": "FP64", "data": [1.5, 2.5]}]},
+    predicts=True,
+)
+async def infer(service: Service, request: Request, name: str) -> Once[InferResponse]:
+    """Predict rows as tensors: one for each column, or a single one with all columns in their order."""
     given, rows = await request.apart(_rows, service, name, request)
-    request.rows = len(rows)
-
-    async def act(key: Key | None) -> Predict:
-        return await service.predict(name, rows, key, must_record=False)
-
-    return await done_once(service, request, act, partial(_inferred, given))
+    return Once(partial(service.predict, name, rows, must_record=False), partial(_inferred, given))
 
 
 # ---------------------------------------------------------------------- inputs
@@ -117,7 +127,7 @@ def _rows(service: Service, name: str, request: Request) -> tuple[InferRequest, 
     known, outputs = columns_of(service, name), _outputs(service, name)
     if strange := [each.name for each in given.outputs or () if each.name not in outputs]:
         raise Refused(422, f"there is no output {strange[0]!r}; there are {', '.join(outputs)}")
-    widths = [_width(service, each) for each in given.inputs]
+    widths = [_width(service, request, each) for each in given.inputs]
     values = list(_values(given.inputs, request.body[end:]))
     if {each.shape[0] for each in given.inputs} != {given.inputs[0].shape[0]}:
         raise Refused(422, "all inputs must have the same number of rows, their first dimension")
@@ -132,13 +142,13 @@ def _rows(service: Service, name: str, request: Request) -> tuple[InferRequest, 
     return given, as_rows(service, name, [values[0][at : at + width] for at in range(0, len(values[0]), width)])
 
 
-def _width(service: Service, tensor: InputTensor) -> int:
+def _width(service: Service, request: Request, tensor: InputTensor) -> int:
     """How many columns a tensor has; `Refused` where it has none, or too many rows."""
     if tensor.datatype not in _DATATYPES:
         raise Refused(422, f"input {tensor.name!r}: the datatype must be one of {', '.join(_DATATYPES)}")
     if len(tensor.shape) not in (1, 2) or min(tensor.shape) < 1:
         raise Refused(422, f"input {tensor.name!r}: the shape must be [rows] or [rows, columns], got {tensor.shape}")
-    require_row_count(service, tensor.shape[0])
+    request.count(tensor.shape[0], "rows", service.limits)
     return 1 if len(tensor.shape) == 1 else tensor.shape[1]
 
 
@@ -200,13 +210,13 @@ def _cell(value: Any) -> Any:
 # ---------------------------------------------------------------------- outputs
 
 
-def _inferred(given: InferRequest, command: Predict) -> HttpResponse:
+def _inferred(given: InferRequest, command: Predict) -> InferResponse:
     found = command.response.predictions(command.seq)
     tensors = {each.name: each for each in _tensors(found)}
     wanted = tensors if not given.outputs else [each.name for each in given.outputs]
     outputs = [tensors[name] for name in wanted if name in tensors]
     asked = UNSET if given.id is None else given.id
-    return as_json(InferResponse(command.model, str(command.body.version), outputs, asked))
+    return InferResponse(command.model, str(command.body.version), outputs, asked)
 
 
 def _tensors(found: list[RowPrediction]) -> Iterator[OutputTensor]:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from thalweg import __version__
 from thalweg.errors import InvalidParameter, MissingExtra
-from thalweg.service.http.exchange import WRITE_WHOLE
+from thalweg.service.http.endpoint import WRITE_WHOLE
 
 _PURPOSE = "--otel-endpoint"
 #: Seconds after which an attempt to send spans is given up.

@@ -24,8 +24,3 @@ def as_rows(service: Service, name: str, values: Sequence[Any]) -> list[dict[str
         if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != len(columns):
             raise Refused(422, f"row {at}: it must have {len(columns)} values, those of {', '.join(columns)}")
     return [dict(zip(columns, row, strict=True)) for row in values]
-
-
-def require_row_count(service: Service, rows: int) -> None:
-    if not 0 < rows <= service.limits.rows:
-        raise Refused(413 if rows else 422, f"a request must have 1 to {service.limits.rows} rows, got {rows}")
