@@ -26,7 +26,7 @@ from thalweg import (
 from thalweg.catalogue import MODELS, make_model
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.explain import contributions
-from thalweg.explain.scores import scores_of
+from thalweg.explain.importance import scores_of
 
 CATALOGUE = [(task, name) for task, models in MODELS.items() for name in models]
 

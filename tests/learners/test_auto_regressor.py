@@ -26,7 +26,7 @@ from thalweg import (
 )
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
 from thalweg.learners.auto_regressor import FORGETTING_RATES, SPARSE_STEPS, WIDEST_LEAST_SQUARES
-from thalweg.learners.base.tilings import NUMBER_STEPS
+from thalweg.learners.base.mixture import NUMBER_STEPS
 from thalweg.store import dumps, loads
 
 

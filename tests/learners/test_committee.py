@@ -22,7 +22,7 @@ from thalweg.errors import InvalidParameter, ThalwegError
 from thalweg.evaluate import prequential
 from thalweg.kernels import available_levels, compiled, load
 from thalweg.learners.auto import family_of
-from thalweg.learners.base.rate_bank import BANK_RATES
+from thalweg.learners.base.mixture import BANK_RATES
 from thalweg.store import dumps, loads
 from thalweg.streams import MovingPlane, Table, load_elec2
 

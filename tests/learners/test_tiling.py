@@ -13,7 +13,7 @@ from sklearn.metrics import log_loss
 
 from tests.tiling_oracle import SlowGrids
 from thalweg import OnlineLDC, RandomTilings, TilingClassifier
-from thalweg.learners.base.tilings import STEP_RULES, tilings_core
+from thalweg.learners.base.mixture import STEP_RULES, tilings_core
 from thalweg.store import dumps, loads
 
 

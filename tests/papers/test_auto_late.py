@@ -10,7 +10,7 @@ import pytest
 
 from thalweg.errors import DataUnavailable, MissingExtra
 from thalweg.learners.auto import AutoClassifier, family_of
-from thalweg.learners.base.rate_bank import BANK_RATES
+from thalweg.learners.base.mixture import BANK_RATES
 from thalweg.papers.auto import late
 from thalweg.papers.auto.peers import ARF, SRP
 from thalweg.papers.auto.sources import CURVED_STREAMS, DataSet

@@ -8,7 +8,7 @@ import pytest
 
 from thalweg.errors import DataUnavailable, InvalidParameter
 from thalweg.papers import study as studies
-from thalweg.papers.bounsiar import compression, growth, reproduce, sketches, study
+from thalweg.papers.bounsiar import beyond, reproduce, sketches, study
 from thalweg.papers.bounsiar.printed import METHODS, OWN, TABLE_1, Spread
 from thalweg.papers.bounsiar.sketches import MeanPlane, Separation, linear, radial
 from thalweg.papers.bounsiar.study import (
@@ -47,7 +47,7 @@ def generated(name: str, rows: int = 160) -> BenchmarkSet:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two generated sets in place of all, and a coarse grid for the support vectors."""
     monkeypatch.setattr(reproduce, "SETS", ("twonorm", "ringnorm"))
-    for module in (study, compression):
+    for module in (study, beyond):
         monkeypatch.setattr(module, "load_benchmark", generated)
     monkeypatch.setattr(study, "GRID", (SupportVectors(1.0, 0.25), SupportVectors(10.0, 0.0625)))
     monkeypatch.setattr(studies, "SECONDS", 0.01)
@@ -170,7 +170,7 @@ def test_the_number_of_workers_changes_nothing_and_progress_ends_at_one() -> Non
 def test_a_budget_that_holds_every_row_is_the_exact_machine() -> None:
     (outcome,) = PAPERS["bounsiar"].reproduce(["compression"], runs=2)
     errors = {(each.data, each.model): each.measured for each in outcome.findings}
-    for name in compression.SETS:
+    for name in beyond.SETS:
         assert errors[name, "512 centroids"] == errors[name, "exact"]
         assert abs(errors[name, "32 centroids"] - errors[name, "exact"]) < 0.05
     assert outcome.summary[0].startswith("128 centroids less exact, in points: banana +0.00")
@@ -193,11 +193,11 @@ def test_without_some_sets_a_note_says_which(monkeypatch: pytest.MonkeyPatch) ->
             return generated(name)
         raise DataUnavailable(f"{name} is not at hand")
 
-    monkeypatch.setattr(compression, "load_benchmark", only_banana)
+    monkeypatch.setattr(beyond, "load_benchmark", only_banana)
     (outcome,) = PAPERS["bounsiar"].reproduce(["compression"], runs=2)
     assert {each.data for each in outcome.findings} == {"banana"}
     left_out = [note for note in outcome.notes if note.startswith("Left out: ")]
-    assert left_out == [f"Left out: {name} is not at hand" for name in compression.SETS[1:]]
+    assert left_out == [f"Left out: {name} is not at hand" for name in beyond.SETS[1:]]
 
 
 @pytest.mark.parametrize("item", ["table1", "compression"])
@@ -261,19 +261,19 @@ def test_figures_2_and_3_are_drawn_from_the_plane() -> None:
 
 
 def test_growth_stops_where_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growth, "SIZES", (60, 120))
-    monkeypatch.setattr(growth, "TUNED_AT", 100)
-    monkeypatch.setattr(growth, "TEST", 200)
+    monkeypatch.setattr(beyond, "SIZES", (60, 120))
+    monkeypatch.setattr(beyond, "TUNED_AT", 100)
+    monkeypatch.setattr(beyond, "TEST", 200)
     monkeypatch.setattr(studies, "SECONDS", 0.01)
-    monkeypatch.setattr(growth, "GRID", (SupportVectors(1.0, 0.05),))
+    monkeypatch.setattr(beyond, "GRID", (SupportVectors(1.0, 0.05),))
     (outcome,) = PAPERS["bounsiar"].reproduce(["growth"])
     measured = {(each.model, each.more["operation"], each.more["rows_learned"]) for each in outcome.findings}
-    models = (growth.OURS, growth.TUNING, growth.COMPRESSED, growth.PEER)
+    models = (beyond.OURS, beyond.TUNING, beyond.COMPRESSED, beyond.PEER)
     assert measured == set(itertools.product(models, ("fit", "predict"), (60, 120)))
     assert [axes.get_xscale() for axes in outcome.draw().axes] == ["log", "log"]
     assert "SVC n^" in outcome.timing
-    monkeypatch.setattr(growth, "PATIENCE", 0.0)
-    points = growth.measure(0, (60, 120), lambda share: None)
+    monkeypatch.setattr(beyond, "PATIENCE", 0.0)
+    points = beyond.measure(0, (60, 120), lambda share: None)
     assert {name: [point.rows for point in each] for name, each in points.items()} == {name: [60] for name in points}
 
 

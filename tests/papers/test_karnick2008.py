@@ -13,7 +13,6 @@ from thalweg.errors import DataUnavailable, InvalidParameter
 from thalweg.papers.karnick2008 import beyond, reproduce
 from thalweg.papers.karnick2008.beyond import timed
 from thalweg.papers.karnick2008.data import Blocks, Checkerboard, SeaConcepts
-from thalweg.papers.karnick2008.network import GoalNetwork
 from thalweg.papers.karnick2008.study import (
     BAYES,
     BOARD,
@@ -24,6 +23,7 @@ from thalweg.papers.karnick2008.study import (
     AccuracyCurve,
     AccuracyCurves,
     AccuracyStudy,
+    GoalNetwork,
     follow,
 )
 from thalweg.papers.registry import PAPERS, Outcome

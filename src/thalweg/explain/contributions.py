@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.explain.groups import Groups, groups_for
-from thalweg.explain.scores import is_additive, is_classifier, outputs_for, scores_of
+from thalweg.explain.importance import is_additive, is_classifier, outputs_for, scores_of
 from thalweg.parameters import Whole
 
 Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ shares    the shares of the labels over 100, 1,000 and all rows, which look at n
 and mixes their posteriors by the rule of `Committee`: sharpness 0.5, memories of 100, 200 and 1,000 rows, the zero-one
 loss, and the log-loss where classes are rare. Where labels come late, members are judged by what they predicted, too.
 Before there is evidence the weight of a linear member is proportional to its rate
-(`thalweg.learners.base.rate_bank.prior_losses`); kernel and tiling members count like a rate of 0.03. The slow tilings
+(`thalweg.learners.base.mixture.prior_losses`); kernel and tiling members count like a rate of 0.03. The slow tilings
 count like a rate of 0.003, the shares like 0.1. Nothing is tuned to a stream. The mixing rule was settled on ELEC2, SEA
 concepts, NOAA weather and STAGGER, its three memories on these and on the fifteen streams of ``thalweg reproduce auto
 curved``, the rule for rare classes on two seeds of `thalweg.streams.Fraud`; the kernel and tiling members on bananas,
@@ -60,18 +60,25 @@ from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
-from thalweg.learners.base.mixture import SHARE_MEMBERS, SHARPNESS, Member, mixed
-from thalweg.learners.base.rate_bank import (
+from thalweg.learners.base.mixture import (
     BANK_DISCOUNT,
     BANK_RATES,
     BANK_RIDGE,
     BANK_SHARPNESS,
+    CURVED_RATE,
+    SHARE_MEMBERS,
+    SHARPNESS,
+    STEP_RULES,
+    Member,
+    StepRule,
+    mixed,
     prior_losses,
     remembered_means,
     remembered_rows,
+    slow_tilings,
+    tilings_core,
 )
 from thalweg.learners.base.rows import Floats, depth_in_thalweg
-from thalweg.learners.base.tilings import CURVED_RATE, STEP_RULES, StepRule, slow_tilings, tilings_core
 from thalweg.parameters import DENSE_FEATURES, FLAG, Rules
 
 if TYPE_CHECKING:

@@ -57,8 +57,8 @@ from sklearn.utils.validation import check_is_fitted
 from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import COVERAGES, CatalogueEntry
 from thalweg.learners.base.intervals import INTERVAL_STEP, WithIntervals
+from thalweg.learners.base.mixture import NUMBER_STEPS, number_tilings
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.base.tilings import NUMBER_STEPS, number_tilings
 from thalweg.parameters import DENSE_FEATURES, FLAG, SEED, Rules
 
 if TYPE_CHECKING:

@@ -67,7 +67,7 @@ from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate
-from thalweg.learners.base.rate_bank import (
+from thalweg.learners.base.mixture import (
     BANK_DISCOUNT,
     BANK_RATES,
     BANK_RIDGE,

@@ -48,8 +48,7 @@ from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
-from thalweg.learners.base.mixture import Member, mixed_with_shares
-from thalweg.learners.base.tilings import CURVED_RATE, STEP_RULES, slow_tilings, tilings_core
+from thalweg.learners.base.mixture import CURVED_RATE, STEP_RULES, Member, mixed_with_shares, slow_tilings, tilings_core
 from thalweg.parameters import SEED, Real, Rules, Whole
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import COVERAGES, CatalogueEntry
 from thalweg.learners.base.intervals import INTERVAL_STEP, WithIntervals
-from thalweg.learners.base.tilings import NUMBER_STEPS, number_tilings
+from thalweg.learners.base.mixture import NUMBER_STEPS, number_tilings
 from thalweg.parameters import FLAG, SEED, Real, Rules, Whole
 
 if TYPE_CHECKING:

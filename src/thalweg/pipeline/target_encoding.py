@@ -1,16 +1,13 @@
 """A classifier behind categories of any number, each as how often its rows had each label: target encoding, on line.
 
-A category comes as the number of a cell, by a hash of its name (`thalweg.tables`), so that memory is bounded. For each
-cell and label there is a count, and the features of a row are, for every label k but the first,
+For each cell of categories (`thalweg.pipeline.categories`) and label there is a count, and the features of a row are,
+for every label k but the first,
 
     log((n_k + 1) / (e_k + 1)) - log((n_0 + 1) / (e_0 + 1))
 
 with n_k the rows of label k in the cell and e_k those that the share of the label in all rows would give. It is 0 for a
 category never seen, and near 0 where rows are few or labels are as everywhere. Counts of a cell are halved once it has
 512 rows, so that they follow changes.
-
-A label counts when it is learned, after the features of its row were taken: neither a prediction nor a step of the
-learner ever rests on the row's own label.
 
 D. Micci-Barreca, "A Preprocessing Scheme for High-Cardinality Categorical Attributes", SIGKDD Explorations 3(1), 2001.
 """
@@ -23,82 +20,48 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
-from thalweg.errors import InvalidParameter
 from thalweg.learners.base.classifier import StreamClassifier, StreamCore, WithProbabilities
 from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.python_core import Codes, posteriors
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import Floats, Row
 from thalweg.learners.decisions.prediction_sets import Flags, PredictionsWithSets, follow_sets, no_sets
+from thalweg.pipeline.categories import MOST_IN_ALL, MOST_IN_CELL, BehindCategories, CellColumn, Touched, learner_has
 from thalweg.pipeline.cores import CoreBefore
 from thalweg.pipeline.target_means import TargetEncodedRegressor
-from thalweg.tables.columns.wide_category import CELLS, MOST_RATES
-
-#: Rows of a cell, and of all cells together, at which their counts are halved.
-_MOST_IN_CELL, _MOST_IN_ALL = 512, 65_536
-
-
-class _Touched(NamedTuple):
-    """The cells of one column that some rows fall into, as lists, which are faster than arrays one by one."""
-
-    #: The numbers of the cells, and for each row which of them it is in; -1 where its category is missing.
-    cells: NDArray[np.int64]
-    place: list[int]
-    #: By cell, the rows of each label and their sum; the same of all cells together.
-    counts: list[list[int]]
-    whole: list[int]
 
 
 class _Counted(NamedTuple):
     """All columns and the places of the classes after some rows, to be kept once the learner has taken them."""
 
-    columns: list[_Touched]
+    columns: list[Touched]
     slots: list[int]
 
 
-class _Column:
+class _Column(CellColumn):
     """The counts of one column: by cell those of the first labels, of all other labels, and of all labels."""
 
+    rows_at = -1
+    never_negative = slice(None)
+
     def __init__(self, at: int, rates: int) -> None:
-        self.at = at
+        super().__init__(at, rates + 3, np.int32)
         self.rates = rates
-        self.forget()
 
-    def forget(self) -> None:
-        self.counts = np.zeros((CELLS, self.rates + 3), dtype=np.int32)
-        self.whole = [0] * (self.rates + 3)
-
-    def touched(self, X: Floats) -> _Touched:
-        numbers = X[:, self.at]
-        cells = np.where(numbers < 0, -1.0, np.fmod(np.floor(numbers), CELLS)).astype(np.int64)
-        different, place = np.unique(cells, return_inverse=True)
-        if len(different) and different[0] < 0:
-            different, place = different[1:], place - 1
-        return _Touched(different, place.tolist(), self.counts[different].tolist(), list(self.whole))
-
-    def keep(self, touched: _Touched) -> None:
-        if len(touched.cells):
-            self.counts[touched.cells] = touched.counts
-        self.whole = touched.whole
-
-    def rates_of(self, touched: _Touched, row: int) -> list[float]:
+    def rates_of(self, touched: Touched, row: int) -> list[float]:
         place = touched.place[row]
         if place < 0:
             return [0.0] * self.rates
-        own, whole = touched.counts[place], touched.whole
+        own, whole = touched.sums[place], touched.whole
         share = own[-1] / max(whole[-1], 1)
         first = (share * whole[0] + 1.0) / (own[0] + 1.0)
         return [log((own[k] + 1.0) / (share * whole[k] + 1.0) * first) for k in range(1, self.rates + 1)]
 
-    def count(self, touched: _Touched, row: int, slot: int) -> None:
-        place = touched.place[row]
-        if place < 0:
-            return
+    def count(self, touched: Touched, row: int, slot: int) -> None:
         slot = min(slot, self.rates + 1)
-        for counts, most in ((touched.counts[place], _MOST_IN_CELL), (touched.whole, _MOST_IN_ALL)):
+        for counts, most in zip(touched.of_row(row), (MOST_IN_CELL, MOST_IN_ALL), strict=False):
             counts[slot] += 1
             counts[-1] += 1
             if counts[-1] >= most:
@@ -248,30 +211,17 @@ class _Core(CoreBefore):
         """Of each column the cells that have rows."""
         found: dict[str, NDArray[Any]] = {"target_slots": np.array(self.slots, dtype=np.int64)}
         for i, column in enumerate(self.columns):
-            cells = np.flatnonzero(column.counts[:, -1])
-            found[f"target_cells_{i}"] = cells.astype(np.int32)
-            found[f"target_counts_{i}"] = np.concatenate(
-                [column.counts[cells], np.array([column.whole], dtype=np.int32)]
-            )
+            found[f"target_cells_{i}"], found[f"target_counts_{i}"] = column.state()
         return {**self.last.state(), **found}
 
     def restore(self, state: dict[str, NDArray[Any]], /) -> None:
-        own = {name for name in state if name.startswith("target_")}
-        self.last.restore({name: array for name, array in state.items() if name not in own})
+        self.last.restore({name: array for name, array in state.items() if not name.startswith("target_")})
         self.n_classes = self.last.n_classes
         self.slots = state["target_slots"].tolist()
         if len(self.slots) != self.n_classes or not _are_places(self.slots):
             raise ValueError("the order of the labels cannot be as it is described")
         for i, column in enumerate(self.columns):
-            cells, counts = state[f"target_cells_{i}"], state[f"target_counts_{i}"]
-            shape = (len(cells) + 1, column.rates + 3)
-            if cells.ndim != 1 or counts.shape != shape or (np.diff(cells.astype(np.int64)) <= 0).any():
-                raise ValueError("the counts of categories do not fit their cells")
-            if (len(cells) and not 0 <= cells[0] <= cells[-1] < CELLS) or (counts < 0).any():
-                raise ValueError("the counts of categories are out of bounds")
-            column.forget()
-            column.counts[cells] = counts[:-1]
-            column.whole = counts[-1].tolist()
+            column.restore(state[f"target_cells_{i}"], state[f"target_counts_{i}"])
 
 
 def _are_places(slots: list[int]) -> bool:
@@ -279,11 +229,7 @@ def _are_places(slots: list[int]) -> bool:
     return seen == list(range(len(seen))) and min(slots, default=-1) >= -1
 
 
-def _learner_has(name: str) -> Any:
-    return lambda model: hasattr(model.learner, name)
-
-
-class TargetEncodedClassifier(StreamClassifier):
+class TargetEncodedClassifier(BehindCategories, StreamClassifier):
     """A learner for rows in which some features are numbers of categories, of which there may be very many.
 
     `thalweg run` puts one before the model where a column of text has more than 64 categories. Memory is bounded: for a
@@ -313,55 +259,35 @@ class TargetEncodedClassifier(StreamClassifier):
     0.89
     """
 
+    learner: StreamClassifier
     _core: _Core
-    _fit_depends_on_order = True
-    _why_not_merged = "what its learner saw depends on the order of the rows"
 
     def __init__(self, learner: StreamClassifier, columns: Sequence[tuple[int, int]]) -> None:
         self.learner = learner
         self.columns = columns
 
     def _make_core(self, features: int) -> _Core:
-        owner = type(self).__name__
-        if not isinstance(self.learner, StreamClassifier):
-            raise InvalidParameter.of(owner, "learner", "be a classifier of thalweg", self.learner)
-        end = 0
-        for at, rates in self.columns:
-            if at < end or not 1 <= rates <= MOST_RATES or at + rates > features:
-                rule = f"be rising places among the {features} features with 1 to {MOST_RATES} rates each"
-                raise InvalidParameter.of(owner, "columns", rule, self.columns)
-            end = at + rates
+        self._check(StreamClassifier, "be a classifier of thalweg", features)
         return _Core(features, self.columns, self.learner._make_core(features))
 
     def _name_classes(self, core: _Core, known: Labels) -> None:
         self.learner._name_classes(core.last, known)
 
-    @property
-    def learned(self) -> StreamClassifier:
-        """The learner with all it learned, to read from."""
-        learner: StreamClassifier = clone(self.learner)
-        names = self.__dict__.get("feature_names_in_")
-        self._learned_core()
-        learner._commit(self._core.last, self._labels, None if names is None else tuple(names.tolist()))
-        return learner
-
-    def __getattr__(self, name: str) -> Any:
-        """What the learner has learned beyond what every classifier has, such as ``rate_`` and ``members_``."""
-        if not name.endswith("_") or name.startswith("_") or name == "feature_names_in_" or "_core" not in vars(self):
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return getattr(self.learned, name)
+    def _known_targets(self) -> Labels:
+        return self._labels
 
     def _class_means(self) -> Floats | None:
-        return self.learned._class_means()
+        means: Floats | None = self.learned._class_means()
+        return means
 
-    predict_proba = available_if(_learner_has("predict_proba"))(WithProbabilities.predict_proba)
+    predict_proba = available_if(learner_has("predict_proba"))(WithProbabilities.predict_proba)
 
-    @available_if(_learner_has("predict_set"))  # type: ignore[untyped-decorator]
+    @available_if(learner_has("predict_set"))  # type: ignore[untyped-decorator]
     def predict_set(self, X: Any) -> Any:
         """The set of labels of each row, of a learner that gives one."""
         return self.learned.predict_set(self._core._as_counted(self._rows_to_predict(X)))
 
-    @available_if(_learner_has("follow_sets"))  # type: ignore[untyped-decorator]
+    @available_if(learner_has("follow_sets"))  # type: ignore[untyped-decorator]
     def follow_sets(self, X: Any, y: Any, order: Any) -> PredictionsWithSets:
         """Predictions, probabilities, sets and learning in any order, of a learner that gives sets."""
         rows, labels = self._take(X, y)
@@ -370,11 +296,6 @@ class TargetEncodedClassifier(StreamClassifier):
             return no_sets(labels)
         answers, scores, sets = core.follow_sets(rows, codes, steps)
         return PredictionsWithSets(self._labels.decode(answers), posteriors(scores, core.confidence), sets)
-
-    @available_if(_learner_has("explain"))  # type: ignore[untyped-decorator]
-    def explain(self) -> str:
-        """What the learner says of itself."""
-        return str(self.learned.explain())
 
     @property
     def _has_rate(self) -> bool:

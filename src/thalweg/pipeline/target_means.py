@@ -1,83 +1,55 @@
 """A regressor behind categories of any number, each as the mean target of its rows: target encoding for numbers.
 
-A category comes as the number of a cell, as for `TargetEncodedClassifier`. The feature of a row is
+The feature of a row is
 
     n / (n + 5) (mean target of the cell - mean target of all rows)
 
-with n the rows of the cell. It is 0 for a category never seen. Sums of a cell are halved once it has 512 rows, so that
-they follow changes. A target counts when it is learned, after the feature of its row was taken.
+with n the rows of its cell of categories (`thalweg.pipeline.categories`). It is 0 for a category never seen. Sums of a
+cell are halved once it has 512 rows, so that they follow changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils.metaestimators import available_if
 
-from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.errors import InvalidInput
 from thalweg.kernels import compiled
 from thalweg.learners.base.intervals import WithIntervals
 from thalweg.learners.base.rows import Floats, Row
-from thalweg.tables.columns.wide_category import CELLS, MOST_RATES
+from thalweg.pipeline.categories import MOST_IN_ALL, MOST_IN_CELL, BehindCategories, CellColumn, Touched
 
 if TYPE_CHECKING:
     from thalweg.kernels._base import Vocabulary
 
-#: Rows of a cell, and of all cells together, at which their sums are halved.
-_MOST_IN_CELL, _MOST_IN_ALL = 512.0, 65_536.0
 #: Rows that the mean of all counts for in the mean of a cell.
 _PRIOR = 5.0
 
 
-class _Touched(NamedTuple):
-    """The cells of one column that some rows fall into: by row which of them, -1 for none; by cell rows and sum."""
-
-    cells: NDArray[np.int64]
-    place: list[int]
-    sums: list[list[float]]
-    whole: list[float]
-
-
-class _Column:
+class _Column(CellColumn):
     """By cell, how many rows it has and the sum of their targets; the same of all cells."""
 
+    rows_at = 0
+    never_negative = 0
+
     def __init__(self, at: int) -> None:
-        self.at = at
-        self.sums = np.zeros((CELLS, 2))
-        self.whole = [0.0, 0.0]
-
-    def touched(self, X: Floats) -> _Touched:
-        numbers = X[:, self.at]
-        cells = np.where(numbers < 0, -1.0, np.fmod(np.floor(numbers), CELLS)).astype(np.int64)
-        different, place = (cells, np.zeros(1, np.int64)) if len(X) == 1 else np.unique(cells, return_inverse=True)
-        if len(different) and different[0] < 0:
-            different, place = different[1:], place - 1
-        return _Touched(different, place.tolist(), self.sums[different].tolist(), list(self.whole))
-
-    def keep(self, touched: _Touched) -> None:
-        if len(touched.cells):
-            self.sums[touched.cells] = touched.sums
-        self.whole = touched.whole
+        super().__init__(at, 2, np.float64)
 
 
-def _feature(touched: _Touched, row: int) -> float:
+def _feature(touched: Touched, row: int) -> float:
     place = touched.place[row]
     if place < 0:
         return 0.0
     rows, total = touched.sums[place]
     of_all, total_of_all = touched.whole
-    return (total - rows * total_of_all / of_all) / (rows + _PRIOR) if of_all else 0.0
+    return float((total - rows * total_of_all / of_all) / (rows + _PRIOR)) if of_all else 0.0
 
 
-def _count(touched: _Touched, row: int, target: float, weight: float) -> None:
-    place = touched.place[row]
-    if place < 0 or weight <= 0.0:
-        return
-    for sums, most in ((touched.sums[place], _MOST_IN_CELL), (touched.whole, _MOST_IN_ALL)):
+def _count(touched: Touched, row: int, target: float, weight: float) -> None:
+    for sums, most in zip(touched.of_row(row), (MOST_IN_CELL, MOST_IN_ALL), strict=False) if weight > 0.0 else ():
         sums[0] += weight
         sums[1] += weight * target
         if sums[0] >= most:
@@ -132,7 +104,7 @@ class _Core:
                     _count(each, row, values[row], 1.0 if weights is None else weights[row])
         return Z, touched
 
-    def _keep(self, touched: list[_Touched]) -> None:
+    def _keep(self, touched: list[Touched]) -> None:
         for column, each in zip(self.columns, touched, strict=True):
             column.keep(each)
 
@@ -202,30 +174,16 @@ class _Core:
         """Of each column the cells that have rows."""
         found: dict[str, NDArray[Any]] = dict(self.last.state())
         for i, column in enumerate(self.columns):
-            cells = np.flatnonzero(column.sums[:, 0])
-            found[f"mean_cells_{i}"] = cells.astype(np.int32)
-            found[f"mean_sums_{i}"] = np.concatenate([column.sums[cells], [column.whole]])
+            found[f"mean_cells_{i}"], found[f"mean_sums_{i}"] = column.state()
         return found
 
     def restore(self, state: dict[str, NDArray[Any]], /) -> None:
         self.last.restore({name: array for name, array in state.items() if not name.startswith("mean_")})
-        self._forget()
         for i, column in enumerate(self.columns):
-            cells, sums = state[f"mean_cells_{i}"], state[f"mean_sums_{i}"]
-            rising = cells.ndim == 1 and not (np.diff(cells.astype(np.int64)) <= 0).any()
-            if not rising or (len(cells) and not 0 <= cells[0] <= cells[-1] < CELLS):
-                raise ValueError("the cells of categories are out of bounds")
-            if sums.shape != (len(cells) + 1, 2) or not np.isfinite(sums).all() or (sums[:, 0] < 0).any():
-                raise ValueError("the sums of categories do not fit their cells")
-            column.sums[cells] = sums[:-1]
-            column.whole = sums[-1].tolist()
+            column.restore(state[f"mean_cells_{i}"], state[f"mean_sums_{i}"])
 
 
-def _learner_has(name: str) -> Any:
-    return lambda model: hasattr(model.learner, name)
-
-
-class TargetEncodedRegressor(WithIntervals):
+class TargetEncodedRegressor(BehindCategories, WithIntervals):
     """A regressor for rows in which some features are numbers of categories, of which there may be very many.
 
     `thalweg run` puts one before the model where a column of text has more than 64 categories. Memory is bounded: 1 MiB
@@ -254,24 +212,15 @@ class TargetEncodedRegressor(WithIntervals):
     True
     """
 
+    learner: WithIntervals
     _core: _Core  # type: ignore[assignment]
-    _fit_depends_on_order = True
-    _why_not_merged = "what its learner saw depends on the order of the rows"
 
     def __init__(self, learner: WithIntervals, columns: Sequence[tuple[int, int]]) -> None:
         self.learner = learner
         self.columns = columns
 
     def _make_core(self, features: int) -> _Core:  # type: ignore[override]
-        owner = type(self).__name__
-        if not isinstance(self.learner, WithIntervals):
-            raise InvalidParameter.of(owner, "learner", "be a regressor of thalweg with intervals", self.learner)
-        end = 0
-        for at, width in self.columns:
-            if at < end or not 1 <= width <= MOST_RATES or at + width > features:
-                rule = f"be rising places among the {features} features with widths of 1 to {MOST_RATES}"
-                raise InvalidParameter.of(owner, "columns", rule, self.columns)
-            end = at + width
+        self._check(WithIntervals, "be a regressor of thalweg with intervals", features)
         return _Core(features, self.columns, self.learner._make_core(features))
 
     @property
@@ -281,25 +230,8 @@ class TargetEncodedRegressor(WithIntervals):
     def _require_tracked(self, coverage: float | None) -> None:
         self.learner._require_tracked(coverage)
 
-    @property
-    def learned(self) -> WithIntervals:
-        """The regressor with all it learned, to read from."""
-        learner: WithIntervals = clone(self.learner)
-        self._learned_core()
-        names = self.__dict__.get("feature_names_in_")
-        learner._commit(self._core.last, self._columns, None if names is None else tuple(names.tolist()))
-        return learner
-
-    def __getattr__(self, name: str) -> Any:
-        """What the regressor has learned beyond what every one has, such as ``members_``."""
-        if not name.endswith("_") or name.startswith("_") or name == "feature_names_in_" or "_core" not in vars(self):
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return getattr(self.learned, name)
-
-    @available_if(_learner_has("explain"))  # type: ignore[untyped-decorator]
-    def explain(self) -> str:
-        """What the regressor says of itself."""
-        return str(self.learned.explain())
+    def _known_targets(self) -> int | None:
+        return self._columns
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

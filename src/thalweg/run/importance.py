@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.explain.groups import Groups, stand_ins
-from thalweg.explain.importance import replace_groups
+from thalweg.explain.importance import is_classifier, replace_groups
 from thalweg.explain.over_time import Estimate, ImportanceOverTime, causes
-from thalweg.explain.scores import is_classifier
 from thalweg.tables import Plan
 from thalweg.tables.encoder import arrays_of, rows_of, stack_rows
 

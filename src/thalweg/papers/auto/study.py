@@ -16,7 +16,7 @@ from thalweg.evaluate import friedman, nemenyi_difference, prequential
 from thalweg.kernels import compiled
 from thalweg.learners.auto import LINEAR_MEMBERS, AutoClassifier
 from thalweg.learners.base.classifier import StreamClassifier
-from thalweg.learners.base.rate_bank import BANK_DISCOUNT, BANK_RATES, BANK_RIDGE, BANK_SHARPNESS
+from thalweg.learners.base.mixture import BANK_DISCOUNT, BANK_RATES, BANK_RIDGE, BANK_SHARPNESS
 from thalweg.learners.baselines import MajorityClass, NoChange
 from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.papers.auto.sources import RIVER_ROWS, SOURCES, Source

@@ -1,8 +1,8 @@
 """Bounsiar, Beauseroy & Grall, Fast training and efficient linear learning machine.
 
 Table 1 by the paper's protocol (`study`, `table1`), beside scikit-learn's SVC by the same protocol; Figures 1 to 3,
-computed (`sketches`); and what the paper claims or leaves for later: how time grows with the rows (`growth`), fewer
-rows kept (`compression`), and rows that drift (`stream`).
+computed (`sketches`); and what the paper claims or leaves for later: how time grows with the rows and fewer rows kept
+(`beyond`), and rows that drift (`stream`).
 
 Where we depart
 ---------------
@@ -20,7 +20,7 @@ from dataclasses import replace
 from functools import partial
 
 from thalweg.errors import DataUnavailable
-from thalweg.papers.bounsiar import compression, growth, sketches, stream, table1
+from thalweg.papers.bounsiar import beyond, sketches, stream, table1
 from thalweg.papers.bounsiar.printed import PAPER
 from thalweg.papers.bounsiar.study import SETS, Table1Study
 from thalweg.papers.registry import PAPERS, Outcome
@@ -54,8 +54,8 @@ def reproduce(request: Request) -> list[Outcome]:
         "fig1": lambda: [sketches.disc_and_bow(seed, runs, workers, study.stage("fig1"))],
         "fig2": partial(sketched, "fig2", sketches.turning_weight),
         "fig3": partial(sketched, "fig3", sketches.rotated_hyperplane),
-        "growth": lambda: [growth.outcome(seed, study.stage("growth"))],
-        "compression": lambda: [compression.outcome(runs, workers, study.stage("compression"))],
+        "growth": lambda: [beyond.growth(seed, study.stage("growth"))],
+        "compression": lambda: [beyond.compression(runs, workers, study.stage("compression"))],
         "stream": lambda: [stream.outcome(seed, runs, workers, study.stage("stream"))],
     }
     outcomes = [outcome for item in request.items for outcome in makers[item]()]

@@ -18,7 +18,7 @@ from scipy.special import ndtr
 
 from thalweg.papers.registry import PAPERS, Outcome
 from thalweg.papers.study import Request, Study, run_all, seeds_of_run
-from thalweg.papers.wusnell2016 import digits, facts, figures, kernels
+from thalweg.papers.wusnell2016 import beyond, facts, figures
 from thalweg.papers.wusnell2016 import simulations as simulated
 from thalweg.papers.wusnell2016.simulations import CENTRE, ROWS
 
@@ -68,8 +68,8 @@ def reproduce(request: Request) -> list[Outcome]:
         "fig4": _accuracy_figure,
         "fig5": _cloud_figure,
         "fig6": _component_figure,
-        "digits": lambda study: digits.outcome(PAPER, study.runs, study.seed, study.stage("Digits")),
-        "kernel": lambda study: kernels.outcome(PAPER, study.runs, study.seed, study.stage("Kernel")),
+        "digits": lambda study: beyond.digits(PAPER, study.runs, study.seed, study.stage("Digits")),
+        "kernel": lambda study: beyond.kernel(PAPER, study.runs, study.seed, study.stage("Kernel")),
     }
     return [makers[item](study) for item in request.items]
 
