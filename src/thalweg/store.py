@@ -23,7 +23,6 @@ neighbour, flushed to the disk and renamed: a reader sees the old file or the ne
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import os
 from pathlib import Path
@@ -32,10 +31,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
 from thalweg import fleet, learners, pipeline, rates, transforms
+from thalweg.container import digest, open_container
 from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.files import write_atomically
 from thalweg.learners.base import sklearn_state
@@ -350,19 +349,3 @@ def _unlearned(header: dict[str, Any]) -> StreamEstimator:
         raise ModelFileError(f"the class {header['class']!r} is not one that thalweg loads")
     cls = _CLASSES[header["class"]]
     return cls(**{name: _rich(value) for name, value in header["parameters"].items()})
-
-
-def open_container(content: bytes, key: str) -> tuple[Any, dict[str, NDArray[Any]]]:
-    """The JSON that a safetensors container holds under a key, and its arrays."""
-    arrays = load_arrays(content)
-    length = int.from_bytes(content[:8], "little")
-    return json.loads(json.loads(content[8 : 8 + length])["__metadata__"][key]), arrays
-
-
-def digest(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
-    content = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        content.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        content.update(array.tobytes())
-    return content.hexdigest()

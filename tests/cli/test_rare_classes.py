@@ -21,7 +21,6 @@ from thalweg.report.page.rare_verdict import no_change_area, question
 from thalweg.report.page.verdict import headline, tiles, tone
 from thalweg.run.metrics import metrics_of
 from thalweg.run.options import RunOptions
-from thalweg.run.rare_scoreboard import RareScoreboard
 from thalweg.run.runner import Run
 
 pytest.importorskip("pyarrow")
@@ -132,31 +131,6 @@ def test_neither_chunks_nor_interruptions_change_a_byte(
     assert resumed is not None
     assert json.loads(json.dumps(metrics_of(resumed)))["rare"] == whole["rare"]
     assert Path("cut/predictions.csv").read_bytes() == results("whole")["predictions.csv"]
-
-
-def test_a_checkpoint_without_constant_baselines_continues() -> None:
-    options = RunOptions(source="table.csv", target="fraud", positive="yes", costs="fp=1,fn=20")
-    truth = np.where(np.arange(600) % 10 == 0, 2, 1)
-    said = np.where(np.arange(600) % 7 == 0, 2, 1)
-    answers = dict.fromkeys(("model", "no_change", "majority"), said)
-
-    def add(board: RareScoreboard) -> None:
-        board.add(truth, answers, None, None, np.arange(600), positive=2, unpredicted=0)
-
-    before, after = RareScoreboard(options), RareScoreboard(options)
-    add(before)
-    state = before.state()
-    after.restore(state | {"blocks": state["blocks"][:2]}, before.arrays())
-    add(before)
-    add(after)
-    confusion = np.zeros((3, 3, 3), dtype=np.int64)
-    np.add.at(confusion, (slice(None), np.tile(truth, 2), np.tile(said, 2)), 1)
-    expected, found = (each.metrics(confusion, ["no", "yes"], [0, 1])["costs"] for each in (before, after))
-    for name in ("no_change", "majority"):
-        assert found[name] == expected[name]
-    for name in ("always", "never"):
-        for key in ("difference", "cost"):
-            assert found[name][key] == expected[name][key]
 
 
 class _StopError(Exception):

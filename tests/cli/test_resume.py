@@ -37,7 +37,7 @@ def test_a_run_that_was_cut_off_is_not_overwritten(table, capsys: pytest.Capture
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == resumed
     Path("out/checkpoint").write_bytes(b"no checkpoint")
     code, _, complaint = run(capsys, *arguments, "--resume")
-    assert (code, "out/checkpoint is not a checkpoint of a run: start over with --fresh" in complaint) == (2, True)
+    assert (code, "out/checkpoint is no saved state: start over with --fresh" in complaint) == (2, True)
     assert run(capsys, *arguments, "--fresh")[0] == 0
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == resumed
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thalweg import OnlineLDC
+from thalweg.container import packed, unpacked
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate import drift
 from thalweg.evaluate.drift import ChangeDetector
@@ -114,10 +114,10 @@ def test_neither_chunks_nor_an_interruption_change_anything(seed: int, cuts: lis
     told = []
     for part in np.split(given_mistakes, sorted(cuts)):
         told += pieces.add(part)
-        saved = json.dumps(pieces.state())
+        saved = packed(pieces.state())
         pieces = ChangeDetector()
-        pieces.restore(json.loads(saved))
-    assert (told, pieces.changes(), pieces.state()) == (begun, whole.changes(), whole.state())
+        pieces.restore(unpacked(saved))
+    assert (told, pieces.changes(), packed(pieces.state())) == (begun, whole.changes(), packed(whole.state()))
 
 
 def test_delta_is_a_chance() -> None:

@@ -11,6 +11,7 @@ from sklearn.calibration import calibration_curve
 
 from tests.evaluate.test_metrics import AVERAGES, records, split, weights_of
 from thalweg import NoChange, OnlineLDC, OnlineLogistic
+from thalweg.container import packed, unpacked
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate import (
     NO_PREDICTION,
@@ -201,7 +202,7 @@ def test_alerts_are_the_best_of_each_period(seed: int, count: int, cuts: list[in
     for size in [*cuts, rows]:
         these = order[done : done + size]
         meter.update(period[these], these, scores[these], positive[these])
-        saved, meter = meter.state(), AlertMeter(count)
+        saved, meter = unpacked(packed(meter.state())), AlertMeter(count)
         meter.restore(saved)
         done += size
     alerts = found = 0
@@ -219,7 +220,7 @@ def test_periods_that_are_long_over_are_closed() -> None:
     meter = AlertMeter(2)
     for day in range(1000):
         meter.update(np.array([day, day - 100]), np.array([day, day]), np.array([0.5, 0.9]), np.array([True, True]))
-    assert len(meter.state()["open"]) == 64
+    assert len(meter.state()["_open"]) == 64
     assert meter.scores() == (1.0, 1.0, 999, 999, 999, 999)
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 
+from thalweg.container import packed, unpacked
 from thalweg.errors import InvalidParameter
 from thalweg.run.alert_log import EVERY, AlertLog
 from thalweg.run.alert_rules import AlertRule
@@ -51,7 +52,7 @@ def test_a_rule_fires_where_its_mean_has_held(seed: int, window: int, hold: int,
         log.add_values(np.arange(start + 1, end + 1), {"error": (values[start:end], np.ones(end - start))})
         if at == 1:
             other = AlertLog([rule])
-            other.restore(log.state(), log.arrays())
+            other.restore(unpacked(packed(log.state())))
             log = other
     assert [(alert["row"], alert["ended"]) for alert in log.fired] == slow(values, window, hold, 0.5)
 

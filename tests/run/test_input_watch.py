@@ -49,7 +49,7 @@ def finished(folder: Path, *, stop_after: int | None = None, **options: Any) -> 
             begun.fingerprint.take(chunk)
             begun.chunks_done += 1
         assert begun.predictions is not None
-        checkpoint.write(begun.folder / "checkpoint", *checkpoint.state_of(begun))
+        checkpoint.write(begun.folder / "checkpoint", checkpoint.state_of(begun))
         begun.predictions.close()
         begun = Run(given)
         assert begun.resume()

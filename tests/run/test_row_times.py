@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from thalweg.container import packed, unpacked
 from thalweg.evaluate.late_labels import LateLabels
 from thalweg.run.row_times import MOST_POINTS, RowTimes
 from thalweg.tables.clock import Clock
@@ -22,7 +23,7 @@ def follow(times: np.ndarray, known: np.ndarray, delay: int, cuts: list[int]) ->
         found.add(batch, times[rows])
         late.keep(batch, {})
         resumed = RowTimes()
-        resumed.restore(found.state())
+        resumed.restore(unpacked(packed(found.state())))
         found = resumed
     return found
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +10,7 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 from tests.examples import examples
 
+from thalweg.container import packed, unpacked
 from thalweg.run import scoreboard
 from thalweg.run.scoreboard import FADE, PREDICTORS, BlockMeans, Scoreboard
 
@@ -42,7 +41,7 @@ def fill(board: Scoreboard, truth, given_answers, confidences, cuts=(), *, inter
     for begin, end in zip([0, *cuts], [*cuts, len(truth)], strict=True):
         part = slice(begin, end)
         if interrupted:
-            told = json.loads(json.dumps(board.state()))
+            told = unpacked(packed(board.state()))
             board = Scoreboard()
             board.restore(told)
         board.add(

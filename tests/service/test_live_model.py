@@ -178,7 +178,7 @@ def test_bodies_are_kept_as_they_are():
 def test_a_history_takes_as_much_memory_as_its_text():
     """Thirteen times as much, it was what models left behind that had been archived."""
     points = [{"time": 0.5, "labels": label, "error": 1 / label} for label in range(1, MOST_POINTS + 1)]
-    state = orjson.loads(orjson.dumps(MistakeProgress().state())) | {"points": points}
+    state = orjson.loads(orjson.dumps(MistakeProgress().state(), default=np.ndarray.tolist)) | {"points": points}
     tracemalloc.start()
     progress = MistakeProgress.from_state(state)
     taken, _ = tracemalloc.get_traced_memory()

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.evaluate.record import Flags, Floats
 from thalweg.parameters import whole_number
+from thalweg.saved import Saved
 
 #: Periods whose labels may still come.
 OPEN = 64
@@ -63,7 +64,9 @@ class AlertScores(NamedTuple):
     found: int
 
 
-class _Period:
+class _Period(Saved):
+    _saved = ("positives", "rows", "scores", "truth")
+
     def __init__(self) -> None:
         self.positives = 0
         #: Numbers of the rows, scores and truth of the best so far, the best first.
@@ -82,7 +85,7 @@ class _Period:
         return np.array([1, len(self.truth), self.positives, self.truth.sum()], dtype=np.int64)
 
 
-class AlertMeter:
+class AlertMeter(Saved):
     """Keeps the scores of the k best rows of each period up to date.
 
     Parameters
@@ -98,6 +101,9 @@ class AlertMeter:
     >>> meter.scores()  # day 3 may not be over
     AlertScores(precision=0.5, recall=0.5, periods=2, alerts=2, positives=2, found=1)
     """
+
+    _saved = ("_closed", "_latest", "_open")
+    _made = (("_open", _Period),)
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -140,24 +146,3 @@ class AlertMeter:
             positives,
             found,
         )
-
-    def state(self) -> dict[str, Any]:
-        """All that `restore` needs, as JSON holds it."""
-        return {
-            "closed": self._closed.tolist(),
-            "latest": self._latest,
-            "open": [
-                [each, own.positives, own.rows.tolist(), own.scores.tolist(), own.truth.astype(int).tolist()]
-                for each, own in self._open.items()
-            ],
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Continue from a saved state."""
-        self._closed, self._latest = np.array(state["closed"], dtype=np.int64), int(state["latest"])
-        self._open = {}
-        for each, positives, rows, scores, truth in state["open"]:
-            own = self._open[int(each)] = _Period()
-            own.positives = int(positives)
-            own.rows, own.scores = np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float64)
-            own.truth = np.array(truth, dtype=np.bool_)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.parameters import whole_number
+from thalweg.saved import Saved
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -226,7 +227,7 @@ Average: TypeAlias = Cumulative | Windowed | Fading
 Point = TypeVar("Point")
 
 
-class HistoryPoints(Generic[Point]):
+class HistoryPoints(Saved, Generic[Point]):
     """At most ``most`` points on an even grid of rows: when there are more, every second one is dropped.
 
     Examples
@@ -238,6 +239,8 @@ class HistoryPoints(Generic[Point]):
     >>> history.every, history.points
     (4, [4, 8])
     """
+
+    _saved = ("every", "points")
 
     def __init__(self, most: int, every: int = 1) -> None:
         self._most = most
@@ -265,6 +268,3 @@ class HistoryPoints(Generic[Point]):
     def _thin(self) -> None:
         self.points = self.points[1::2]
         self.every *= 2
-
-    def restore(self, every: int, points: list[Point]) -> None:
-        self.every, self.points = int(every), list(points)

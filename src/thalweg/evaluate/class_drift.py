@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.saved import Saved
+
 Floats = NDArray[np.float64]
 
 #: A shift of twice K deviations is found soonest; a sum of H is a change.
@@ -37,10 +39,12 @@ MOST = 50
 _RARE, _OF_EQUAL = 0.1, 0.5
 
 
-class _Class:
+class _Class(Saved):
     """What is known of the rows of one class."""
 
-    def __init__(self, features: int) -> None:
+    _saved = ("rows", "mean", "recent", "sums", "since")
+
+    def __init__(self, features: int = 0) -> None:
         self.rows = 0  # of the reference
         self.mean = np.zeros(features)
         self.recent: list[list[float]] = []
@@ -63,23 +67,11 @@ class _Class:
             self.mean += (np.array(self.recent.pop(0)) - self.mean) * max(1.0 / self.rows, 1.0 / OWN)
         return found
 
-    def state(self) -> dict[str, Any]:
-        return {
-            "rows": self.rows,
-            "mean": self.mean.tolist(),
-            "recent": self.recent,
-            "sums": self.sums.tolist(),
-            "since": self.since.tolist(),
-        }
 
-    def restore(self, state: dict[str, Any]) -> None:
-        self.rows, self.mean = int(state["rows"]), np.array(state["mean"])
-        self.recent = [list(row) for row in state["recent"]]
-        self.sums, self.since = np.array(state["sums"]), np.array(state["since"], dtype=np.int64)
-
-
-class _Levels:
+class _Levels(Saved):
     """The level of all rows, of the last ones and of many, and their deviation."""
+
+    _saved = ("blocks", "filled", "_open", "_means")
 
     def __init__(self, features: int) -> None:
         self.blocks = self.filled = 0
@@ -117,20 +109,8 @@ class _Levels:
         self.blocks += len(blocks)
         return means
 
-    def state(self) -> dict[str, Any]:
-        return {
-            "blocks": self.blocks,
-            "filled": self.filled,
-            "open": self._open.tolist(),
-            "means": self._means.tolist(),
-        }
 
-    def restore(self, state: dict[str, Any]) -> None:
-        self.blocks, self.filled = int(state["blocks"]), int(state["filled"])
-        self._open, self._means = np.array(state["open"]), np.array(state["means"])
-
-
-class ClassChangeDetector:
+class ClassChangeDetector(Saved):
     """Marks where the features of a rare class change, relative to all rows.
 
     Labels are whole numbers of at least 0, in any order.
@@ -146,6 +126,9 @@ class ClassChangeDetector:
     >>> change["label"], 30_000 <= change["row"] < 30_500, change["found"] < 32_000
     (1, True, True)
     """
+
+    _saved = ("rows", "changes", "_counts", "_classes", "_levels")
+    _made = (("_classes", _Class),)
 
     def __init__(self) -> None:
         self.rows = 0
@@ -195,22 +178,3 @@ class ClassChangeDetector:
     def _is_rare(self, label: int, rows: int) -> bool:
         share = self._counts[label] / rows
         return len(self._counts) > 1 and share < _RARE and share < _OF_EQUAL / len(self._counts)
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "rows": self.rows,
-            "changes": self.changes,
-            "counts": list(self._counts.items()),
-            "classes": [[label, own.state()] for label, own in self._classes.items()],
-            "levels": self._levels.state(),
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self.rows, self.changes = int(state["rows"]), [dict(change) for change in state["changes"]]
-        self._counts = {int(label): int(count) for label, count in state["counts"]}
-        self._levels = _Levels(0)
-        self._levels.restore(state["levels"])
-        self._classes = {}
-        for label, own in state["classes"]:
-            self._classes[int(label)] = _Class(len(own["mean"]))
-            self._classes[int(label)].restore(own)

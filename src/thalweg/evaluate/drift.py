@@ -25,12 +25,13 @@ from numpy.typing import ArrayLike
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
+from thalweg.saved import Saved
 
 GRACE, APART, MOST = 2000, 1000, 200
 LEAST, LEAST_SHARE = 0.02, 0.1
 
 
-class ChangeDetector:
+class ChangeDetector(Saved):
     """Marks where a stream of mistakes changes its mean.
 
     Parameters
@@ -53,6 +54,8 @@ class ChangeDetector:
     >>> change["row"], round(change["before"], 2), round(change["seen"], 2), round(change["after"], 2)
     (4993, 0.1, 0.3, 0.38)
     """
+
+    _saved = ("rows", "mistakes", "left_out", "_changes", "_crept_from", "_adwin")
 
     def __init__(self, delta: float = 0.002, *, whole: bool = True) -> None:
         if not 0.0 < delta < 1.0:
@@ -108,31 +111,6 @@ class ChangeDetector:
             }
             for change in self._changes
         ]
-
-    def state(self) -> dict[str, Any]:
-        """What `restore` continues from, as JSON can hold it."""
-        return {
-            "rows": self.rows,
-            "mistakes": self.mistakes,
-            "left_out": self.left_out,
-            "changes": self._changes,
-            "crept_from": self._crept_from,
-            "adwin": {name: array.tolist() for name, array in self._adwin.state().items()},
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Continue from what `state` gave."""
-        window = state["adwin"]
-        self._adwin.restore(
-            {
-                "seen": np.array(window["seen"], dtype=np.int64),
-                "rows": np.array(window["rows"], dtype=np.int64),
-                "sums": np.array(window["sums"], dtype=np.float64).reshape(-1, 2),
-            }
-        )
-        self.rows, self.mistakes, self.left_out = int(state["rows"]), state["mistakes"], int(state["left_out"])
-        self._changes = [dict(change) for change in state["changes"]]
-        self._crept_from = state["crept_from"]
 
     def _is_new(self, change: dict[str, Any]) -> bool:
         """Whether an alarm begins a change; then, the error from which it crept is the one before it."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.learners.baselines import MajorityClass, NoChange
+from thalweg.saved import Saved
 from thalweg.tables.encoder import rows_between, stack_rows
 
 Places = NDArray[np.int64]
@@ -55,9 +56,14 @@ def interleave(carried: int, fresh: int, rows: Places, due: Places, place: Place
     return np.asarray(steps[np.argsort(keys, kind="stable")])
 
 
+_NO_ROWS = np.empty(0, dtype=np.int64)
+
+
 @dataclass
-class Waiting:
+class Waiting(Saved):
     """Rows whose label has not come yet, in the order in which it will."""
+
+    _saved = ("X", "labels", "due", "number", "predicted")
 
     X: Any
     labels: NDArray[Any]
@@ -92,7 +98,7 @@ class Batch:
     at_once: bool = False
 
 
-class LateLabels:
+class LateLabels(Saved):
     """Labels that come with their row, ``delay`` rows later, or at times of their own.
 
     Parameters
@@ -109,6 +115,9 @@ class LateLabels:
     >>> batch.order.tolist(), batch.waiting.tolist()
     ([0, 1, -1, 2, -2], [2])
     """
+
+    _saved = ("waiting", "clock")
+    _made = (("waiting", lambda: Waiting(None, _NO_ROWS, _NO_ROWS, _NO_ROWS)),)
 
     def __init__(self, *, delay: int = 0, timed: bool = False) -> None:
         self.delay = delay

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from thalweg.saved import Saved
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -17,7 +19,7 @@ Places = NDArray[np.int64]
 MEDIAN_WINDOW = 1000
 
 
-class NumberBaselines:
+class NumberBaselines(Saved):
     """The baselines of regression, for one target or several; they get a target when the model does.
 
     The running mean is that of all targets. The running median is the exact median of the last `MEDIAN_WINDOW` ones, so
@@ -39,6 +41,8 @@ class NumberBaselines:
     running_median [nan, 5.0, 3.0, 5.0]
     season [nan, 5.0, 5.0, 1.0]
     """
+
+    _saved = ("_total", "_count", "_last", "_season", "_held")
 
     def __init__(self, season: int | None = None) -> None:
         self.names = ("last_value", "running_mean", "running_median", *(("season",) if season else ()))
@@ -90,18 +94,12 @@ class NumberBaselines:
                 self._season[slot], self._held[slot] = targets[row], number[row]
         return found
 
-    def state(self) -> list[Any]:
-        return [float(self._total), self._count, None if np.isnan(self._last) else float(self._last)]
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"recent": [np.array(each.values) for each in self._medians]}
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        recent = np.array([each.values for each in self._medians], dtype=np.float64)
-        return {"season": self._season, "season rows": self._held, "recent targets": recent}
-
-    def restore(self, state: list[Any], arrays: dict[str, NDArray[Any]]) -> None:
-        self._total, self._count = float(state[0]), int(state[1])
-        self._last = np.nan if state[2] is None else float(state[2])
-        self._season, self._held = arrays["season"].copy(), arrays["season rows"].copy()
-        self._medians = [_WindowedMedian(values) for values in arrays["recent targets"].tolist()]
+    def restore(self, state: Mapping[str, Any]) -> None:
+        super().restore(state)
+        self._medians = [_WindowedMedian(values.tolist()) for values in state["recent"]]
 
 
 class _WindowedMedian:

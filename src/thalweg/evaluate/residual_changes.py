@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.evaluate.drift import ChangeDetector
+from thalweg.saved import Saved
 
 #: Rows that settle the scale; they are looked at together once they are there.
 FIRST, _TIMES = 1000, 10.0
 
 
-class ResidualChanges:
+class ResidualChanges(Saved):
     """Marks where a stream of absolute residuals changes its mean.
 
     Examples
@@ -32,6 +33,8 @@ class ResidualChanges:
     >>> 4900 < change["row"] < 5100, round(change["before"], 1), round(change["after"], 1)
     (True, 0.8, 1.6)
     """
+
+    _saved = ("_detector", "_scale", "_first")
 
     def __init__(self) -> None:
         self._detector = ChangeDetector(whole=False)
@@ -68,10 +71,3 @@ class ResidualChanges:
             change | {when: scale * change[when] for when in ("before", "seen", "after")}
             for change in self._detector.changes()
         ]
-
-    def state(self) -> dict[str, Any]:
-        return {"detector": self._detector.state(), "scale": self._scale, "first": self._first}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self._detector.restore(state["detector"])
-        self._scale, self._first = state["scale"], list(state["first"])

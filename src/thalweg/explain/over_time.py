@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from thalweg.explain.importance import Replaced
+from thalweg.saved import Saved
 
 Floats = NDArray[np.float64]
 
@@ -55,13 +56,19 @@ class Estimate(NamedTuple):
 
 
 @dataclass
-class Sums:
+class Sums(Saved):
     """Weighted sums of some samples: of rows and of samples their weights, and those squared."""
+
+    _saved = ("weights", "values", "first", "last")
 
     weights: Floats
     values: Floats
     first: int = 0
     last: int = 0
+
+    @classmethod
+    def none(cls) -> Sums:
+        return cls(np.zeros(4), np.zeros((0, 0)))
 
     @classmethod
     def of(cls, row: int, replaced: Replaced) -> Sums:
@@ -105,7 +112,7 @@ class Sums:
         return means[0], np.fmax(*errors)
 
 
-class ImportanceOverTime:
+class ImportanceOverTime(Saved):
     """Samples of importance by the row at which they were taken.
 
     Examples
@@ -118,6 +125,9 @@ class ImportanceOverTime:
     >>> over_time.recent().increase.round(1)
     array([0.9])
     """
+
+    _saved = ("length", "blocks", "_fading")
+    _made = (("blocks", Sums.none), ("_fading", Sums.none))
 
     def __init__(self, columns: int, distance: int) -> None:
         self._columns = columns
@@ -165,24 +175,6 @@ class ImportanceOverTime:
         """The mean of the blocks with samples from one row to another; None where there is none."""
         within = [each for each in self.blocks.values() if begin <= each.first and each.last <= end]
         return Sums.together(within).estimate() if within else None
-
-    def state(self) -> tuple[dict[str, Any], dict[str, Floats]]:
-        """What JSON holds, and arrays."""
-        kept = [*self.blocks.values(), *([] if self._fading is None else [self._fading])]
-        plain = {"length": self.length, "blocks": list(self.blocks), "rows": [[each.first, each.last] for each in kept]}
-        return plain, {
-            "weights": np.array([each.weights for each in kept]).reshape(-1, 4),
-            "values": np.array([each.values for each in kept]).reshape(-1, _SUMS, self._columns),
-        }
-
-    def restore(self, plain: dict[str, Any], arrays: dict[str, Floats]) -> None:
-        kept = [
-            Sums(weights.copy(), values.copy(), *rows)
-            for weights, values, rows in zip(arrays["weights"], arrays["values"], plain["rows"], strict=True)
-        ]
-        self.length = int(plain["length"])
-        self.blocks = dict(zip(plain["blocks"], kept, strict=False))
-        self._fading = kept[-1] if kept else None
 
 
 #: The chance that any column is named that did not change.

@@ -13,6 +13,7 @@ Cost: a fit takes O(window · features · trees), a prediction O(trees · depth)
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -25,6 +26,7 @@ from thalweg.evaluate.late_labels import Batch
 from thalweg.option_names import option
 from thalweg.run.prompt_reference import PromptReference
 from thalweg.run.scoreboard import MOST_POINTS, WINDOW, BlockMeans, add_in_order
+from thalweg.saved import Saved
 from thalweg.tables import Plan
 
 Floats = NDArray[np.float64]
@@ -119,21 +121,17 @@ class Reference:
         else:
             self._model = boosting(self._task, self._wide, self._seed).fit(X, labels)
 
-    def state(self) -> tuple[list[int], dict[str, NDArray[Any]]]:
+    def state(self) -> dict[str, Any]:
         """Counts, and the rows: those of the last fit, then those that came after it."""
         fitted = len(self._kept[0][1]) if self.fits else 0
-        if not self._kept:
-            return [self.labelled, self.fits, fitted], {}
-        X, labels = (np.concatenate(each) for each in zip(*self._kept, strict=True))
-        return [self.labelled, self.fits, fitted], {"X": X, "labels": labels}
+        X, labels = map(np.concatenate, zip(*self._kept, strict=True)) if self._kept else (None, None)
+        return {"labelled": self.labelled, "fits": self.fits, "fitted": fitted, "X": X, "labels": labels}
 
-    def restore(self, plain: list[int], arrays: dict[str, NDArray[Any]]) -> None:
-        self.labelled, self.fits, fitted = plain
-        if arrays:
-            X, labels = arrays["X"], arrays["labels"]
-            self._kept = [(X[:fitted], labels[:fitted])] if self.fits else []
-            if len(labels) > fitted:
-                self._kept.append((X[fitted:], labels[fitted:]))
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.labelled, self.fits, fitted = state["labelled"], state["fits"], state["fitted"]
+        X, labels = state["X"], state["labels"]
+        parts = [] if labels is None else [slice(0, fitted), slice(fitted, None)]
+        self._kept = [(X[part], labels[part]) for part in parts if len(labels[part])]
         if self.fits:
             self._fit(1)
 
@@ -148,8 +146,10 @@ class _Constant:
         return np.full(len(X), self._label)
 
 
-class ReferenceBoard:
+class ReferenceBoard(Saved):
     """The losses of a reference beside the model's, over the rows that both predicted, in constant memory."""
+
+    _saved = ("scored", "rows", "first", "sums", "blocks", "history")
 
     def __init__(self) -> None:
         #: Rows that the model predicted, those among them that the reference did too, and the first of these.
@@ -189,21 +189,12 @@ class ReferenceBoard:
         """The windowed loss at the points of the model's own curve; None before the first prediction."""
         return [loss / share if share else None for loss, share in self.history.points]
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        plain = {
-            "counts": [self.scored, self.rows, self.first],
-            "sums": self.sums,
-            "blocks": self.blocks.state(),
-            "curve": [self.history.every, self.history.points],
-        }
-        return plain, {"recent": self._recent.last}
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"recent": self._recent.last}
 
-    def restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        self.scored, self.rows, self.first = plain["counts"]
-        self.sums = list(plain["sums"])
-        self.blocks.restore(plain["blocks"])
-        self.history.restore(*plain["curve"])
-        self._recent.last = arrays["recent"]
+    def restore(self, state: Mapping[str, Any]) -> None:
+        super().restore(state)
+        self._recent.last = state["recent"]
 
 
 class Against:
@@ -287,24 +278,17 @@ class Against:
         self.finish()
         return {name: reference.seconds for name, reference in self.references.items()}
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What a checkpoint keeps, as JSON and as arrays."""
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
         self.finish()
-        plain: dict[str, Any] = {}
-        arrays: dict[str, NDArray[Any]] = {}
-        for name, reference in self.references.items():
-            counts, rows = reference.state()
-            board, windows = self.boards[name].state()
-            plain[name] = {"counts": counts, "board": board}
-            found = rows | windows | {"waiting": self._waiting[name]}
-            arrays |= {f"against {name} {key}": values for key, values in found.items()}
-        return plain, arrays
+        return {
+            name: {"reference": each.state(), "board": self.boards[name].state(), "waiting": self._waiting[name]}
+            for name, each in self.references.items()
+        }
 
-    def restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    def restore(self, state: Mapping[str, Any]) -> None:
         for name, reference in self.references.items():
-            start = f"against {name} "
-            own = {key.removeprefix(start): values for key, values in arrays.items() if key.startswith(start)}
-            self._waiting[name] = own.pop("waiting")
-            self.boards[name].restore(plain[name]["board"], {"recent": own.pop("recent")})
+            self._waiting[name] = state[name]["waiting"]
+            self.boards[name].restore(state[name]["board"])
             with self._one_thread():
-                reference.restore(plain[name]["counts"], own)
+                reference.restore(state[name]["reference"])

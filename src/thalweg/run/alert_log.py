@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidParameter
 from thalweg.option_names import option
 from thalweg.run.alert_rules import AlertRule
+from thalweg.saved import Saved
 
 Floats = NDArray[np.float64]
 #: Of each row what is added up, and what that is a share of.
@@ -27,8 +28,10 @@ EVERY = 50
 MOST = 200
 
 
-class _Watch:
+class _Watch(Saved):
     """One rule of a value: the terms of the last rows, and since when it holds."""
+
+    _saved = ("rows", "last", "since")
 
     def __init__(self, rule: AlertRule) -> None:
         self.rule = rule
@@ -63,7 +66,7 @@ class _Watch:
             fire(self.fired)
 
 
-class AlertLog:
+class AlertLog(Saved):
     """All rules of a run, and what fired.
 
     Examples
@@ -73,6 +76,8 @@ class AlertLog:
     >>> log.fired
     [{'rule': 'error>0.5 over 50 rows', 'row': 150, 'value': 1.0, 'ended': None}]
     """
+
+    _saved = ("fired", "_counts", "_watches")
 
     def __init__(self, rules: Sequence[AlertRule]) -> None:
         self.rules = list(rules)
@@ -135,22 +140,12 @@ class AlertLog:
     # ------------------------------------------------------------------ checkpoints
 
     def state(self) -> dict[str, Any]:
-        return {
-            "fired": self.fired,
-            "counts": self._counts,
-            "watches": [
-                [each.rows, each.since, None if each.fired is None else _place(self.fired, each.fired)]
-                for each in self._watches
-            ],
-        }
+        places = [None if each.fired is None else _place(self.fired, each.fired) for each in self._watches]
+        return super().state() | {"places": places}
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {f"alert {at}": each.last for at, each in enumerate(self._watches)}
-
-    def restore(self, state: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.fired, self._counts = [dict(alert) for alert in state["fired"]], dict(state["counts"])
-        for at, (watch, (rows, since, place)) in enumerate(zip(self._watches, state["watches"], strict=True)):
-            watch.rows, watch.since, watch.last = rows, since, arrays[f"alert {at}"].copy()
+    def restore(self, state: Mapping[str, Any]) -> None:
+        super().restore(state)
+        for watch, place in zip(self._watches, state["places"], strict=True):
             watch.fired = None if place is None else self.fired[place] if place >= 0 else {}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +30,7 @@ from thalweg.run.rare_scoreboard import RareScoreboard
 from thalweg.run.scoreboard import PREDICTORS, Scoreboard
 from thalweg.run.set_scoreboard import SetScoreboard
 from thalweg.run.task import Predicted, Scored, Targets, Task
+from thalweg.store import dumps, loads
 from thalweg.table_model import TableClassifier
 from thalweg.tables import Chunk, Encoder, Plan, Target
 from thalweg.tables.clock import NEVER, Clock
@@ -56,6 +57,21 @@ class _Piece(NamedTuple):
 
 
 class Classification(Task):
+    _saved = (
+        "names",
+        "label_counts",
+        "board",
+        "shares",
+        "delays",
+        "rare",
+        "sets",
+        "probability_labels",
+        "_only_label",
+        "detector",
+        "class_detector",
+    )
+    _made = (("delays", LabelDelays),)
+
     name = "classification"
 
     def __init__(self, options: RunOptions, notices: Notices, model: Any = None) -> None:
@@ -345,43 +361,12 @@ class Classification(Task):
 
     # ------------------------------------------------------------------ what is kept and reported
 
-    def models(self) -> dict[str, Any]:
-        return {"model": self.model, **self.baselines}
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"baselines": {name: dumps(each) for name, each in self.baselines.items()}}
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        rare = {f"rare {name}": each for name, each in self.rare.arrays().items()}
-        return {
-            "names": self.names.known,
-            "label_counts": self.label_counts.state(),
-            "board": self.board.state(),
-            "label_shares": self.shares.state(),
-            **({} if self.delays is None else {"label_delays": self.delays.state()}),
-            "rare": self.rare.state(),
-            **({} if self.sets is None else {"sets": self.sets.state()}),
-            "probability_labels": self.probability_labels,
-            "only_label": self._only_label,
-            "detector": self.detector.state(),
-            "class_detector": self.class_detector.state(),
-        }, rare
-
-    def restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, Any]) -> None:
-        self.names = LabelNumbers(plain["names"])
-        self.label_counts.restore(plain["label_counts"])
-        self.board.restore(plain["board"])
-        self.shares.restore(plain["label_shares"])
-        if "label_delays" in plain:
-            self.delays = LabelDelays.of_state(plain["label_delays"])
-        windows = {name[5:]: values for name, values in arrays.items() if name.startswith("rare ")}
-        self.rare.restore(plain["rare"], windows)
-        if self.sets is not None:
-            self.sets.restore(plain["sets"])
-        self.probability_labels = list(plain["probability_labels"])
-        only = plain["only_label"]
-        self._only_label = None if only is None else (only[0], only[1])
-        self.detector.restore(plain["detector"])
-        self.class_detector.restore(plain["class_detector"])
-        self.model = models["model"]
-        self.baselines = {name: models[name] for name in self.baselines}
+    def restore(self, state: Mapping[str, Any]) -> None:
+        super().restore(state)
+        self.baselines = {name: loads(each) for name, each in state["baselines"].items()}
 
     def metrics(self, course: dict[str, Any], features: tuple[str, ...]) -> dict[str, Any]:
         board, known = self.board, self.names.known

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.saved import Saved
+
 Floats = NDArray[np.float64]
 
 _BINS_PER_SPREAD = 20.0
@@ -22,7 +24,7 @@ _FARTHEST = 1e200
 _MOST_GROUPS = 10
 
 
-class ErrorBySize:
+class ErrorBySize(Saved):
     """Rows, errors of each predictor, residuals and misses by bin of the target.
 
     Examples
@@ -34,6 +36,8 @@ class ErrorBySize:
     >>> found["rows"], found["absolute_error"], found["bias"]
     ([1, 1], {'model': [0.5, 2.0]}, [0.5, -2.0])
     """
+
+    _saved = ("_centre", "_spread", "_bins")
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._names = names
@@ -89,14 +93,3 @@ class ErrorBySize:
 
     def _edge(self, at: int) -> float:
         return self._centre + self._spread * math.sinh(at / _BINS_PER_SPREAD)
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "centre": self._centre,
-            "spread": self._spread,
-            "bins": [[at, *sums.tolist()] for at, sums in self._bins.items()],
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self._centre, self._spread = float(state["centre"]), float(state["spread"])
-        self._bins = {int(at): np.array(sums) for at, *sums in state["bins"]}

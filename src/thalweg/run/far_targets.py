@@ -6,11 +6,10 @@ are named that are separated from the rest by a factor of ten, and fifty times t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
+
+from thalweg.saved import Saved
 
 #: Targets that are kept: one more than may be named.
 _KEPT = 9
@@ -20,7 +19,7 @@ _LEAST_ROWS = 20
 _SEPARATED, _FAR = 10.0, 50.0
 
 
-class FarTargets:
+class FarTargets(Saved):
     """The farthest targets of a run.
 
     Examples
@@ -31,6 +30,8 @@ class FarTargets:
     >>> targets.sentence("y")
     "row 2: the target 'y' is 67781, far beyond all others, which are within 0.5 of 1"
     """
+
+    _saved = ("_centre", "_sum", "_rows", "_farthest")
 
     def __init__(self) -> None:
         self._centre = self._sum = 0.0
@@ -67,10 +68,3 @@ class FarTargets:
                 )
                 return f"row {row:,}: the target {name!r} is {value:g}, far beyond all others, which {within}{more}"
         return None
-
-    def state(self) -> dict[str, Any]:
-        return {"centre": self._centre, "sum": self._sum, "rows": self._rows, "farthest": self._farthest}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        self._centre, self._sum, self._rows = state["centre"], state["sum"], state["rows"]
-        self._farthest = [list(each) for each in state["farthest"]]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.evaluate.averages import HistoryPoints
+from thalweg.saved import Saved
 
 Floats = NDArray[np.float64]
 
@@ -75,7 +76,7 @@ MOST_FEATURES, MOST_MEANS = 6, 8
 _DIGITS = 6
 
 
-class MeanWatch:
+class MeanWatch(Saved):
     """Snapshots of the means of a model's first classes, for features chosen by the first rows and then kept.
 
     Examples
@@ -90,6 +91,8 @@ class MeanWatch:
     >>> watch.snapshot(OnlineLDC(0.5).partial_fit(X, y))
     {'means': {'a': [0.0], 'b': [2.0]}}
     """
+
+    _saved = ("features", "classes")
 
     def __init__(self) -> None:
         #: Places of the features, rising.
@@ -136,12 +139,6 @@ class MeanWatch:
             for label in self.classes
         }
 
-    def state(self) -> dict[str, Any]:
-        return {"features": self.features, "classes": self.classes}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self.features, self.classes = list(state["features"]), list(state["classes"])
-
 
 def _means_as_series(snapshots: list[dict[str, Any]], features: list[str], ahead: int | None) -> dict[str, Any] | None:
     """Snapshots of means as columns, of features with these names; None where no snapshot has means."""
@@ -175,7 +172,7 @@ FIRST_STEP, MOST_POINTS = 32, 95
 MOST_CLASSES = 64
 
 
-class ModelHistory:
+class ModelHistory(Saved):
     """Snapshots of a model that learns, on a grid of predicted rows.
 
     Examples
@@ -190,6 +187,8 @@ class ModelHistory:
     >>> history.points
     [(2, {'rate': 0.25, 'effective_rows': {'all rows': 2.0}})]
     """
+
+    _saved = ("watch", "_grid", "_classes")
 
     def __init__(self) -> None:
         self.watch = MeanWatch()
@@ -233,17 +232,3 @@ class ModelHistory:
                 label: rows for label, rows in trace["effective_rows"].items() if label in self._classes
             }
         return trace | self.watch.snapshot(model)
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "watch": self.watch.state(),
-            "every": self.every,
-            "rows": [learned for learned, _ in self.points],
-            "looks": [snapshot for _, snapshot in self.points],
-            "classes": list(self._classes),
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self.watch.restore(state["watch"])
-        self._grid.restore(state["every"], list(zip(state["rows"], state["looks"], strict=True)))
-        self._classes = dict.fromkeys(state["classes"])

@@ -11,7 +11,7 @@ what it would say at another hour, or on another day, shows no reliance on eithe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
 from typing import Any
 
@@ -21,8 +21,10 @@ from numpy.typing import NDArray
 from thalweg.explain.groups import Groups, stand_ins
 from thalweg.explain.importance import is_classifier, replace_groups
 from thalweg.explain.over_time import Estimate, ImportanceOverTime, causes
+from thalweg.saved import Saved
+from thalweg.store import dumps, loads
 from thalweg.tables import Plan
-from thalweg.tables.encoder import arrays_of, rows_of, stack_rows
+from thalweg.tables.encoder import stack_rows
 
 #: Rows of a sample; fewer where columns are many, for which so many predictions are made at a time.
 _LEAST_ROWS, _MOST_ROWS, _AT_A_TIME = 2, 8, 400
@@ -42,12 +44,14 @@ MOST_COLUMNS = 20
 _DIGITS = 5
 
 
-class ImportanceSampler:
+class ImportanceSampler(Saved):
     """Takes the samples of a run and keeps what they say."""
+
+    _saved = ("due", "label", "_begun_at", "seen", "_over_time", "reference", "_targets", "_recent")
 
     def __init__(self, plan: Plan, seed: int, joined: Sequence[Sequence[int]] = ()) -> None:
         #: Columns that stand for each other, which are replaced together.
-        self._joined = [list(each) for each in joined]
+        self.joined = [list(each) for each in joined]
         self.groups = Groups.of_plan(plan).joined(joined)
         self._seed = seed
         self._sparse = bool(plan.sparse_columns)
@@ -163,7 +167,7 @@ class ImportanceSampler:
         if overall is None or recent is None:
             return None
         names = self.groups.names
-        joined = dict(zip(names, self.groups.joined_names, strict=True)) if self._joined else {}
+        joined = dict(zip(names, self.groups.joined_names, strict=True)) if self.joined else {}
         joined = {name: columns for name, columns in joined.items() if len(columns) > 1}
         largest = np.fmax(overall.increase, recent.increase)
         varied = [at for at in np.argsort(-largest, kind="stable").tolist() if overall.varied[at]]
@@ -194,30 +198,15 @@ class ImportanceSampler:
 
     # ------------------------------------------------------------------ what is kept
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        plain, arrays = self._over_time.state()
-        plain |= {"due": self.due if np.isfinite(self.due) else None, "label": self.label, "at": self._begun_at}
-        plain |= {"joined": self._joined, "seen": self.seen}
-        if self.reference is not None and self._targets is not None:
-            arrays |= arrays_of("reference", self.reference) | {"targets": self._targets}
-        if self._recent is not None:
-            arrays |= arrays_of("recent", self._recent[0]) | {"recent targets": self._recent[1]}
-        if self.waiting is not None:
-            arrays |= arrays_of("waiting", self.waiting[1]) | {"waiting targets": self.waiting[2]}
-        return plain, {f"importance {name}": each for name, each in arrays.items()}
+    def state(self) -> dict[str, Any]:
+        waiting = None if self.waiting is None else [dumps(self.waiting[0]), *self.waiting[1:]]
+        return super().state() | {"waiting": waiting}
 
-    def restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, Any]) -> None:
-        own = {name[11:]: each for name, each in arrays.items() if name.startswith("importance ")}
-        self._over_time.restore(plain, own)
-        self.due = np.inf if plain["due"] is None else plain["due"]
-        self.label, self._begun_at = plain["label"], plain["at"]
-        if "targets" in own:
-            self.reference, self._targets = rows_of("reference", own, self.groups.width), own["targets"]
-        self.seen = plain["seen"]
-        if "recent targets" in own:
-            self._recent = rows_of("recent", own, self.groups.width), own["recent targets"]
-        if "waiting targets" in own:
-            self.waiting = (models[WAITING], rows_of("waiting", own, self.groups.width), own["waiting targets"])
+    def restore(self, state: Mapping[str, Any]) -> None:
+        super().restore(state)
+        if state["waiting"] is not None:
+            model, X, y = state["waiting"]
+            self.waiting = loads(model), X, y
 
 
 def loss_name(model: Any) -> str:
@@ -225,10 +214,6 @@ def loss_name(model: Any) -> str:
     if not is_classifier(model):
         return "squared error"
     return "log-loss" if hasattr(model, "predict_proba") else "error"
-
-
-#: The name, among the models of a checkpoint, of the one that judges a sample that waits for rows.
-WAITING = "importance"
 
 
 def _of_column(estimate: Estimate, at: int) -> dict[str, float | None]:

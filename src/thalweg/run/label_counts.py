@@ -6,19 +6,20 @@ rows may show that the target is a quantity: by the same rule, `quantity_among`,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.saved import Saved
 from thalweg.tables.target import quantity_among
 
 #: Classes beyond which a warning is given: the time of a row grows with their number.
 _MANY = 200
 
 
-class LabelCounts:
+class LabelCounts(Saved):
     """Counts of labels by their number, 0 standing for none.
 
     Examples
@@ -28,6 +29,8 @@ class LabelCounts:
     >>> counts.add(["0", "1", "0.5"], np.array([3, 0]))
     '3 different numbers'
     """
+
+    _saved = ("_counts", "_open")
 
     def __init__(self) -> None:
         self._counts: NDArray[np.int64] = np.empty(0, dtype=np.int64)
@@ -57,9 +60,3 @@ class LabelCounts:
             np.isfinite(values).all()
         )  # one that is no number makes all of them classes
         return found
-
-    def state(self) -> dict[str, Any]:
-        return {"counts": self._counts.tolist(), "open": self._open}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        self._counts, self._open = np.array(state["counts"], dtype=np.int64), state["open"]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.saved import Saved
 from thalweg.tables.clock import NEVER
 
 Places = NDArray[np.int64]
@@ -27,7 +28,7 @@ _SURE = 3.0
 _MICROSECONDS = 1e6
 
 
-class LabelDelays:
+class LabelDelays(Saved):
     """Counts of rows by label and delay, each cell with its smallest and its largest delay.
 
     Delays are in microseconds, or in the steps of a counter. The delay of a label that came before its row is 0.
@@ -41,7 +42,9 @@ class LabelDelays:
     (['ok', 'late'], [10.0, 40.0], ['ok', 'late'])
     """
 
-    def __init__(self, *, counts: bool) -> None:
+    _saved = ("counts", "_cells")
+
+    def __init__(self, *, counts: bool = False) -> None:
         #: Whether times are those of a counter.
         self.counts = counts
         #: By label and cell: rows, the smallest and the largest delay.
@@ -81,16 +84,6 @@ class LabelDelays:
             if many and _differ(cells[many[0]], cells[many[-1]])
             else None,
         }
-
-    def state(self) -> list[Any]:
-        return [self.counts, [[*key, *cell] for key, cell in sorted(self._cells.items())]]
-
-    @classmethod
-    def of_state(cls, state: Sequence[Any]) -> LabelDelays:
-        counts, cells = state
-        found = cls(counts=counts)
-        found._cells = {(label, cell): list(held) for label, cell, *held in cells}
-        return found
 
 
 def _median(cells: Sequence[Sequence[int]], errors: float = 0.0) -> float:

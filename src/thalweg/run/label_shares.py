@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,12 @@ from numpy.typing import NDArray
 from thalweg.evaluate.late_labels import Batch
 from thalweg.evaluate.metrics import surprise
 from thalweg.run.scoreboard import BlockMeans, add_in_order
+from thalweg.saved import Saved
 
 Floats = NDArray[np.float64]
 
 
-class LabelShares:
+class LabelShares(Saved):
     """Running shares of labels, learned when the model learns them, and their log-loss beside the model's.
 
     Examples
@@ -26,6 +26,8 @@ class LabelShares:
     >>> LabelShares().of_truth(batch).tolist()
     [nan, nan, 1.0, 0.5]
     """
+
+    _saved = ("_counts", "_surprise", "_blocks")
 
     def __init__(self) -> None:
         #: How often each label was learned, by number; the first stands for none.
@@ -72,11 +74,3 @@ class LabelShares:
             "model": log_loss + difference["difference"],
             "difference": difference,
         }
-
-    def state(self) -> dict[str, Any]:
-        return {"counts": self._counts.tolist(), "surprise": self._surprise, "blocks": self._blocks.state()}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        self._counts = np.array(state["counts"], dtype=np.int64)
-        self._surprise = state["surprise"]
-        self._blocks.restore(state["blocks"])

@@ -6,8 +6,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from thalweg.saved import Saved
 
-class LowestCoverage:
+
+class LowestCoverage(Saved):
     """Over blocks of so many rows.
 
     Examples
@@ -19,6 +21,8 @@ class LowestCoverage:
     >>> lowest.metrics()
     {'coverage': 0.5, 'row': 3}
     """
+
+    _saved = ("_seen", "block", "lowest")
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
@@ -42,8 +46,3 @@ class LowestCoverage:
 
     def metrics(self) -> dict[str, Any] | None:
         return None if self.lowest is None else {"coverage": self.lowest[0], "row": self.lowest[1]}
-
-    def restore(self, seen: int, block: list[int], lowest: list[Any] | None) -> None:
-        """Take back what was kept, so many rows having been seen."""
-        self._seen, self.block = seen, list(block)
-        self.lowest = None if lowest is None else (float(lowest[0]), int(lowest[1]))

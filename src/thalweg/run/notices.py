@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from thalweg.option_names import option, options
 from thalweg.run.options import RunOptions
+from thalweg.saved import Saved
 from thalweg.tables import Chunk
 from thalweg.tables.cells import is_text, trimmed, without
 from thalweg.tables.clock import NEVER
@@ -26,8 +27,10 @@ _MOST_COMPLAINTS = 100
 _MOST_TOLD = 5
 
 
-class Notices:
+class Notices(Saved):
     """Of a run whose columns are settled by ``head`` rows."""
+
+    _saved = ("complaints", "_oddities", "_late_sentinels", "_late_columns", "_late_labels", "_times")
 
     def __init__(self, options: RunOptions, head: int) -> None:
         self._options = options
@@ -169,22 +172,3 @@ class Notices:
             sort = options(sort=True) if self._options.time is not None else options(time=name, sort=True)
             said.append(f"column {name!r} goes back {times}: if the rows are not in time order, {sort} sorts them")
         return said
-
-    def state(self) -> dict[str, Any]:
-        """Without ignored keys: a run that continues reads the rows before once more."""
-        return {
-            "complaints": self.complaints,
-            "oddities": self._oddities,
-            "late_sentinels": self._late_sentinels,
-            "late_columns": self._late_columns,
-            "late_labels": self._late_labels,
-            "times": self._times,
-        }
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        self.complaints = list(state["complaints"])
-        self._oddities = list(state["oddities"])
-        self._late_sentinels = list(state["late_sentinels"])
-        self._late_columns = {name: tuple(found) for name, found in state["late_columns"].items()}
-        self._late_labels = dict(state["late_labels"])
-        self._times = dict(state["times"])

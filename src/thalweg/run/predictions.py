@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
 from thalweg.learners.base.labels import Labels
+from thalweg.saved import Saved
 
 Codes = NDArray[np.int64]
 
 
-class LabelNumbers:
+class LabelNumbers(Saved):
     """Words that were met, and their numbers.
 
     Examples
@@ -34,12 +35,18 @@ class LabelNumbers:
     ['down', '']
     """
 
+    _saved = ("known",)
+
     def __init__(self, known: Sequence[str] = ()) -> None:
         self.known = list(known)
         self._settle()
 
     def __len__(self) -> int:
         return len(self.known)
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        super().restore(state)
+        self._settle()
 
     def _settle(self) -> None:
         self._words: NDArray[np.str_] = np.array(["", *self.known])

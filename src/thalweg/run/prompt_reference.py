@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from copy import deepcopy
 from itertools import pairwise
 from typing import Any
@@ -58,10 +59,9 @@ class PromptReference:
         self.seconds += time.thread_time() - began
         return found
 
-    def state(self) -> tuple[list[int], dict[str, NDArray[Any]]]:
+    def state(self) -> dict[str, Any]:
         """The rows it learned, and the model as bytes of its file."""
-        return [self._labelled], {"model": np.frombuffer(dumps(self._model), np.uint8)}
+        return {"labelled": self._labelled, "model": dumps(self._model)}
 
-    def restore(self, plain: list[int], arrays: dict[str, NDArray[Any]]) -> None:
-        (self._labelled,) = plain
-        self._model = loads(arrays["model"].tobytes())
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self._labelled, self._model = state["labelled"], loads(state["model"])

@@ -271,28 +271,25 @@ class RareScoreboard:
             "bins": self._bins.tolist(),
             "blocks": [[blocks[each].state() for each in _MISTAKES] for blocks in self._blocks.values()],
             "alerts": None if self._alerts is None else self._alerts.state(),
+            "scores": self._scores,
+            "flags": self._flags,
+            "outcomes": np.array(self._outcomes.state(), dtype=np.bool_),
+            "counts": self._all.counts,
         }
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """The windows and the bins, which are many numbers."""
-        outcomes = np.array(self._outcomes.state(), dtype=np.int64)
-        flags = self._flags.astype(np.int64)
-        return {"scores": self._scores, "flags": flags, "outcomes": outcomes, "counts": self._all.counts}
-
-    def restore(self, state: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    def restore(self, state: dict[str, Any]) -> None:
         self.positive, self._second = state["positive"], bool(state["second"])
         self.rows, self.with_proba = int(state["rows"]), int(state["with_proba"])
-        self._history.restore(state["every"], [list(point) for point in state["points"]])
+        self._history.restore(state)
         self._bins = np.array(state["bins"])
-        # Older checkpoints lack the blocks of the constant baselines, which come last.
-        for blocks, states in zip(self._blocks.values(), state["blocks"], strict=False):
+        for blocks, states in zip(self._blocks.values(), state["blocks"], strict=True):
             for mistake, saved in zip(_MISTAKES, states, strict=True):
                 blocks[mistake].restore(saved)
         if self._alerts is not None:
             self._alerts.restore(state["alerts"])
-        self._scores, self._flags = arrays["scores"].copy(), arrays["flags"].astype(np.bool_)
-        self._outcomes.restore(arrays["outcomes"].tolist())
-        self._all.counts = arrays["counts"].copy()
+        self._scores, self._flags = state["scores"], state["flags"]
+        self._outcomes.restore(state["outcomes"])
+        self._all.counts = state["counts"]
 
 
 def _ratio(part: float | None, other: float | None) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,8 @@ _GIVEN = ("model", "lower", "upper")
 
 
 class Regression(Task):
+    _saved = ("baselines", "board", "detector", "far_targets", "_learned", "_judged", "_now")
+
     name = "regression"
 
     def __init__(self, options: RunOptions, notices: Notices, model: Any = None) -> None:
@@ -216,31 +218,14 @@ class Regression(Task):
 
     # ------------------------------------------------------------------ what is kept and reported
 
-    def models(self) -> dict[str, Any]:
-        return {"model": self.model}
-
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def state(self) -> dict[str, Any]:
         assert self._column is not None
-        return {
-            "decimal": self._column.decimal,
-            "unit": self._column.unit,
-            "baselines": self.baselines.state(),
-            "board": self.board.state(),
-            "detector": self.detector.state(),
-            "far_targets": self.far_targets.state(),
-            "progress": [self._learned, self._judged, self._now],
-        }, {f"task {name}": values for name, values in (self.baselines.arrays() | self.board.arrays()).items()}
+        return super().state() | {"decimal": self._column.decimal, "unit": self._column.unit}
 
-    def restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, Any]) -> None:
-        own = {name.removeprefix("task "): values for name, values in arrays.items()}
-        decimal, unit = plain["decimal"], plain["unit"]
+    def restore(self, state: Mapping[str, Any]) -> None:
+        super().restore(state)
+        decimal, unit = state["decimal"], state["unit"]
         self._column = NumberColumn(self.target.name, indicator=False, decimal=decimal, unit=unit)
-        self.baselines.restore(plain["baselines"], own)
-        self.board.restore(plain["board"], own)
-        self.detector.restore(plain["detector"])
-        self.far_targets.restore(plain["far_targets"])
-        self._learned, self._judged, self._now = plain["progress"]
-        self.model = models["model"]
 
     def metrics(self, course: dict[str, Any], features: tuple[str, ...]) -> dict[str, Any]:
         board = self.board

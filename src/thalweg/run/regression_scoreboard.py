@@ -13,6 +13,7 @@ from thalweg.evaluate.metrics import pinball_loss
 from thalweg.run.error_by_size import ErrorBySize
 from thalweg.run.lowest_coverage import LowestCoverage
 from thalweg.run.scoreboard import FADE, MOST_POINTS, WINDOW, BlockMeans
+from thalweg.saved import Saved
 
 Floats = NDArray[np.float64]
 
@@ -167,34 +168,33 @@ class RegressionScoreboard:
             "rows": self.rows,
             "unpredicted": self.unpredicted,
             "sums": self.sums.tolist(),
-            "curve": [self.history.every, self.history.points],
-            "course": [self.course.every, self.course.points],
+            "curve": self.history.state(),
+            "course": self.course.state(),
             "blocks": {
                 name: {kind: each.state() for kind, each in blocks.items()} for name, blocks in self.blocks.items()
             },
             "by_size": self.by_size.state(),
             "intervals": self.intervals.state(),
             "faded": self._fading.sums.tolist(),
+            "recent": self._recent.last,
+            "last": self.last,
         }
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"recent": self._recent.last, "last rows": self.last}
-
-    def restore(self, state: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    def restore(self, state: dict[str, Any]) -> None:
         self.rows, self.unpredicted = int(state["rows"]), int(state["unpredicted"])
         self.sums = np.array(state["sums"])
-        self.history.restore(*state["curve"])
-        self.course.restore(*state["course"])
+        self.history.restore(state["curve"])
+        self.course.restore(state["course"])
         for name, blocks in state["blocks"].items():
             for kind, each in blocks.items():
                 self.blocks[name][kind].restore(each)
         self.by_size.restore(state["by_size"])
         self.intervals.restore(state["intervals"])
         self._fading.sums = np.array(state["faded"])
-        self._recent.last, self.last = arrays["recent"], arrays["last rows"]
+        self._recent.last, self.last = state["recent"], state["last"]
 
 
-class IntervalScores:
+class IntervalScores(Saved):
     """How often intervals held the target, how wide they were, and the pinball loss of their ends.
 
     Examples
@@ -205,6 +205,8 @@ class IntervalScores:
     >>> found["coverage"], found["above"], found["mean_width"], round(found["pinball_upper"], 3)
     (0.5, 0.5, 2.0, 1.45)
     """
+
+    _saved = ("_counts", "_sums", "_lowest")
 
     def __init__(self, asked: float) -> None:
         self.asked = asked
@@ -237,15 +239,6 @@ class IntervalScores:
             "lowest": self._lowest.metrics(),
             "block_rows": _BLOCK,
         }
-
-    def state(self) -> list[Any]:
-        rows, held = self._lowest.block
-        return [self._counts, [rows, rows - held], self._sums.tolist(), self._lowest.lowest]
-
-    def restore(self, state: list[Any]) -> None:
-        counts, (rows, missed), sums, lowest = state
-        self._counts, self._sums = list(counts), np.array(sums)
-        self._lowest.restore(self._counts[0], [rows, rows - missed], lowest)
 
 
 def _shares(sums: Floats, of: Floats) -> list[float | None]:

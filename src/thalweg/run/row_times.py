@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from thalweg.evaluate.averages import HistoryPoints
 from thalweg.evaluate.late_labels import Batch
+from thalweg.saved import Saved
 from thalweg.tables.clock import NEVER, Clock
 
 MOST_POINTS = 1000
@@ -18,8 +18,10 @@ _MOST_BEHIND = 0.02
 _BEFORE_ALL = int(np.iinfo(np.int64).min)
 
 
-class RowTimes:
+class RowTimes(Saved):
     """The time of the latest row at which so many labels had come and so many rows had been read."""
+
+    _saved = ("_history", "_labels", "_rows", "_behind", "_first", "_clock")
 
     def __init__(self) -> None:
         #: Labels, rows, and the time.
@@ -56,16 +58,3 @@ class RowTimes:
             "rows": list(rows),
             "times": [time / clock.per_unit if time % clock.per_unit else time // clock.per_unit for time in times],
         }
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "every": self._history.every,
-            "points": self._history.points,
-            "counts": [self._labels, self._rows, self._behind],
-            "ends": [self._first, self._clock],
-        }
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        self._history.restore(state["every"], [list(point) for point in state["points"]])
-        self._labels, self._rows, self._behind = state["counts"]
-        self._first, self._clock = state["ends"]

@@ -579,7 +579,7 @@ class Run(RunEngine):
     def _checkpoint(self) -> float:
         """Write one; the seconds it took."""
         began = time.monotonic()
-        checkpoint.write(self.folder / options.CHECKPOINT, *checkpoint.state_of(self))
+        checkpoint.write(self.folder / options.CHECKPOINT, checkpoint.state_of(self))
         stopping().can_resume()
         took = time.monotonic() - began
         self.checkpoint_seconds += took
@@ -590,7 +590,7 @@ class Run(RunEngine):
         path = self.folder / options.CHECKPOINT
         if not path.exists():
             return False
-        checkpoint.restore(self, *checkpoint.read(path))
+        checkpoint.restore(self, checkpoint.read(path))
         stopping().can_resume()
         return True
 

@@ -247,7 +247,7 @@ class Scoreboard:
         self.confusion = np.array(state["confusion"], dtype=np.int64)
         self.surprise, self.squared = float(state["surprise"]), float(state["squared"])
         self.with_proba, self.bins = int(state["with_proba"]), np.array(state["bins"])
-        self.history.restore(state["every"], [list(point) for point in state["points"]])
+        self.history.restore(state)
         for name, blocks in state["blocks"].items():
             self.blocks[name].restore(blocks)
         self._recent.restore(state["last"])

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.run.lowest_coverage import LowestCoverage
+from thalweg.saved import Saved
 
 #: Rows of the blocks of which the lowest coverage is kept.
 _BLOCK = 2000
 
 
-class SetScoreboard:
+class SetScoreboard(Saved):
     """Over all rows, and over the worst block of rows.
 
     Examples
@@ -24,6 +25,8 @@ class SetScoreboard:
     >>> found["rows"], found["coverage"], found["mean_size"], found["empty"]
     (2, 0.5, 0.5, 0.5)
     """
+
+    _saved = ("_all", "_lowest")
 
     def __init__(self, asked: float) -> None:
         self.asked = asked
@@ -50,10 +53,3 @@ class SetScoreboard:
             "lowest": self._lowest.metrics(),
             "block_rows": _BLOCK,
         }
-
-    def state(self) -> dict[str, Any]:
-        return {"all": self._all, "block": self._lowest.block, "lowest": self._lowest.lowest}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self._all = list(state["all"])
-        self._lowest.restore(self._all[0], state["block"], state["lowest"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -16,6 +16,8 @@ from thalweg.run.alert_log import Terms
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
+from thalweg.saved import Saved
+from thalweg.store import dumps, loads
 from thalweg.table_model import TableModel
 from thalweg.tables import Chunk, Plan
 from thalweg.tables.clock import Clock
@@ -44,7 +46,7 @@ class Scored(NamedTuple):
     terms: dict[str, Terms]
 
 
-class Task(ABC):
+class Task(Saved, ABC):
     """The part of a run that depends on whether it predicts labels or numbers; it owns the model."""
 
     name: ClassVar[str]
@@ -132,17 +134,12 @@ class Task(ABC):
 
     # ------------------------------------------------------------------ what is kept and reported
 
-    @abstractmethod
-    def models(self) -> dict[str, Any]:
-        """The model and the baselines that are models."""
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"model": dumps(self.model)}
 
-    @abstractmethod
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """The rest, as JSON holds it and as arrays."""
-
-    @abstractmethod
-    def restore(self, plain: dict[str, Any], arrays: dict[str, NDArray[Any]], models: dict[str, Any]) -> None:
-        """Take back what `state` and `models` gave."""
+    def restore(self, state: Mapping[str, Any]) -> None:
+        super().restore(state)
+        self.model = loads(state["model"])
 
     @abstractmethod
     def metrics(self, course: dict[str, Any], features: tuple[str, ...]) -> dict[str, Any]:

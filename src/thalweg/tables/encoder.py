@@ -249,20 +249,5 @@ def rows_between(X: Any, begin: int, end: int) -> Any:
 _COMPRESSED = ("data", "indices", "indptr")
 
 
-def arrays_of(name: str, X: Any) -> dict[str, NDArray[Any]]:
-    """Features as arrays under this name, as checkpoints hold them."""
-    return {name: X} if isinstance(X, np.ndarray) else {f"{name} {part}": getattr(X, part) for part in _COMPRESSED}
-
-
-def rows_of(name: str, arrays: Mapping[str, NDArray[Any]], width: int) -> Any:
-    """Back from `arrays_of`."""
-    if name in arrays:
-        return arrays[name]
-    from scipy.sparse import csr_array
-
-    found: Any = tuple(arrays[f"{name} {part}"] for part in _COMPRESSED)
-    return csr_array(found, shape=(len(found[2]) - 1, width))
-
-
 def _chosen(values: Any, kept: NDArray[np.int64]) -> Any:
     return (values[0][kept], values[1]) if isinstance(values, tuple) else values[kept]

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.client import column_responses
+from thalweg.container import packed, unpacked
 from thalweg.evaluate.block_scores import BLOCK
 from thalweg.evaluate.input_drift import InputDrift
-from thalweg.run.checkpoint import packed, unpacked
-from thalweg.run.importance import WAITING, ImportanceSampler
+from thalweg.run.importance import ImportanceSampler
 from thalweg.run.input_watch import MEASURES
 from thalweg.service.journal.compressed_rows import Features, stacked
 from thalweg.service.journal.records import LabelledRow, PredictBody
@@ -33,9 +33,8 @@ from thalweg.service.learning.outcome_watch import (
     changes_of,
 )
 from thalweg.service.learning.progress import Outcome
-from thalweg.service.learning.rise_watch import RiseWatch, RowNumbers, part_of, stretches
+from thalweg.service.learning.rise_watch import RiseWatch, RowNumbers, stretches
 from thalweg.service.learning.watched_values import steps, watched_columns, watched_values
-from thalweg.store import dumps, loads
 from thalweg.tables.columns.category import CategoryColumn
 from thalweg.tables.columns.number import NumberColumn
 from thalweg.tables.columns.time import TimeColumn
@@ -333,23 +332,20 @@ class ColumnWatch:
         self._examine()
         self._predictions.settle()
         self._targets.settle()
-        sampled, arrays = self._sampler.state()
         parts = {"inputs": self._drift, **self._parts()}
-        arrays |= {f"{part} {name}": each for part, own in parts.items() for name, each in own.arrays().items()}
-        models = {} if self._sampler.waiting is None else {WAITING: dumps(self._sampler.waiting[0])}
-        plain = {part: own.state() for part, own in parts.items()}
-        return packed({"importance": sampled, "clocks": self._clocks, **plain}, arrays, models)
+        own = {name: [each.state(), each.arrays()] for name, each in parts.items()}
+        return packed({"importance": self._sampler.state(), "clocks": self._clocks, **own})
 
     @classmethod
     def from_bytes(cls, content: bytes, encoder: Encoder) -> ColumnWatch:
         """Back from `to_bytes`; a `ModelFileError` where it is damaged."""
-        plain, arrays, models = unpacked(content)
+        state = unpacked(content)
         found = cls(encoder)
-        found._sampler.restore(plain["importance"], arrays, {name: loads(each) for name, each in models.items()})
-        found._drift.restore(plain["inputs"], part_of(arrays, "inputs "))
-        found._clocks, found._numbers_of.rows = dict(plain["clocks"]), found._drift.rows
+        found._sampler.restore(state["importance"])
+        found._drift.restore(*state["inputs"])
+        found._clocks, found._numbers_of.rows = dict(state["clocks"]), found._drift.rows
         for part, own in found._parts().items():
-            own.restore(plain[part], part_of(arrays, f"{part} "))
+            own.restore(*state[part])
         return found
 
     def _parts(self) -> dict[str, Any]:

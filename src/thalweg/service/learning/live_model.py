@@ -428,7 +428,7 @@ class LiveModel:
             },
         }
         files = [
-            ("", _compressed(orjson.dumps(plain))),
+            ("", _compressed(orjson.dumps(plain, default=np.ndarray.tolist))),
             *([] if self.watch is None else [(WATCHED_COLUMNS, self.watch.to_bytes())]),
             *(piece for name in self.learners for piece in _pieces(name, self.file(name))),
         ]

@@ -198,7 +198,7 @@ class Progress(ABC, Generic[OutcomeT]):
     def _restore(self, state: dict[str, Any]) -> None:
         self.labels, self.scored = state["labels"][:2]
         self.watch.restore(state["watch"])
-        self.history.restore(state["every"], [_packed(point) for point in state["points"]])
+        self.history.restore({"every": state["every"], "points": [_packed(point) for point in state["points"]]})
         self.changes = list(state["changes"])
         self.promotions = list(state["promotions"])
         self._delay.sums = np.array(state["delay"])
