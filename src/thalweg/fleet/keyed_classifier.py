@@ -148,9 +148,7 @@ class KeyedClassifier(Wrapper):
         self.max_bytes = max_bytes
         self.folder = folder
 
-    @property
-    def _takes_sparse(self) -> bool:
-        return False
+    _takes_sparse: Any = False
 
     def _make_core(self, features: int) -> Core:
         self._rules.check(self)

@@ -304,9 +304,7 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
         if self.left_out_:
             warnings.warn(f"AutoClassifier: {self.left_out_}", stacklevel=depth_in_thalweg())
 
-    @property
-    def _needs_labels_at_once(self) -> bool:
-        return bool(self.persistence)
+    _needs_labels_at_once: Any = property(lambda self: bool(self.persistence))
 
     def _what_is_left_out(self, features: int) -> str:
         what = "the bank of discriminants and the kernel means are" if self.curved else "the bank of discriminants is"

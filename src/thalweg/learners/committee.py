@@ -143,17 +143,15 @@ class Committee(WithProbabilities, StreamClassifier):
         discounts = [float(each) for each in np.atleast_1d(self.discount)]
         return compiled.committee(cores, discounts, float(self.sharpness), self.loss, start)
 
-    @property
-    def _takes_sparse(self) -> bool:
-        return all(getattr(member, "_takes_sparse_inside", False) for member in self.members)
-
-    @property
-    def _same_from_sparse(self) -> bool:
-        return all(getattr(member, "_same_from_sparse", False) for member in self.members)
-
-    @property
-    def _needs_labels_at_once(self) -> bool:
-        return self.persistence or any(getattr(member, "_needs_labels_at_once", False) for member in self.members)
+    _takes_sparse: Any = property(
+        lambda self: all(getattr(member, "_takes_sparse_inside", False) for member in self.members)
+    )
+    _same_from_sparse: Any = property(
+        lambda self: all(getattr(member, "_same_from_sparse", False) for member in self.members)
+    )
+    _needs_labels_at_once: Any = property(
+        lambda self: self.persistence or any(getattr(member, "_needs_labels_at_once", False) for member in self.members)
+    )
 
     @property
     def weights_(self) -> Floats:

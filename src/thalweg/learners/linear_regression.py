@@ -46,7 +46,7 @@ product; the numbers then agree with those of single rows to rounding, about 1e-
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -152,9 +152,7 @@ class OnlineLinearRegression(LinearRegressor):
         self.forgetting = forgetting
         self.per_feature = per_feature
 
-    @property
-    def _takes_sparse(self) -> bool:
-        return self.solver == "sgd"
+    _takes_sparse: Any = property(lambda self: self.solver == "sgd")
 
     @property
     def _why_not_sparse(self) -> str:  # type: ignore[override]

@@ -58,7 +58,7 @@ after some ten million rows, and P stands still.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -269,9 +269,7 @@ class OnlineLDC(WithClassWeight, WithLogPosteriors, WithRate, StreamClassifier):
     def _is_bank(self) -> bool:
         return isinstance(self.rate, str) and self.rate == "auto"
 
-    @property
-    def _keeps_class_means(self) -> bool:
-        return not self._is_bank and self.class_weight is None
+    _keeps_class_means: Any = property(lambda self: not self._is_bank and self.class_weight is None)
 
     def _class_means(self) -> Floats:
         if not self._is_bank:
@@ -279,13 +277,8 @@ class OnlineLDC(WithClassWeight, WithLogPosteriors, WithRate, StreamClassifier):
         core = self._learned_core()
         return remembered_means(core.state(), core.shares())
 
-    @property
-    def _keeps_covariance(self) -> bool:
-        return not self._is_bank
-
-    @property
-    def _scores_linearly(self) -> bool:
-        return not self._is_bank
+    _keeps_covariance: Any = property(lambda self: not self._is_bank)
+    _scores_linearly: Any = property(lambda self: not self._is_bank)
 
     @property
     def effective_rows_(self) -> float:

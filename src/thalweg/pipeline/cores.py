@@ -153,43 +153,19 @@ class ClassifierCore(_Chained, CoreBefore):
 class RegressorCore(_Chained):
     """The core of a pipeline that ends in a regressor."""
 
-    @property
-    def n_outputs(self) -> int:
-        return int(self.last.n_outputs)
+    #: What the regressor's core says of itself; coefficients are those of the features that the transformers give out.
+    _of_last = frozenset({"n_outputs", "n_members", "n_opinions", "cuts", "coefficients", "coverages", "widen"})
 
-    @property
-    def cuts(self) -> tuple[int, int, float]:
-        cuts: tuple[int, int, float] = self.last.cuts
-        return cuts
-
-    def coefficients(self) -> tuple[Floats, Floats]:
-        """Weights of the features that the transformers give out, and intercepts."""
-        weights, intercepts = self.last.coefficients()
-        return weights, intercepts
-
-    def widen(self, outputs: int, /) -> None:
-        self.last.widen(outputs)
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._of_last:
+            raise AttributeError(f"the core of a pipeline has no {name!r}")
+        return getattr(self.last, name)
 
     def answer_one(self, x: Row, /) -> Floats:
         return np.asarray(self.last.answer_one(self.chain.transform_one(x)))
 
     def answer_number(self, x: Row, /) -> float:
         return float(self.last.answer_number(self.chain.transform_one(x)))
-
-    # ------------------------------------------------------------------ behind it a regressor with intervals
-
-    @property
-    def coverages(self) -> list[float]:
-        coverages: list[float] = self.last.coverages
-        return coverages
-
-    @property
-    def n_members(self) -> int:
-        return int(self.last.n_members)
-
-    @property
-    def n_opinions(self) -> int:
-        return int(self.last.n_opinions)
 
     def half_widths_of(self, X: Floats, out: Floats, coverage: int) -> None:
         for rows, Z in self.chain.known(X):

@@ -230,17 +230,11 @@ class StreamPipeline(StreamEstimator):
         """The first step that has a core."""
         return 0 if self._hasher is None else 1
 
-    @property
-    def _takes_sparse(self) -> bool:
-        return all(getattr(step, "_takes_sparse", False) for _, step in self._named()[self._first_of_ours :])
-
-    @property
-    def _takes_sparse_inside(self) -> bool:
-        return False  # its core is in Python
-
-    @property
-    def _same_from_sparse(self) -> bool:
-        return False  # a scaler divides by something else
+    _takes_sparse: Any = property(
+        lambda self: all(getattr(step, "_takes_sparse", False) for _, step in self._named()[self._first_of_ours :])
+    )
+    _takes_sparse_inside: Any = False  # its core is in Python
+    _same_from_sparse: Any = False  # a scaler divides by something else
 
     @property
     def _why_not_sparse(self) -> str:  # type: ignore[override]
@@ -371,19 +365,12 @@ class ClassifierPipeline(StreamPipeline, WithWeights):
         """What the last step says of itself."""
         return str(self._of_last("explain")())
 
-    @property
-    def _has_rate(self) -> bool:
-        return getattr(self._last, "_has_rate", False)
-
-    @property
-    def _needs_label_names(self) -> bool:
-        return getattr(self._last, "_needs_label_names", False)
+    _has_rate: Any = property(lambda self: getattr(self._last, "_has_rate", False))
+    _needs_label_names: Any = property(lambda self: getattr(self._last, "_needs_label_names", False))
 
     predict_proba = available_if(_last_has("predict_proba"))(WithProbabilities.predict_proba)
 
-    @property
-    def _needs_labels_at_once(self) -> bool:
-        return getattr(self._last, "_needs_labels_at_once", False)
+    _needs_labels_at_once: Any = property(lambda self: getattr(self._last, "_needs_labels_at_once", False))
 
 
 class RegressorPipeline(StreamPipeline, LinearRegressor):
@@ -478,9 +465,7 @@ class TransformerPipeline(StreamPipeline, WithRowWeights):
     ('TransformerPipeline', (1, 1))
     """
 
-    @property
-    def _takes_sparse(self) -> bool:
-        return False
+    _takes_sparse: Any = False
 
     @property
     def _why_not_sparse(self) -> str:  # type: ignore[override]

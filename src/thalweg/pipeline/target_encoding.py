@@ -297,13 +297,8 @@ class TargetEncodedClassifier(BehindCategories, StreamClassifier):
         answers, scores, sets = core.follow_sets(rows, codes, steps)
         return PredictionsWithSets(self._labels.decode(answers), posteriors(scores, core.confidence), sets)
 
-    @property
-    def _has_rate(self) -> bool:
-        return self.learner._has_rate
-
-    @property
-    def _needs_labels_at_once(self) -> bool:
-        return self.learner._needs_labels_at_once
+    _has_rate: Any = property(lambda self: self.learner._has_rate)
+    _needs_labels_at_once: Any = property(lambda self: self.learner._needs_labels_at_once)
 
 
 def behind_rates(learner: Any, columns: Sequence[tuple[int, int]]) -> Any:

@@ -105,9 +105,7 @@ class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
         self.clip = clip
         self.robust = robust
 
-    @property
-    def _takes_sparse(self) -> bool:
-        return bool(self.with_std and not self.with_mean)
+    _takes_sparse: Any = property(lambda self: bool(self.with_std and not self.with_mean))
 
     @property
     def _why_not_sparse(self) -> str:  # type: ignore[override]

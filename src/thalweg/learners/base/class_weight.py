@@ -41,9 +41,7 @@ class WithClassWeight(WithWeights, abstract=True):
         for label, weight in self.class_weight.items():
             NOT_NEGATIVE.check(owner, f"class_weight[{label!r}]", weight)
 
-    @property
-    def _needs_label_names(self) -> bool:
-        return isinstance(self.class_weight, Mapping)
+    _needs_label_names: Any = property(lambda self: isinstance(self.class_weight, Mapping))
 
     def _name_classes(self, core: Any, known: Labels) -> None:
         if isinstance(self.class_weight, Mapping):

@@ -71,35 +71,18 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
 
     # What others may rely on: class means that move with every row, a covariance beside them, discriminants that differ
     # by a linear function of the row, a rate that can be read, and whether a prediction rests on the label of the row
-    # before, which is no use where labels are delayed.
-    @property
-    def _keeps_class_means(self) -> bool:
-        return False
+    # before, which is no use where labels are delayed. Each is a bool, or a property that works it out.
+    _keeps_class_means: Any = False
+    _keeps_covariance: Any = False
+    _scores_linearly: Any = False
+    _has_rate: Any = False
+    _needs_labels_at_once: Any = False
+    #: Whether `_name_classes` changes the core.
+    _needs_label_names: Any = False
 
     def _class_means(self) -> Floats | None:
         """The mean of each class in the units of the rows, to look at; None for learners that keep none."""
         return None
-
-    @property
-    def _keeps_covariance(self) -> bool:
-        return False
-
-    @property
-    def _scores_linearly(self) -> bool:
-        return False
-
-    @property
-    def _has_rate(self) -> bool:
-        return False
-
-    @property
-    def _needs_labels_at_once(self) -> bool:
-        return False
-
-    @property
-    def _needs_label_names(self) -> bool:
-        """Whether `_name_classes` changes the core."""
-        return False
 
     # ------------------------------------------------------------------ learning
 

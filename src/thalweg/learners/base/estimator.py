@@ -166,25 +166,15 @@ class StreamEstimator(WithColumns, abstract=True):
     #: Whether `fit` learns its rows one after the other, as a stream, and not as a batch.
     _fit_depends_on_order: ClassVar[bool] = False
 
-    @property
-    def _takes_sparse(self) -> bool:
-        """Whether rows may be a sparse matrix of SciPy's; `_make_core` is then asked for a core of 0 features."""
-        return False
-
-    @property
-    def _takes_sparse_inside(self) -> bool:
-        """The same for a learner inside another, whose core must be compiled for it."""
-        return self._takes_sparse
-
-    @property
-    def _same_from_sparse(self) -> bool:
-        """Whether sparse rows give the model that the same rows give when they are dense."""
-        return self._takes_sparse
-
-    @property
-    def _linear_from_sparse(self) -> bool:
-        """Whether sparse rows leave out members with curved boundaries."""
-        return False
+    # Of sparse rows: each is a bool, or a property that works it out from the parameters.
+    #: Whether rows may be a sparse matrix of SciPy's; `_make_core` is then asked for a core of 0 features.
+    _takes_sparse: Any = False
+    #: The same for a learner inside another, whose core must be compiled for it.
+    _takes_sparse_inside: Any = property(lambda self: self._takes_sparse)
+    #: Whether sparse rows give the model that the same rows give when they are dense.
+    _same_from_sparse: Any = property(lambda self: self._takes_sparse)
+    #: Whether sparse rows leave out members with curved boundaries.
+    _linear_from_sparse: Any = False
 
     def _without_texts(self, X: Any) -> Any:
         """Rows of numbers in place of texts, where it takes texts."""

@@ -159,13 +159,13 @@ class Wrapper(WithLogPosteriors, WithWeights, abstract=True):
     _fit_depends_on_order = True
     _why_not_merged = "what it learned of its learner's probabilities depends on the order of the rows"
 
-    @property
-    def _takes_sparse(self) -> bool:
-        return bool(getattr(self.learner, "_takes_sparse_inside", False))
+    _takes_sparse: Any = property(lambda self: self._of_learner("_takes_sparse_inside"))
+    _same_from_sparse: Any = property(lambda self: self._of_learner("_same_from_sparse"))
+    _needs_label_names: Any = property(lambda self: self._of_learner("_needs_label_names"))
+    _needs_labels_at_once: Any = property(lambda self: self._of_learner("_needs_labels_at_once"))
 
-    @property
-    def _same_from_sparse(self) -> bool:
-        return bool(getattr(self.learner, "_same_from_sparse", False))
+    def _of_learner(self, trait: str) -> bool:
+        return bool(getattr(self.learner, trait, False))
 
     def _inner_core(self, features: int) -> Core:
         return compiled_core_of(self.learner, features, type(self).__name__, "learner")
@@ -178,14 +178,6 @@ class Wrapper(WithLogPosteriors, WithWeights, abstract=True):
     def _require_weights_taken(self) -> None:
         require_weights_taken(self.learner, type(self).__name__)
 
-    @property
-    def _needs_label_names(self) -> bool:
-        return bool(getattr(self.learner, "_needs_label_names", False))
-
     def _name_classes(self, core: Core, known: Labels) -> None:
-        if getattr(self.learner, "_needs_label_names", False):
+        if self._of_learner("_needs_label_names"):
             self.learner._name_classes(core, known)
-
-    @property
-    def _needs_labels_at_once(self) -> bool:
-        return bool(getattr(self.learner, "_needs_labels_at_once", False))

@@ -124,9 +124,9 @@ class CostSensitive(Wrapper):
             for cost in value.values() if isinstance(value, Mapping) else (value,):
                 NOT_NEGATIVE.check(owner, f"costs[{key!r}]", cost)
 
-    @property
-    def _needs_label_names(self) -> bool:
-        return isinstance(self.costs, Mapping) or super()._needs_label_names
+    _needs_label_names: Any = property(
+        lambda self: isinstance(self.costs, Mapping) or self._of_learner("_needs_label_names")
+    )
 
     def _name_classes(self, core: Core, known: Labels) -> None:
         super()._name_classes(core, known)

@@ -164,9 +164,7 @@ class OnlineThreshold(Wrapper):
             NOT_NEGATIVE.check(type(self).__name__, f"costs[{kind!r}]", cost)
         return self.costs
 
-    @property
-    def _needs_label_names(self) -> bool:
-        return self.positive is not None or super()._needs_label_names
+    _needs_label_names: Any = property(lambda self: self.positive is not None or self._of_learner("_needs_label_names"))
 
     def _name_classes(self, core: Core, known: Labels) -> None:
         super()._name_classes(core, known)
