@@ -22,7 +22,7 @@ from thalweg.service.http.connections import protocol
 from thalweg.service.http.exchange import Request
 from thalweg.service.intake import Intake
 from thalweg.service.journal.databases import open_journal
-from thalweg.service.options import ConnectionLimits, Limits, ServeOptions
+from thalweg.service.options import Address, ConnectionLimits, Limits, ServeOptions
 from thalweg.service.server import listening, make_first
 from thalweg.service.service import Service
 
@@ -236,7 +236,7 @@ def test_a_request_leaves_no_reference_cycle(tmp_path):
         await reader.readexactly(int(received.split(b"content-length: ")[1].split()[0]))
 
     async def play() -> Counter[str]:
-        with listening("127.0.0.1", 0) as listener:
+        with listening(Address("127.0.0.1", 0)) as listener:
             serving = asyncio.create_task(server.serve([listener]))
             while not server.started:
                 await asyncio.sleep(0.005)

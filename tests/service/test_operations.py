@@ -86,12 +86,12 @@ def test_options_come_from_a_file_the_environment_and_the_command_line(options, 
     monkeypatch.setenv("THALWEG_SERVE_MAX_BODY", "6")
     monkeypatch.setenv("THALWEG_SERVE_MAX_ROWS", "8")
     found = options("--config", str(file), "--max-rows", "9")
-    assert (found.port, found.limits.rows, found.limits.body) == (9000, 9, 6)
+    assert (found.listen.port, found.limits.rows, found.limits.body) == (9000, 9, 6)
     assert (found.insecure, found.sources, found.log_json) == (True, ("redis://one/a", "redis://one/b"), True)
     monkeypatch.setenv("THALWEG_SERVE_CONFIG", str(file))
     monkeypatch.setenv("THALWEG_SERVE_FROM", "redis://two/c")
     found = options()
-    assert (found.port, found.limits.rows, found.sources) == (9000, 8, ("redis://two/c",))
+    assert (found.listen.port, found.limits.rows, found.sources) == (9000, 8, ("redis://two/c",))
 
 
 def test_a_misspelt_variable_is_named_and_those_of_others_are_not(options, monkeypatch, capsys):
@@ -134,7 +134,7 @@ def test_what_is_deployed_names_options_that_exist(options):
     service, stateful = yaml.safe_load_all((DEPLOY / "kubernetes" / "thalweg.yaml").read_text())
     container = stateful["spec"]["template"]["spec"]["containers"][0]
     assert {*re.findall(r"THALWEG_SERVE_\w+", dockerfile)} | {each["name"] for each in container["env"]} <= known
-    assert options(*container["args"]).proxies == (ipaddress.ip_network("10.0.0.0/8"),)
+    assert options(*container["args"]).trusted_proxy == (ipaddress.ip_network("10.0.0.0/8"),)
     assert service["spec"]["selector"] == stateful["spec"]["template"]["metadata"]["labels"]
     mounted = {each["name"] for each in container["volumeMounts"]}
     spec = stateful["spec"]

@@ -122,7 +122,7 @@ def tokens_in(file):
 @pytest.mark.parametrize("more", [{"new": "oldc"}, {"promote": True}, {"sources": ("redis://x/y",)}])
 def test_a_replica_takes_no_options_of_learning(tmp_path, more):
     with pytest.raises(InvalidParameter, match="learns nothing: leave out --"):
-        serve(ServeOptions(follow=str(tmp_path), port=0, **more), print)
+        serve(ServeOptions(follow=str(tmp_path), listen="127.0.0.1:0", **more), print)
 
 
 @pytest.mark.slow

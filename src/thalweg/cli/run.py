@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
 import shutil
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from thalweg.cli.help import HelpLayout
+from thalweg.cli.options import with_options
+from thalweg.run.options import RunOptions
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from thalweg.run.options import OptionInfo, RunOptions
     from thalweg.run.runner import Run, RunStatus
 
 #: Columns, skipped rows, and labels with their heaviest word, that the terminal shows.
@@ -64,41 +64,6 @@ HELP = HelpLayout(
 )
 
 
-def _with_run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options of `RunOptions` before its own; it gets them as keywords, `None` if not given."""
-    from thalweg.run.options import RunOptions
-
-    types = get_type_hints(RunOptions)
-    own = inspect.signature(command, eval_str=True).parameters.values()
-    parameters = [_parameter(name, info, types[name]) for name, info in RunOptions.declared().items()]
-    parameters += [each for each in own if each.kind is not each.VAR_KEYWORD]
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return command
-
-
-def _parameter(name: str, info: OptionInfo, declared: Any) -> inspect.Parameter:
-    """An option as Typer reads it: without a default, so that one in a file is not overruled."""
-    kinds = {declared, *get_args(declared)}
-    kind: Any
-    if info.path:
-        kind = Path
-    elif get_origin(declared) is tuple:
-        kind = list[str]
-    else:
-        kind = next((each for each in (bool, int, float) if each in kinds), str)
-    optional = kind is bool and type(None) in kinds  # then there is a --no-… as well
-    flag = (f"--{name.replace('_', '-')}",) if kind is bool and not optional else ()
-    read: Any = typer.Option(*flag, help=info.help, metavar=info.metavar, min=info.least)
-    if name == "source":
-        read = typer.Argument(help=info.help)
-    return inspect.Parameter(
-        name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=None if kind is not bool or optional else False,
-        annotation=Annotated[kind if kind is bool and not optional else kind | None, read],
-    )
-
-
 def _as_in_a_file(value: Any) -> Any:
     """A value of the command line as TOML would hold it; `None` for a flag or a list that was not given."""
     if value is False or value == []:
@@ -106,7 +71,7 @@ def _as_in_a_file(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
-@_with_run_options
+@with_options(RunOptions)
 def run(
     *,
     fresh: Annotated[
@@ -155,7 +120,7 @@ def run(
         from thalweg.report.page import require_jinja
         from thalweg.run import options as folders
         from thalweg.run.metrics import metrics_of
-        from thalweg.run.options import RunOptions, what_is_in
+        from thalweg.run.options import what_is_in
         from thalweg.run.runner import Run
         from thalweg.stopping import Stopped
 

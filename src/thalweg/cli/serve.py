@@ -5,19 +5,14 @@ from __future__ import annotations
 import os
 import tomllib
 from difflib import get_close_matches
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from thalweg.cli.help import HelpLayout
-
-
-class LogFormat(StrEnum):
-    text = "text"
-    json = "json"
-
+from thalweg.cli.options import with_options
+from thalweg.service.options import ServeOptions
 
 #: Options that a configuration file does not take.
 _TYPED = ("config", "make-token", "scope", "prometheus-rules", "help")
@@ -91,7 +86,9 @@ def _warn_of_misspelt_variables(context: typer.Context) -> None:
             typer.echo(f"thalweg: {told}", err=True)
 
 
+@with_options(ServeOptions, "THALWEG_SERVE")
 def serve(
+    *,
     config: Annotated[
         Path | None,
         typer.Option(
@@ -101,168 +98,11 @@ def serve(
             help="TOML file with options in a table [serve]; environment and command line override it.",
         ),
     ] = None,
-    model: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Model file of `thalweg run` to start with.")
-    ] = None,
-    new: Annotated[
-        str | None,
-        typer.Option(metavar="KIND", help="New model to start with, one of `thalweg models` (default: auto)."),
-    ] = None,
-    task: Annotated[
-        str | None,
-        typer.Option(metavar="TASK", help="Task of the new model: classification (the default) or regression."),
-    ] = None,
-    coverage: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="Coverage of the prediction intervals of regression (default: 0.9)."),
-    ] = None,
-    schema: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="JSON file with the columns of the new model (default: taken from the first rows)."
-        ),
-    ] = None,
-    positive: Annotated[
-        str | None,
-        typer.Option(metavar="LABEL", help="Label of interest, for ROC AUC, PR AUC, recall and precision."),
-    ] = None,
-    costs: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COSTS",
-            help="Costs of a false positive and a false negative, such as fp=1,fn=50. Needs --positive.",
-        ),
-    ] = None,
-    data: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the journal; a service in it resumes.")] = Path(
-        "thalweg-serve"
-    ),
-    new_journal: Annotated[
-        bool, typer.Option("--new-journal", help="Start a new journal where the old one is empty or gone.")
-    ] = False,
-    keep: Annotated[
-        str | None,
-        typer.Option(
-            metavar="AMOUNT",
-            help="Records to keep: 90d, 1000000rows or 20GB; older ones are erased as the service runs (default: all).",
-        ),
-    ] = None,
-    keep_replies: Annotated[
-        str,
-        typer.Option(metavar="TIME", help="How long replies to requests with an Idempotency-Key are kept."),
-    ] = "30d",
-    predict_when_full: Annotated[
-        bool,
-        typer.Option(
-            "--predict-when-full",
-            help="Predict without recording while the journal cannot be written (default: refuse requests).",
-        ),
-    ] = False,
-    database: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL", help="PostgreSQL database for the journal, such as postgresql://host/db (default: --data)."
-        ),
-    ] = None,
-    follow: Annotated[
-        str | None,
-        typer.Option(
-            metavar="JOURNAL",
-            help="Journal of a service to follow, a folder or postgresql://…: predict with its models, learn nothing.",
-        ),
-    ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="Column of keys: each key gets a model of its own beside the shared one."),
-    ] = None,
-    key_memory: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="Memory for the models of keys, such as 2GB; others go to a temporary file (default: no limit).",
-        ),
-    ] = None,
-    database_timeout: Annotated[
-        float,
-        typer.Option(min=0.1, metavar="SECONDS", help="Time limit of a call to PostgreSQL, in seconds."),
-    ] = 10.0,
-    listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Address to listen on.")] = "127.0.0.1:8080",
-    token_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File of access tokens, as --make-token writes it.")
-    ] = None,
-    insecure: Annotated[
-        bool, typer.Option("--insecure", help="Allow other machines to connect without tokens.")
-    ] = False,
-    expire: Annotated[
-        str,
-        typer.Option(
-            metavar="TIME",
-            help="How long a row waits for its label: 30d, 12h, or until 1000000rows came after it.",
-        ),
-    ] = "30d",
-    promote: Annotated[
-        bool, typer.Option("--promote", help="Promote a challenger as soon as it is significantly better.")
-    ] = False,
-    sources: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--from",
-            envvar="THALWEG_SERVE_FROM",
-            metavar="URL",
-            help="Stream to read rows from: redis://HOST/STREAM or kafka://HOST:PORT/TOPIC; may be repeated.",
-        ),
-    ] = None,
-    alert: Annotated[
-        list[str] | None,
-        typer.Option(metavar="RULE", help="Alert rule, such as error>0.2 or input_drift; may be repeated."),
-    ] = None,
-    alert_webhook: Annotated[
-        str | None, typer.Option(metavar="URL", help="URL to post each alert to, as signed JSON.")
-    ] = None,
-    alert_secret_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="File with the secret that signs alerts (default: the variable THALWEG_ALERT_SECRET)."
-        ),
-    ] = None,
     prometheus_rules: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", help="File to write Prometheus rules to, for --alert and the service itself; then exit."
         ),
-    ] = None,
-    max_body: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Size limit of a request body, in bytes.")] = 16
-    << 20,
-    max_rows: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Limit of rows or labels in one request.")
-    ] = 100_000,
-    max_waiting: Annotated[int, typer.Option(min=1, metavar="N", help="Limit of requests in progress.")] = 2048,
-    max_connections: Annotated[int, typer.Option(min=1, metavar="N", help="Limit of open connections.")] = 4096,
-    max_connections_per_address: Annotated[
-        int,
-        typer.Option(min=1, metavar="N", help="Limit of open connections from one address; trusted proxies have none."),
-    ] = 512,
-    max_header: Annotated[
-        int, typer.Option(min=256, metavar="BYTES", help="Size limit of the headers of a request, in bytes.")
-    ] = (32 << 10),
-    header_timeout: Annotated[
-        float, typer.Option(min=0.1, metavar="SECONDS", help="Time limit for the headers of a request, in seconds.")
-    ] = 10.0,
-    keep_alive: Annotated[
-        float, typer.Option(min=0.1, metavar="SECONDS", help="Time that a connection may be idle, in seconds.")
-    ] = 75.0,
-    trusted_proxy: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Address or network of a proxy in front of the service; may be repeated (default: 127.0.0.1 and ::1).",
-        ),
-    ] = None,
-    log_format: Annotated[
-        LogFormat, typer.Option(help="Format of the log: text, or json with one line for each request.")
-    ] = LogFormat.text,
-    otel_endpoint: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="OpenTelemetry collector to send a span of each request to (OTLP over HTTP)."),
     ] = None,
     make_token: Annotated[
         str | None,
@@ -271,94 +111,38 @@ def serve(
     scope: Annotated[
         str, typer.Option(metavar="SCOPE", help="Scope of the token to make: read, learn or admin.")
     ] = "learn",
+    **given: Any,
 ) -> None:
     """Serve a model over HTTP that predicts rows and learns their labels, now or weeks later.
 
     Every acknowledged row and label is in a journal on disk, from which a restarted service resumes.
     """
     if make_token is not None:
-        _make_token(make_token, scope, token_file)
+        _make_token(make_token, scope, given["token_file"])
         return
+    options = ServeOptions(**{name: value for name, value in given.items() if value is not None and value != []})
     if prometheus_rules is not None:
-        _write_prometheus_rules(prometheus_rules, alert or [], keep)
+        _write_prometheus_rules(prometheus_rules, options)
         return
     from thalweg.errors import MissingExtra
 
     try:
-        from thalweg.service.options import (
-            PROXIES,
-            ConnectionLimits,
-            Expiry,
-            Limits,
-            Retention,
-            ServeOptions,
-            bytes_of,
-            network_of,
-            seconds_of,
-        )
         from thalweg.service.server import serve as run
     except ImportError as error:
         raise MissingExtra.of(error.name or "starlette", "serve", "thalweg serve") from error
-
-    host, port = _address(listen)
-    options = ServeOptions(
-        data,
-        database,
-        model,
-        new,
-        host,
-        port,
-        token_file,
-        insecure,
-        Expiry.of(expire),
-        promote,
-        Limits(max_body, max_rows, max_waiting),
-        tuple(sources or ()),
-        schema,
-        positive,
-        costs,
-        task,
-        coverage,
-        tuple(alert or ()),
-        alert_webhook,
-        alert_secret_file,
-        database_timeout,
-        ConnectionLimits(max_connections, max_connections_per_address, max_header, header_timeout, keep_alive),
-        tuple(network_of(each) for each in trusted_proxy) if trusted_proxy else PROXIES,
-        log_format is LogFormat.json,
-        new_journal,
-        None if keep is None else Retention.of(keep),
-        follow,
-        seconds_of(keep_replies, "keep_replies"),
-        predict_when_full,
-        otel_endpoint,
-        key,
-        None if key_memory is None else bytes_of(key_memory, "key_memory"),
-    )
     run(options, lambda line: typer.echo(line, err=True))
 
 
-def _write_prometheus_rules(file: Path, rules: list[str], keep: str | None) -> None:
+def _write_prometheus_rules(file: Path, options: ServeOptions) -> None:
     from thalweg.cli.terminal import writable_file
     from thalweg.files import write_atomically
     from thalweg.service.alerts import service_rules
-    from thalweg.service.options import Retention
     from thalweg.service.prometheus_rules import of_models, of_service, rule_file
 
-    keep_bytes = None if keep is None else Retention.of(keep).bytes
-    text = rule_file([*of_models(service_rules(rules)), *of_service(keep_bytes)])
+    keep_bytes = None if options.keep is None else options.keep.bytes
+    text = rule_file([*of_models(service_rules(options.alert)), *of_service(keep_bytes)])
     writable_file(file)
     write_atomically(file, text.encode())
-
-
-def _address(listen: str) -> tuple[str, int]:
-    from thalweg.errors import InvalidParameter
-
-    host, _, port = listen.lower().rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    if not host or not port.isdigit() or int(port) > 65_535:
-        raise InvalidParameter.of_option("listen", "be a host and a port, such as 127.0.0.1:8080", listen)
-    return host, int(port)
 
 
 def _make_token(name: str, scope: str, file: Path | None) -> None:

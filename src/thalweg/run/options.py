@@ -8,10 +8,11 @@ import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal
 
 from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import COVERAGES, check_model_options
+from thalweg.option_fields import OptionInfo, check_declared, declared, option_field
 from thalweg.option_names import option
 from thalweg.run.alert_rules import AlertRule
 from thalweg.run.hashing_options import check_hashing
@@ -49,236 +50,206 @@ def clear_unfinished(folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class OptionInfo:
-    """What is declared of an option of a run beside its name, type and default."""
-
-    help: str
-    metavar: str | None = None
-    #: The smallest whole number that is allowed.
-    least: int | None = None
-    #: The end of the sentence that refuses other words, where it does not list the choices.
-    rule: str | None = None
-    #: Whether it names a file or a folder to write.
-    path: bool = False
-    #: Whether it has a meaning with ``--engine spark``.
-    on_spark: bool = False
-
-
-def _option(default: Any = dataclasses.MISSING, **info: Any) -> Any:
-    return dataclasses.field(default=default, metadata={"info": OptionInfo(**info)})
-
-
-@dataclass(frozen=True)
 class RunOptions:
     """All options of a run, declared once: the command line, TOML files and the checks below read them here."""
 
-    source: str = _option(
+    source: str = option_field(
         help="CSV, Parquet, Arrow, JSON, ARFF, svmlight or Vowpal Wabbit file, compressed or not; a folder or ZIP of "
         "them (part-2 before part-10); or - for standard input.",
         on_spark=True,
     )
-    target: str = _option(
+    target: str = option_field(
         help="Column to predict: labels or numbers (required, except for formats that name one). Rows without a value "
         "are predicted and not learned.",
         metavar="COL",
         on_spark=True,
     )
-    task: Literal["classification", "regression"] | None = _option(
+    task: Literal["classification", "regression"] | None = option_field(
         None,
         help="classification (labels) or regression (numbers) (default: regression for numbers with decimals, or with "
         "more than 50 different values).",
         metavar="TASK",
         on_spark=True,
     )
-    model: str = _option(
+    model: str = option_field(
         "auto", help="Model to train, one of `thalweg models` (default: auto).", metavar="NAME", on_spark=True
     )
-    rate: float | None = _option(
+    rate: float | None = option_field(
         None, help="Learning rate, for models that have one (default: the model's own).", metavar="X", on_spark=True
     )
-    adaptive: bool = _option(False, help="Adapt the learning rate to the model's recent errors.", on_spark=True)
-    window: str | None = _option(
+    adaptive: bool = option_field(False, help="Adapt the learning rate to the model's recent errors.", on_spark=True)
+    window: str | None = option_field(
         None,
         help="Rows of the window of the model trend, or auto (default: the model's own).",
         metavar="N",
         on_spark=True,
     )
-    delay: int = _option(0, help="Delay of the labels, in rows (default: 0).", metavar="N", least=0)
-    label_time: str | None = _option(
+    delay: int = option_field(0, help="Delay of the labels, in rows (default: 0).", metavar="N", least=0)
+    label_time: str | None = option_field(
         None,
         help="Column with the time at which the label of a row arrives. Needs --time.",
         metavar="COL",
     )
-    time: str | None = _option(
+    time: str | None = option_field(
         None, help="Column with the time of a row: times or numbers.", metavar="COL", on_spark=True
     )
-    sort: bool = _option(
+    sort: bool = option_field(
         False,
         help="Sort the rows by --time first, on disk if need be; rows without a time come last.",
     )
-    drop: tuple[str, ...] = _option((), help="Column to leave out; may be repeated.", metavar="COL", on_spark=True)
-    categorical: tuple[str, ...] = _option(
+    drop: tuple[str, ...] = option_field((), help="Column to leave out; may be repeated.", metavar="COL", on_spark=True)
+    categorical: tuple[str, ...] = option_field(
         (),
         help="Column of numbers that are categories, such as codes; may be repeated.",
         metavar="COL",
     )
-    numeric: tuple[str, ...] = _option(
+    numeric: tuple[str, ...] = option_field(
         (),
         help="Column of numbers that look like codes or names, such as 0042; may be repeated.",
         metavar="COL",
     )
-    text: tuple[str, ...] = _option(
+    text: tuple[str, ...] = option_field(
         (),
         help="Column of text, whose words become features; may be repeated (default: detected, for models that take "
         "sparse rows).",
         metavar="COL",
     )
-    key: str | None = _option(
+    key: str | None = option_field(
         None,
         help="Column of keys, such as customers: each key gets a model of its own beside the shared one (with --engine "
         "spark, without one).",
         metavar="COL",
     )
-    ngrams: str = _option(
+    ngrams: str = option_field(
         "1",
         help="Lengths of the word n-grams of text, such as 1-2 for words and pairs of words (default: 1).",
         metavar="N-M",
     )
-    hash_bits: int = _option(
+    hash_bits: int = option_field(
         20,
         help="Bits of the hash of words: a column has at most 2^N features (default: 20).",
         metavar="N",
         least=1,
     )
-    missing: Literal["mean", "error"] = _option(
+    missing: Literal["mean", "error"] = option_field(
         "mean",
         help="Treatment of missing values: mean (fill in the running mean, the default) or error. Missing are empty "
         "cells, absent keys of NDJSON and, in columns of numbers or times, NA, N/A, NaN, null, none, nil, ? and -.",
     )
-    na: tuple[str, ...] = _option(
+    na: tuple[str, ...] = option_field(
         (),
         help="Value that means missing in every column but the target, such as -999; may be repeated.",
         metavar="VALUE",
     )
-    keep_sentinels: bool = _option(
+    keep_sentinels: bool = option_field(
         False,
         help="Keep codes such as -999, which are repeated and far from all other values (default: count them as "
         "missing, with a warning).",
     )
-    head: int | None = _option(
+    head: int | None = option_field(
         None,
         help="Rows from which columns and their types are detected (default: 1000). Keys of NDJSON that appear later "
         "are ignored, with a warning.",
         metavar="N",
         least=1,
     )
-    bad_rows: Literal["error", "skip"] = _option(
+    bad_rows: Literal["error", "skip"] = option_field(
         "error",
         help="Treatment of rows that cannot be read: error (stop, the default) or skip (leave out and list).",
     )
-    positive: str | None = _option(
+    positive: str | None = option_field(
         None,
         help="Label of interest, for recall, precision and PR AUC (default: the rarer of two).",
         metavar="LABEL",
     )
-    costs: str | None = _option(
+    costs: str | None = option_field(
         None,
         help="Costs of a false positive and a false negative, such as fp=1,fn=50. The models cost-sensitive and "
         "threshold decide by them.",
         metavar="COSTS",
     )
-    alerts: str | None = _option(
+    alerts: str | None = option_field(
         None,
         help="Number of rows that people can check, such as 100/day (also minute, hour, week; needs --time) or "
         "100/10000rows: adds precision and recall of the rows with the highest P(positive).",
         metavar="N/PERIOD",
     )
-    alert: tuple[str, ...] = _option(
+    alert: tuple[str, ...] = option_field(
         (),
         help="Alert rule, such as error>0.2, 'mae>3 over 500 rows', missing(COL)>0.1, new_category(COL) or "
         "input_drift; may be repeated. Alerts go to alerts.ndjson; the exit code is 3 if one fired.",
         metavar="RULE",
     )
-    probabilities: Literal["top", "all", "none"] = _option(
+    probabilities: Literal["top", "all", "none"] = option_field(
         "top",
         help="Probabilities in predictions.csv: top (of the predicted label, the default), all (also one column for "
         "each label of the first rows) or none.",
     )
-    coverage: float = _option(
+    coverage: float = option_field(
         0.9,
         help="Coverage of the prediction intervals of regression: 0.5, 0.8, 0.9 (the default), 0.95 or 0.99.",
         metavar="SHARE",
         on_spark=True,
     )
-    season: int | None = _option(
+    season: int | None = option_field(
         None,
         help="Season of regression, in rows, such as 24 for hourly rows: adds the target N rows ago as a baseline.",
         metavar="N",
         least=1,
     )
-    against: str | None = _option(
+    against: str | None = option_field(
         None,
         help="Also score, separated by commas: frozen, retrained (gradient boosting fitted once or regularly), prompt "
         "(the same model, had late labels come at once).",
         metavar="MODELS",
     )
-    against_rows: int = _option(
+    against_rows: int = option_field(
         REFERENCE_ROWS,
         help=f"Labelled rows that the frozen model is fitted to, and between two fits of the retrained one, which uses "
         f"the last 5 N (default: {REFERENCE_ROWS}).",
         metavar="N",
         least=20,
     )
-    delimiter: str | None = _option(
+    delimiter: str | None = option_field(
         None, help="Delimiter of CSV, such as ;, tab or space (default: detected).", metavar="SIGN", on_spark=True
     )
-    header: bool | None = _option(
+    header: bool | None = option_field(
         None,
         help="Whether the first row of CSV has the column names (default: detected). Without, columns are named by "
         "their numbers: --target 5.",
     )
-    encoding: str = _option(
+    encoding: str = option_field(
         "utf-8",
         help="Encoding of text files (default: utf-8, or what the first lines show).",
         metavar="NAME",
     )
-    decimal: Literal[".", ","] | None = _option(
+    decimal: Literal[".", ","] | None = option_field(
         None,
         help="Decimal separator, . or , (default: detected).",
         metavar="SIGN",
         rule="be a point or a comma",
     )
-    chunk: int | None = _option(
+    chunk: int | None = option_field(
         None,
         help="Rows read at a time (default: grows with the rows read). The results do not depend on it.",
         metavar="N",
         least=1,
     )
-    limit: int | None = _option(None, help="Number of rows after which to stop (default: all).", metavar="N", least=1)
-    seed: int = _option(
+    limit: int | None = option_field(
+        None, help="Number of rows after which to stop (default: all).", metavar="N", least=1
+    )
+    seed: int = option_field(
         0, help="Seed for the random number generator (default: 0).", metavar="N", least=0, on_spark=True
     )
-    out: str = _option(
+    out: str = option_field(
         "thalweg-run", help="Folder for the results (default: thalweg-run).", metavar="DIR", path=True, on_spark=True
     )
-    model_out: str | None = _option(
+    model_out: str | None = option_field(
         None, help="File for the model (default: model.thalweg in the folder).", metavar="FILE", path=True
     )
 
     def __post_init__(self) -> None:
-        declared = self.declared()
-        for name, info in declared.items():
-            value = getattr(self, name)
-            whole = isinstance(value, int) and not isinstance(value, bool)
-            if info.least is not None and value is not None and (not whole or value < info.least):
-                raise InvalidParameter.of_option(name, f"be a whole number of at least {info.least}", value)
-        for name, kind in get_type_hints(type(self)).items():
-            choices = [
-                word for each in (kind, *get_args(kind)) if get_origin(each) is Literal for word in get_args(each)
-            ]
-            if choices and getattr(self, name) not in (*choices, getattr(type(self), name)):
-                rule = declared[name].rule or f"be one of {', '.join(choices)}"
-                raise InvalidParameter.of_option(name, rule, getattr(self, name))
+        check_declared(self)
         if self.delay and self.label_time is not None:
             raise InvalidParameter.of_option(
                 "delay", f"be 0 together with {option('label_time')}, which gives each label its own time", self.delay
@@ -346,7 +317,7 @@ class RunOptions:
 
     @classmethod
     def declared(cls) -> dict[str, OptionInfo]:
-        return {each.name: each.metadata["info"] for each in dataclasses.fields(cls)}
+        return declared(cls)
 
     def make_model(self, task: str = "classification", *, sparse: bool = False) -> Any:
         from thalweg.catalogue import ask_of, make_model

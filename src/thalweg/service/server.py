@@ -23,6 +23,7 @@ import uvicorn
 
 from thalweg.client.protocol import DEFAULT_MODEL, Costs, CreateRequest
 from thalweg.errors import InvalidParameter
+from thalweg.option_fields import declared
 from thalweg.run.questions import parse_costs
 from thalweg.service.alerts import service_rules
 from thalweg.service.auth import Authorizer, read_tokens
@@ -36,7 +37,7 @@ from thalweg.service.journal.records import Record
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.compaction import compact, cut_points
 from thalweg.service.learning.creation import from_file, new
-from thalweg.service.options import ServeOptions
+from thalweg.service.options import Address, ServeOptions
 from thalweg.service.service import Service
 from thalweg.service.webhook import Webhook, read_secret
 from thalweg.stopping import stopping
@@ -73,13 +74,15 @@ def is_loopback(host: str) -> bool:
 def authorizer_for(options: ServeOptions) -> Authorizer:
     """Who is let in; an `InvalidParameter` where strangers would be."""
     tokens = read_tokens(options.token_file) if options.token_file is not None else []
-    local = is_loopback(options.host)
+    local = is_loopback(options.listen.host)
     if not local and not tokens and not options.insecure:
         raise InvalidParameter(
-            f"to listen on {options.host} without tokens lets everyone in: give --token-file, "
+            f"to listen on {options.listen.host} without tokens lets everyone in: give --token-file, "
             "or --insecure where something else keeps strangers out"
         )
-    return Authorizer(tokens, _LOCAL_NAMES | {options.host} if local and not tokens and not options.insecure else None)
+    return Authorizer(
+        tokens, _LOCAL_NAMES | {options.listen.host} if local and not tokens and not options.insecure else None
+    )
 
 
 def make_first(journal: SqlJournal, options: ServeOptions) -> bool:
@@ -173,7 +176,7 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
         log_as_json()
         tell = _LOG.info
     feeds = [opener(address) for address in options.sources]
-    with listening(options.host, options.port) as listener:
+    with listening(options.listen) as listener:
         service = _opened(options, tell)
         sys.setswitchinterval(_SWITCH_SECONDS)
         _give_back_memory()
@@ -185,7 +188,7 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
         config = uvicorn.Config(
             application,
             loop="uvloop",
-            http=protocol(options.connections, options.proxies),
+            http=protocol(options.connections, options.trusted_proxy),
             ws="none",
             log_level="error",  # errors of clients are in their responses
             access_log=False,
@@ -202,7 +205,11 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
         stopping().release()  # from here on a signal lets the requests in work be finished
         with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
             runner.run(
-                _run(server, listener, lambda port: tell(f"thalweg serves at http://{address(options.host, port)}"))
+                _run(
+                    server,
+                    listener,
+                    lambda port: tell(f"thalweg serves at http://{options.listen._replace(port=port)}"),
+                )
             )
 
 
@@ -230,31 +237,20 @@ def _reload_tokens(authorizer: Authorizer, options: ServeOptions) -> None:
     _LOG.warning("%d tokens were read from %s", len(tokens), options.token_file)
 
 
-def address(host: str, port: int) -> str:
-    """A host and a port as they are written in an address.
-
-    Examples
-    --------
-    >>> address("localhost", 8080), address("::1", 8080)
-    ('localhost:8080', '[::1]:8080')
-    """
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def listening(host: str, port: int) -> socket.socket:
+def listening(at: Address) -> socket.socket:
     """The socket that clients come to; an `InvalidParameter` where it cannot be had.
 
     Examples
     --------
-    >>> with listening("127.0.0.1", 0) as listener:
+    >>> with listening(Address("127.0.0.1", 0)) as listener:
     ...     listener.getsockname()[0]
     '127.0.0.1'
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    family = socket.AF_INET6 if ":" in at.host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=2048)
+        return socket.create_server(at, family=family, backlog=2048)
     except OSError as error:
-        raise InvalidParameter(f"--listen {address(host, port)} cannot be opened: {error.strerror or error}") from error
+        raise InvalidParameter(f"--listen {at} cannot be opened: {error.strerror or error}") from error
 
 
 def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
@@ -282,22 +278,14 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
         raise
 
 
-#: What a replica leaves to the service that it follows.
-_NOT_FOLLOWING = ("database", "model", "new", "schema", "task", "coverage", "positive", "costs", "promote")
-#: Further ones, that only a service with a journal of its own has.
-_OF_WRITERS = ("keep", "predict_when_full", "new_journal")
-
-
 def _following(options: ServeOptions, journal: str) -> Service:
     """A replica of the service that writes a journal."""
-    given = [name for name in (*_NOT_FOLLOWING, *_OF_WRITERS) if getattr(options, name)]
-    if options.sources:
-        given.append("from")
-    if given:
-        told = given[0].replace("_", "-")
-        raise InvalidParameter(
-            f"--follow predicts with the models of another service and learns nothing: leave out --{told}"
-        )
+    for name, info in declared(ServeOptions).items():
+        if info.of_writers and getattr(options, name):
+            typed = (info.typed or name).replace("_", "-")
+            raise InvalidParameter(
+                f"--follow predicts with the models of another service and learns nothing: leave out --{typed}"
+            )
     if "://" in journal and not journal.startswith(("postgresql://", "postgres://")):
         raise InvalidParameter.of_option("follow", "be a folder, or begin with postgresql://", journal)
     database = journal if "://" in journal else None

@@ -156,7 +156,7 @@ class Endpoint:
         """As the client sees it: a proxy that is trusted may say that it speaks HTTPS."""
         told = headers.get(b"x-forwarded-proto", b"").lower()
         client = scope.get("client")
-        if told in (b"http", b"https") and client and is_among(client[0], self.service.options.proxies):
+        if told in (b"http", b"https") and client and is_among(client[0], self.service.options.trusted_proxy):
             return told.decode()
         return str(scope["scheme"])
 

@@ -17,9 +17,6 @@ from thalweg.errors import InvalidParameter, JournalDamaged, JournalError, Missi
 from thalweg.service.journal.content import bytes_after
 from thalweg.service.journal.sql import SqlJournal
 
-#: Seconds that a database may be silent before a call of it is given up.
-SILENCE_SECONDS = 10.0
-
 
 def open_journal(
     folder: Path | None,
@@ -27,7 +24,7 @@ def open_journal(
     *,
     read_only: bool = False,
     new: bool = False,
-    silence: float = SILENCE_SECONDS,
+    silence: float = 10.0,
 ) -> SqlJournal:
     """A journal in a folder, or in a database by its address.
 

@@ -1,0 +1,58 @@
+"""Options as fields of a dataclass, each declared once: the command line, TOML files and the checks read them there."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from thalweg.errors import InvalidParameter
+
+
+@dataclass(frozen=True)
+class OptionInfo:
+    """What is declared of an option beside its name, type and default."""
+
+    help: str
+    metavar: str | None = None
+    #: The smallest number that is allowed.
+    least: float | None = None
+    #: The end of the sentence that refuses other words, where it does not list the choices.
+    rule: str | None = None
+    #: Whether it names a file or a folder to write.
+    path: bool = False
+    #: Its value, from the text that is typed.
+    read: Callable[[str], Any] | None = None
+    #: Its name at the command line, where the field has another.
+    typed: str | None = None
+    #: Whether it has a meaning with ``--engine spark``.
+    on_spark: bool = False
+    #: Whether only a service with a journal of its own has it, and no replica.
+    of_writers: bool = False
+
+
+def option_field(default: Any = dataclasses.MISSING, **info: Any) -> Any:
+    """A field of a class of options; ``info`` are fields of `OptionInfo`."""
+    return dataclasses.field(default=default, metadata={"info": OptionInfo(**info)})
+
+
+def declared(options: type[Any]) -> dict[str, OptionInfo]:
+    """What is declared of the options of a class, by the name of the field."""
+    return {each.name: each.metadata["info"] for each in dataclasses.fields(options)}
+
+
+def check_declared(options: Any) -> None:
+    """An `InvalidParameter` where a value is below its least, or not one of its choices."""
+    kinds = get_type_hints(type(options))
+    for name, info in declared(type(options)).items():
+        value, members = getattr(options, name), (kinds[name], *get_args(kinds[name]))
+        if info.least is not None and value is not None:
+            whole = float not in members
+            fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+            if not fits or value < info.least:
+                number = "a whole number of at least" if whole else "at least"
+                raise InvalidParameter.of_option(name, f"be {number} {info.least:g}", value)
+        choices = [word for each in members if get_origin(each) is Literal for word in get_args(each)]
+        if choices and value not in (*choices, getattr(type(options), name)):
+            raise InvalidParameter.of_option(name, info.rule or f"be one of {', '.join(choices)}", value)
