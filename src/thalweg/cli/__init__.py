@@ -13,18 +13,16 @@ from typing import Annotated, Any
 
 import typer
 
-from thalweg.cli.compact import compact
 from thalweg.cli.compare import compare
 from thalweg.cli.completion import install, prepare_completion, show, with_shell
 from thalweg.cli.conformance import conformance
 from thalweg.cli.demo import demo
-from thalweg.cli.erase import erase
 from thalweg.cli.generate import HELP as GENERATE_HELP
 from thalweg.cli.generate import generate
 from thalweg.cli.help import WIDTH, with_examples, with_help
+from thalweg.cli.journals import compact, erase, replay, verify
 from thalweg.cli.models import inspect, models
 from thalweg.cli.predict import predict
-from thalweg.cli.replay import replay
 from thalweg.cli.reproduce import HELP as REPRODUCE_HELP
 from thalweg.cli.reproduce import reproduce
 from thalweg.cli.run import HELP as RUN_HELP
@@ -32,7 +30,6 @@ from thalweg.cli.run import run
 from thalweg.cli.serve import HELP as SERVE_HELP
 from thalweg.cli.serve import serve
 from thalweg.cli.terminal import Process
-from thalweg.cli.verify import verify
 from thalweg.stopping import Stopped, Stopping
 
 EXIT_ERROR = 2

@@ -1,4 +1,4 @@
-"""What the commands on a service's journal share: the arguments that name it, and how it is opened."""
+"""``thalweg replay``, ``verify``, ``compact`` and ``erase``: a service's journal, read or made smaller."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from thalweg.errors import InvalidParameter, MissingExtra
 
 if TYPE_CHECKING:
     from thalweg.service.journal.sql import SqlJournal
@@ -22,8 +24,6 @@ JournalDatabase = Annotated[
 @contextmanager
 def opened(command: str, data: Path | None, database: str | None, *, to_write: bool = False) -> Iterator[SqlJournal]:
     """The journal that a command names; with ``to_write`` no service may use it meanwhile."""
-    from thalweg.errors import InvalidParameter, MissingExtra
-
     if (data is None) == (database is None):
         raise InvalidParameter("give the journal either as a folder, DIR, or as --database URL")
     try:
@@ -42,3 +42,123 @@ def opened(command: str, data: Path | None, database: str | None, *, to_write: b
         yield journal
     finally:
         journal.close()
+
+
+def replay(
+    data: JournalFolder = None,
+    to: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Number of the last record to replay (default: the last of the journal)."),
+    ] = None,
+    model: Annotated[str, typer.Option(metavar="NAME", help="Name of the model or challenger.")] = "default",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File for the model (default: none is written).")
+    ] = None,
+    database: JournalDatabase = None,
+    whole: Annotated[bool, typer.Option("--whole", help="Replay from the first record and use no snapshot.")] = False,
+) -> None:
+    """Rebuild a served model as it was after a record of the journal, byte for byte."""
+    from thalweg.files import write_atomically
+
+    with opened("replay", data, database) as journal:
+        from thalweg.service.learning.rebuild import champion_of, rebuild
+
+        last, _ = journal.last()
+        found = rebuild(journal, champion_of(journal, model), to, from_snapshots=not whole)
+    if model not in found.model.learners:
+        raise InvalidParameter(f"the journal has no model {model!r} at record {to}: choose a later record with --to")
+    if to is not None and to > last:
+        typer.echo(f"the journal ends at record {last:,}", err=True)
+    content = found.model.file(model)
+    if out is not None:
+        write_atomically(out, content)
+    began = f"from the snapshot at record {found.base:,}" if found.base else "from the beginning"
+    typer.echo(
+        f"{model} after record {found.model.seq:,}: {found.model.labels:,} labels learned, "
+        f"{found.replayed:,} of them again, {began}"
+    )
+
+
+def verify(data: JournalFolder = None, database: JournalDatabase = None) -> None:
+    """Check the records and snapshots of a service's journal for damage; stop with exit code 2 at the first."""
+    with opened("verify", data, database) as journal:
+        from thalweg.service.journal.verification import verified
+
+        found = verified(journal)
+    typer.echo(f"{found.records:,} records and {found.snapshots:,} snapshots are undamaged")
+    if found.erased:
+        typer.echo(f"the values and labels of {found.erased:,} rows were erased")
+
+
+def compact(
+    keep: Annotated[
+        str,
+        typer.Option(
+            metavar="AMOUNT",
+            help="Records to keep: at least 90d or 12h before the last one, at least 1000000rows, or at most 20GB.",
+        ),
+    ],
+    data: JournalFolder = None,
+    database: JournalDatabase = None,
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Check the whole journal for damage first (default: the records to erase)."),
+    ] = False,
+) -> None:
+    """Erase old records from the journal of a stopped service; its models do not change.
+
+    The journal of each model is cut at a snapshot. Where it has none near the first record to keep, one is made, which
+    takes as long as learning the labels before it again.
+    """
+    with opened("compact", data, database, to_write=True) as journal:
+        from thalweg.service.journal.verification import verified
+        from thalweg.service.learning.compaction import compact as run
+        from thalweg.service.learning.compaction import cut_points
+        from thalweg.service.learning.cut_snapshots import make_cut_snapshots, why_nothing_is_cut
+        from thalweg.service.options import Retention
+
+        policy = Retention.of(keep)
+        if verify:
+            verified(journal)
+        make_cut_snapshots(journal, policy)
+        before = journal.cuts()
+        cuts = {name: cut for name, cut in cut_points(journal, policy).items() if cut > before.get(name, 0)}
+        if cuts and not verify:
+            verified(journal, through=max(cuts.values()))
+        found = run(journal, cuts)
+        if not (found.records or found.snapshots or found.replies):
+            typer.echo(f"erased nothing: {why_nothing_is_cut(journal, policy)}")
+            return
+    typer.echo(f"erased {found.records:,} records, {found.snapshots:,} snapshots and {found.replies:,} replies")
+
+
+def erase(
+    ids: Annotated[
+        list[str],
+        typer.Option(
+            "--id", metavar="ID", help="Id of a row, as its prediction had it, such as 12-0; may be repeated."
+        ),
+    ],
+    data: JournalFolder = None,
+    database: JournalDatabase = None,
+    model: Annotated[str, typer.Option(metavar="NAME", help="Name of the model that predicted the rows.")] = "default",
+) -> None:
+    """Erase the values, predictions and labels of rows from the journal of a stopped service, free disk space included.
+
+    Models and snapshots do not change. To make models forget the rows, withdraw them first (POST
+    /v1/models/NAME/void).
+    """
+    with opened("erase", data, database, to_write=True) as journal:
+        from thalweg.report.page.formats import counted
+        from thalweg.service.journal.verification import verified
+        from thalweg.service.offline import erase_rows
+
+        verified(journal)
+        found = erase_rows(journal, model, ids)
+    typer.echo(f"erased {counted(len(found.erased), 'row')}")
+    if found.repeated:
+        typer.echo(f"{found.repeated:,} had been erased before")
+    if found.expired:
+        typer.echo(f"the journal no longer keeps {', '.join(found.expired)}")
+    if found.unknown:
+        raise InvalidParameter(f"{model!r} has no row {', '.join(found.unknown)}")
