@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from thalweg.learners import TilingClassifier as TilingClassifier
     from thalweg.learners import TilingRegressor as TilingRegressor
     from thalweg.learners import TrendForecast as TrendForecast
-    from thalweg.merging import Part as Part
-    from thalweg.merging import merge as merge
+    from thalweg.part import Part as Part
+    from thalweg.part import merge as merge
     from thalweg.pipeline import StreamPipeline as StreamPipeline
     from thalweg.store import load as load
     from thalweg.store import save as save
@@ -57,8 +57,8 @@ _PACKAGES = (
     "frames",
     "kernels",
     "learners",
-    "merging",
     "papers",
+    "part",
     "pipeline",
     "rates",
     "report",
@@ -94,7 +94,7 @@ _NAMES = {
         "TilingRegressor",
         "TrendForecast",
     ],
-    "merging": ["Part", "merge"],
+    "part": ["Part", "merge"],
     "pipeline": ["StreamPipeline"],
     "store": ["load", "save"],
     "table_model": ["TableClassifier", "TableRegressor"],

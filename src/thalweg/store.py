@@ -41,7 +41,7 @@ from thalweg.learners.base import sklearn_state
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.regressor import StreamRegressor
-from thalweg.merging import Part
+from thalweg.part import Part
 from thalweg.table_model import TableClassifier, TableModel, TableRegressor
 from thalweg.tables.encoder import Encoder
 

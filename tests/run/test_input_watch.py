@@ -12,7 +12,6 @@ import pytest
 from tests.cli.calls import run
 
 from thalweg.report.page.input_parts import findings
-from thalweg.run import checkpoint
 from thalweg.run.metrics import metrics_of
 from thalweg.run.options import RunOptions
 from thalweg.run.runner import Run
@@ -49,7 +48,7 @@ def finished(folder: Path, *, stop_after: int | None = None, **options: Any) -> 
             begun.fingerprint.take(chunk)
             begun.chunks_done += 1
         assert begun.predictions is not None
-        checkpoint.write(begun.folder / "checkpoint", checkpoint.state_of(begun))
+        begun.write_checkpoint()
         begun.predictions.close()
         begun = Run(given)
         assert begun.resume()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from thalweg.learners.base.labels import Labels
+from thalweg.labels import Labels
 from thalweg.run.predictions import LabelNumbers
 
 #: Without zeros at the end, which NumPy's own strings cannot hold.

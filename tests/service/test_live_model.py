@@ -73,7 +73,7 @@ def written(folder: Path, kind: str, described: Any = SCHEMA, task: str = "class
         part = rows[begin : begin + luck.choice([1, 4, 10])]
         encoded = encode(encoder, encoding.of_rows(part, encoder), len(part))
         published = model.publish()
-        answers = published.task.predict(published, encoded.X)[0]
+        answers = published.predict(encoded.X)[0]
         asked = PredictBody(
             encoded.X,
             answers,

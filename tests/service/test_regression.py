@@ -202,7 +202,7 @@ def test_intervals_hold_whatever_the_delay():
     covered = []
     for seq, begin in enumerate(range(0, rows, 20), 2):
         part, state = X[begin : begin + 20], model.publish()
-        answers = state.task.predict(state, part)[0]
+        answers = state.predict(part)[0]
         body = PredictBody(part, answers, state.last, state.version, mean=state.mean, known=state.learned)
         given.append(PredictedRows(2 * seq, "m", seq, body, {}))
         model.take([given[-1]])

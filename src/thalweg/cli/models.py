@@ -51,7 +51,7 @@ def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
     from thalweg.cli.terminal import load_scikit_learn
 
     load_scikit_learn()
-    from thalweg.merging import Part
+    from thalweg.part import Part
     from thalweg.pipeline.pipeline import learner_name
     from thalweg.report import tables
     from thalweg.report.page.formats import in_words

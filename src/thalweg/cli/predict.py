@@ -157,7 +157,7 @@ def _write_labels(
     import numpy as np
     import pyarrow as pa
 
-    from thalweg.learners.base.labels import probability_of_predictions
+    from thalweg.labels import probability_of_predictions
     from thalweg.run.prediction_lines import is_ndjson, lines_for
     from thalweg.run.predictions import as_decimals, joined_labels
     from thalweg.tables.opening import natural_order

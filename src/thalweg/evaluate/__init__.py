@@ -59,9 +59,8 @@ if TYPE_CHECKING:
         paired_t_test,
         wilcoxon,
     )
-    from thalweg.run.comparison import Comparison
     from thalweg.run.evaluation import compare, run
-    from thalweg.run.result import Result
+    from thalweg.run.result import Comparison, Result
 
 __all__ = [
     "METRICS",
@@ -156,7 +155,7 @@ _own, _own_names, _ = lazy_loader.attach(
     __name__, submod_attrs={module: names.split() for module, names in _NAMES.items()}
 )
 #: Names of a higher layer, which are evaluation to a reader: what `thalweg run` does, on rows in memory.
-_OF_RUNS = {"Comparison": "comparison", "Result": "result", "compare": "evaluation", "run": "evaluation"}
+_OF_RUNS = {"Comparison": "result", "Result": "result", "compare": "evaluation", "run": "evaluation"}
 
 
 def __getattr__(name: str) -> Any:

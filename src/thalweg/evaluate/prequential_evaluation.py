@@ -20,8 +20,8 @@ from thalweg.evaluate.late_labels import Batch, LateLabels, follow_baselines, ne
 from thalweg.evaluate.record import NO_PREDICTION, Codes, Floats, Labels, Record, encode, encode_truth
 from thalweg.frames.frame import NamedRows
 from thalweg.frames.reading import as_array, frame_of, names_of_columns, sliced
-from thalweg.learners.base.labels import Labels as KnownLabels
-from thalweg.learners.base.labels import as_labels
+from thalweg.labels import Labels as KnownLabels
+from thalweg.labels import as_labels
 from thalweg.learners.base.member_predictions import MemberPredictions
 from thalweg.learners.base.rows import Row, as_rows
 from thalweg.learners.base.sparse_rows import is_sparse

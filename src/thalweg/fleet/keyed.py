@@ -14,9 +14,9 @@ from sklearn.base import clone
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.fleet.keys import Keys, apart, apart_one, as_keys
 from thalweg.kernels import compiled
+from thalweg.labels import Labels
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
-from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.regressor import StreamRegressor, as_target, as_targets
 from thalweg.learners.base.rows import Floats, Row, as_rows, names_of
 from thalweg.parameters import OneOf, Rules, Whole

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from thalweg.errors import InvalidInput
 from thalweg.frames.frame import Frame
 from thalweg.frames.reading import as_array, frame_of
-from thalweg.learners.base.labels import code_points
+from thalweg.labels import code_points
 from thalweg.learners.base.rows import Row
 
 _KINDS = {"i": "integers", "U": "strings"}

@@ -23,8 +23,8 @@ from sklearn.base import clone
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.kernels import compiled
+from thalweg.labels import Labels, as_labels
 from thalweg.learners.base.classifier import StreamClassifier
-from thalweg.learners.base.labels import Labels, as_labels
 from thalweg.learners.base.rows import Floats, are_rows_already, as_rows
 from thalweg.parameters import Whole, processors
 

@@ -1,6 +1,9 @@
 """Merging of kernel mean machines: all rows of both, or the centroids of both within the budget.
 
 Without a budget a machine is its rows, so that two are `fit` on the rows of both. With a budget the centroids of a
+Floats: TypeAlias = NDArray[np.float64]
+
+
 class are put together, those of the earlier machine faded by the rows of the later one, and the cheapest pairs are
 merged until the budget is kept: weight, mean and whole scatter of each class are exact, and so is everything where the
 budget leaves room. Machines that found a width or weights for themselves cannot be merged.
@@ -20,9 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from thalweg.learners.base.labels import Labels
-from thalweg.learners.base.rows import Floats
+from thalweg.labels import Labels
 from thalweg.merging.models import State, labels_of, places, refuse, union, with_state
+
+Floats = NDArray[np.float64]
 
 #: As in the kernel: a centroid that weighs less than this, where a row weighs 1, is dropped.
 _LEAST_WEIGHT = 2.0**-60

@@ -8,14 +8,16 @@ penalty nor the next to nothing: these belong to a model once, however many it i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from thalweg.learners.base.rows import Floats
 from thalweg.merging.factor import Factor
 from thalweg.merging.models import Merging, ModelMoments, State
 from thalweg.merging.moments import Moments
+
+Floats: TypeAlias = NDArray[np.float64]
 
 #: As in the kernel: of a typical square, what stands for "nothing is known of this direction"; and the least square
 #: that says anything.

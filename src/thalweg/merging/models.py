@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from thalweg.errors import InvalidInput, InvalidParameter, NotAdditive
-from thalweg.learners.base.estimator import described
-from thalweg.learners.base.labels import Labels
+from thalweg.labels import Labels
 from thalweg.merging.moments import Moments
 
 State: TypeAlias = dict[str, NDArray[Any]]
@@ -220,8 +219,8 @@ def require_alike(models: Sequence[Any]) -> None:
     fitted = [model for model in models if is_fitted(model)]
     for model in fitted:
         model._require_same_parameters()
-    ours = described(first)
-    for theirs in map(described, others):
+    ours = first._parameters_now()
+    for theirs in (other._parameters_now() for other in others):
         for name, value in ours.items():
             if name in theirs and theirs[name] is not value and theirs[name] != value:
                 rule = "be the same in all that is added"

@@ -14,12 +14,12 @@ from sklearn.utils.validation import has_fit_parameter
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.explain.groups import Groups
+from thalweg.labels import Labels
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithWeights
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.inner_learner import core_of
 from thalweg.learners.base.intervals import WithIntervals
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
-from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.regressor import LinearPredictions, LinearRegressor, StreamRegressor
 from thalweg.learners.base.rows import Floats, Row
 from thalweg.learners.base.sample_weight import require_weights_taken

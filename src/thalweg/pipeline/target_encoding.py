@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
+from thalweg.labels import Labels
 from thalweg.learners.base.classifier import StreamClassifier, StreamCore, WithProbabilities
-from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.python_core import Codes, posteriors
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import Floats, Row

@@ -17,8 +17,8 @@ from sklearn.exceptions import NotFittedError
 from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
 from thalweg.frames.frame import NamedRows
 from thalweg.frames.reading import names_of_columns
+from thalweg.labels import Labels, as_labels
 from thalweg.learners.base.estimator import WithColumns
-from thalweg.learners.base.labels import Labels, as_labels
 from thalweg.learners.base.regressor import as_targets
 from thalweg.learners.base.rows import Floats, Row, as_rows
 from thalweg.parameters import whole_number

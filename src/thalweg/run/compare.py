@@ -70,7 +70,7 @@ class RecordedRun:
     @property
     def error(self) -> float:
         """The share of mistakes, or the mean absolute error of numbers."""
-        return self.score(_error_of(self.metrics))
+        return self.score(error_of(self.metrics))
 
     def score(self, kind: str) -> float:
         """A score of the model; ``cost`` and ``pr_auc`` are those of its rare label."""
@@ -94,7 +94,7 @@ class RecordedRun:
     def errors_over_time(self) -> dict[int, Known]:
         """By row, the error over the window before it."""
         curve = self.metrics["curve"]
-        windowed = curve[_error_of(self.metrics)]["model"]  # type: ignore[literal-required]
+        windowed = curve[error_of(self.metrics)]["model"]  # type: ignore[literal-required]
         return dict(zip(curve["rows"], windowed, strict=True))
 
     @property
@@ -131,7 +131,7 @@ class DataSet:
     runs: Mapping[str, RecordedRun]
 
 
-def _error_of(metrics: Mapping[str, Any]) -> str:
+def error_of(metrics: Mapping[str, Any]) -> str:
     return "absolute_error" if is_regression(metrics) else "error"
 
 
@@ -142,7 +142,7 @@ def read_run(path: Path) -> RecordedRun:
         metrics = as_metrics(json.loads(file.read_text(encoding="utf-8")))
         schema, scored = metrics["schema"], metrics["rows"]["scored"]
         _ = metrics["run"]["source"], metrics["run"]["options"], metrics["model"]["name"], metrics["curve"]["rows"]
-        error = metrics["scores"]["model"][_error_of(metrics)]  # type: ignore[literal-required]
+        error = metrics["scores"]["model"][error_of(metrics)]  # type: ignore[literal-required]
     except (
         ValueError,
         KeyError,

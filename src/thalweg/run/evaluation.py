@@ -16,11 +16,10 @@ from thalweg.option_names import parameters_of
 from thalweg.parameters import whole_number
 from thalweg.pipeline import StreamPipeline
 from thalweg.pipeline.pipeline import learner_name, named
-from thalweg.run.comparison import Comparison
 from thalweg.run.memory_source import MemorySource
 from thalweg.run.metrics import metrics_of
 from thalweg.run.options import RunOptions
-from thalweg.run.result import Result
+from thalweg.run.result import Comparison, Result
 from thalweg.run.runner import LateQuantity, RunEngine
 from thalweg.table_model import TableClassifier
 

@@ -10,7 +10,6 @@ from thalweg.errors import InvalidParameter
 from thalweg.option_names import option
 
 if TYPE_CHECKING:
-    from thalweg.run.options import RunOptions
     from thalweg.tables.plan import Plan
 
 _NGRAMS = re.compile(r"(\d{1,2})(?:-(\d{1,2}))?")
@@ -43,11 +42,9 @@ def check_hashing(ngrams: str, hash_bits: int) -> None:
         raise InvalidParameter.of_option("hash_bits", f"be a whole number of at most {MOST_HASH_BITS}", hash_bits)
 
 
-def unused_hashing(options: RunOptions, plan: Plan) -> Iterator[str]:
-    """Of options that change nothing, as no column is hashed."""
-    given = type(options)
-    if options.ngrams != given.ngrams and not any(column.kind == "text" for column in plan.columns):
-        yield f"{option('ngrams', options.ngrams)} has no effect: no column is text; {option('text')} names one"
-    hashed = any(column.words is not None for column in plan.columns)
-    if options.hash_bits != given.hash_bits and not hashed:
-        yield f"{option('hash_bits', options.hash_bits)} has no effect: no column is hashed into features"
+def unused_hashing(plan: Plan, *, ngrams: str | None, hash_bits: int | None) -> Iterator[str]:
+    """Of options that change nothing, as no column is hashed; None for those that have their defaults."""
+    if ngrams is not None and not any(column.kind == "text" for column in plan.columns):
+        yield f"{option('ngrams', ngrams)} has no effect: no column is text; {option('text')} names one"
+    if hash_bits is not None and not any(column.words is not None for column in plan.columns):
+        yield f"{option('hash_bits', hash_bits)} has no effect: no column is hashed into features"

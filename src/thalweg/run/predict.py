@@ -14,8 +14,8 @@ from thalweg.errors import InvalidInput, ModelFileError
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.intervals import Interval
 from thalweg.learners.base.regressor import StreamRegressor
-from thalweg.merging import Part
 from thalweg.option_names import remedy
+from thalweg.part import Part
 from thalweg.run.explained import Explained, explained_rows
 from thalweg.store import load
 from thalweg.table_model import TableClassifier, TableModel, TableRegressor

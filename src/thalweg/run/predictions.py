@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
-from thalweg.learners.base.labels import Labels
+from thalweg.labels import Labels
 from thalweg.saved import Saved
 
 Codes = NDArray[np.int64]

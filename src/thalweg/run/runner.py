@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.catalogue import ask_of
-from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.container import packed, unpacked
+from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
 from thalweg.evaluate.late_labels import Batch, LateLabels
 from thalweg.files import write_atomically
 from thalweg.option_names import option, remedy
-from thalweg.run import checkpoint, options
+from thalweg.run import options
 from thalweg.run.against import Against
 from thalweg.run.alert_log import AlertLog
 from thalweg.run.alert_rules import AlertRule
@@ -339,7 +340,9 @@ class RunEngine:
         self.alerts.settle(self.task.alert_metrics(), watched_names(plan), self.task.name)
         _split_columns(self.task.model, plan)
         self.against = self.new_against(plan)
-        self.notices.odd(unused_hashing(self.options, plan))
+        asked = {name: getattr(self.options, name) for name in ("ngrams", "hash_bits")}
+        changed = {name: None if value == getattr(RunOptions, name) else value for name, value in asked.items()}
+        self.notices.odd(unused_hashing(plan, **changed))
         self.notices.odd(f"column {name!r} is {plan.left_out[name]}" for name in text_left_out)
         given = self.options
         self.notices.odd(
@@ -579,20 +582,88 @@ class Run(RunEngine):
     def _checkpoint(self) -> float:
         """Write one; the seconds it took."""
         began = time.monotonic()
-        checkpoint.write(self.folder / options.CHECKPOINT, checkpoint.state_of(self))
+        self.write_checkpoint()
         stopping().can_resume()
         took = time.monotonic() - began
         self.checkpoint_seconds += took
         return took
 
+    def write_checkpoint(self) -> None:
+        """Replace the checkpoint; an `OSError` leaves the old one."""
+        write_atomically(self.folder / options.CHECKPOINT, packed(self.state()))
+
     def resume(self) -> bool:
-        """Go back to the last checkpoint, if there is one."""
+        """Go back to the last checkpoint, if there is one; a `ModelFileError` where it is damaged."""
         path = self.folder / options.CHECKPOINT
         if not path.exists():
             return False
-        checkpoint.restore(self, checkpoint.read(path))
+        try:
+            self.restore(unpacked(path.read_bytes()))
+        except OSError as error:
+            raise ModelFileError(f"{path} cannot be read: start over with --fresh") from error
+        except ModelFileError as error:
+            raise ModelFileError(f"{path} {error}: start over with --fresh") from error
         stopping().can_resume()
         return True
+
+    def state(self) -> dict[str, Any]:
+        """All that a run in progress must remember."""
+        assert self.encoder is not None
+        assert self.predictions is not None
+        assert self.importance is not None
+        self.watch.flush()
+        return {
+            "options": self.options.resolved(),
+            "chunks": self.chunks_done,
+            "fingerprint": self.fingerprint.sums,
+            "counts": [self.read, self.processed, self.learned, self.unlabelled, self.skipped, self.unpredicted],
+            "notices": self.notices.state(),
+            "plan": self.encoder.plan.to_json(),
+            "encoder": self.encoder.state(),
+            "task": [self.task.name, self.task.state()],
+            "against": None if self.against is None else self.against.state(),
+            "history": self.history.state(),
+            "joined": self.importance.joined,
+            "importance": self.importance.state(),
+            "inputs": [self.watch.state(), self.watch.arrays()],
+            "alerts": self.alerts.state(),
+            "row_times": None if self.row_times is None else self.row_times.state(),
+            "late": self.late.state(),
+            "clocks": {name: clock.form for name, clock in self.clocks.items()},
+            "predictions": self.predictions.synced(),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Bring a run that has not begun to where `state` was; it must have the same options."""
+        # Files may have moved since: the rows themselves are compared with those that were learned.
+        if changed := self.options.first_other(state["options"], besides=("source", "model_out")):
+            raise InvalidParameter(
+                f"the run in {self.folder} was started with {changed}: resume it with the same options, "
+                "or start over with --fresh"
+            )
+        self.chunks_done = state["chunks"]
+        self.fingerprint = Fingerprint(state["fingerprint"])
+        self.read, self.processed, self.learned, self.unlabelled, self.skipped, self.unpredicted = state["counts"]
+        self.notices.restore(state["notices"])
+        plan = Plan.from_json(state["plan"])
+        self.encoder = self.new_encoder(plan)
+        self.encoder.restore(state["encoder"])
+        name, own = state["task"]
+        self.task = self.tasks.named(name)
+        self.task.restore(own)
+        self.against = self.new_against(plan)
+        if self.against is not None:
+            self.against.restore(state["against"])
+        self.history.restore(state["history"])
+        self.importance = ImportanceSampler(plan, self.options.seed, state["joined"])
+        self.importance.restore(state["importance"])
+        self.watch.restore(*state["inputs"])
+        self.alerts.restore(state["alerts"])
+        if self.row_times is not None:
+            self.row_times.restore(state["row_times"])
+        self.late.restore(state["late"])
+        self.clocks = {name: Clock(form, self.options.na) for name, form in state["clocks"].items()}
+        self.predictions = self.predictions_file(state["predictions"])
 
     # ------------------------------------------------------------------ what is left behind
 

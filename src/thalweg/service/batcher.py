@@ -115,7 +115,7 @@ def unrecorded(model: PublishedModel, rows: Any, state: ModelState | None = None
         raise Refused(503, "the journal cannot be written, and the model does not know its columns yet", retry_after=1)
     found = (encoding.of_rows if isinstance(rows, list) else encoding.of_table)(rows, model.encoder)
     encoded = encode(model.encoder, found, len(rows), learn=False)
-    predictions, response = state.task.predict(state, encoded.X)
+    predictions, response = state.predict(encoded.X)
     body = PredictBody(encoded.X, predictions, state.last, state.version)
     return Predict(model.name, None, body, response, model.epoch, recorded=False)
 
@@ -224,7 +224,7 @@ class Batcher:
     def _predicted(
         self, together: list[Question], model: PublishedModel, state: ModelState, encoded: Encoded
     ) -> list[Command]:
-        predictions, response = state.task.predict(state, encoded.X)
+        predictions, response = state.predict(encoded.X)
         commands: list[Command] = []
         begin = 0
         for question in together:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from thalweg.service.journal.cutting import FIRST
-from thalweg.service.journal.records import Kind, LabelValue, Part, PredictBody
-from thalweg.service.learning.ledger import LabelOutcome
+from thalweg.service.journal.records import Kind, LabelOutcome, LabelValue, Part, PredictBody
 from thalweg.service.responses import Response
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from thalweg.errors import InvalidParameter, JournalError
 from thalweg.service.commands import Command, Erase, Refused
+from thalweg.service.journal.records import LabelOutcome
 from thalweg.service.journal.sql import SqlJournal
-from thalweg.service.learning.ledger import LabelOutcome
 from thalweg.service.learning.rebuild import rebuild
 from thalweg.service.writer import Writer
 from thalweg.service.writer_state import WriterState

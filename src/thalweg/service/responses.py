@@ -11,8 +11,7 @@ from msgspec import UNSET
 from numpy.typing import NDArray
 
 from thalweg.client.protocol import RowPrediction
-from thalweg.service.journal.records import NO_PREDICTION, PredictedLabels, PredictedNumbers
-from thalweg.service.learning.ledger import row_id
+from thalweg.service.journal.records import NO_PREDICTION, PredictedLabels, PredictedNumbers, row_id
 
 
 class Response(Protocol):

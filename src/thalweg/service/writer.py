@@ -34,13 +34,14 @@ from thalweg.service.journal.records import (
     Kind,
     LabelBody,
     LabelLink,
+    LabelOutcome,
     LabelsArrived,
     PredictedRows,
     Record,
     StoredResponse,
 )
 from thalweg.service.journal.sql import SqlJournal
-from thalweg.service.learning.ledger import LabelOutcome, Ledger
+from thalweg.service.learning.ledger import Ledger
 from thalweg.service.learning.rebuild import Reach, is_outdated, labels_kept, reach_of, reaches, snapshots_with_rows
 from thalweg.service.record_clock import RecordClock
 from thalweg.service.snapshot_retention import snapshots_to_drop

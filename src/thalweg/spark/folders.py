@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thalweg.errors import DataUnavailable, InvalidInput, NotAdditive
-from thalweg.merging import Part
+from thalweg.part import Part
 from thalweg.spark.columns import REAL, WHOLE, column, feature_columns, require_column, type_of
 from thalweg.spark.exporting import models, write_batches
 from thalweg.spark.packing import PREDICTION

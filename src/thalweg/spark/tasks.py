@@ -22,7 +22,7 @@ from thalweg.evaluate.late_targets import (
     nothing_given,
 )
 from thalweg.frames.frame import Floats, NamedRows
-from thalweg.learners.base.labels import probability_of_predictions
+from thalweg.labels import probability_of_predictions
 from thalweg.learners.base.member_predictions import MemberPredictions
 from thalweg.spark.late_labels import LabelJoin
 from thalweg.spark.packing import CONFIDENCE, LOWER, UPPER

@@ -11,7 +11,7 @@ from sklearn.base import is_classifier, is_regressor
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.frames.arrow_frame import ArrowFrame
 from thalweg.frames.frame import NamedRows
-from thalweg.merging import Part, merge
+from thalweg.part import Part, merge
 from thalweg.spark.columns import ValueType, column, feature_columns, require_table, target_type, type_of
 from thalweg.store import dumps, loads
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.files import write_atomically
-from thalweg.merging import Part, merge
+from thalweg.part import Part, merge
 from thalweg.spark.columns import ValueType, column, feature_columns, require_table, with_times
 from thalweg.spark.exporting import write_batches
 from thalweg.spark.model_cache import require_same_model

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from thalweg.errors import InvalidInput
-from thalweg.tables.layout import BLANKS, OPEN, Layout, cells_of, leaves_open, rows_of, with_tabs
-from thalweg.tables.rows import NAME_THE_ENCODING, BadRow, Block, is_utf8, utf8_pieces
+from thalweg.tables.layout import BLANKS, OPEN, cells_of, leaves_open, rows_of, with_tabs
+from thalweg.tables.rows import NAME_THE_ENCODING, BadRow, Block, Layout, is_utf8, utf8_pieces
 
 _LONGEST_ROW = 1 << 28
 

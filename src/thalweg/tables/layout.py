@@ -23,14 +23,14 @@ import io
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from thalweg.errors import InvalidInput
 from thalweg.option_names import option
 from thalweg.tables.cells import MISSING
 from thalweg.tables.number_forms import unit_of
-from thalweg.tables.rows import NAME_THE_ENCODING
+from thalweg.tables.rows import NAME_THE_ENCODING, Layout
 from thalweg.tables.timestamps import is_time
 from thalweg.tables.unread_formats import fixed_width
 
@@ -51,25 +51,6 @@ _YEARS = range(1500, 2200)
 _MOST_LEVELS = 3
 #: Columns that decide whether there is a header, and letters of a cell that may be a time, at the most.
 _COLUMNS, _LONGEST_TIME = 500, 40
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Where the rows of a CSV file begin, and what their cells are called."""
-
-    delimiter: str
-    names: tuple[str, ...]
-    #: Bytes before the first row, of the text in UTF-8.
-    above: int
-    #: Whether the names stand in the file.
-    header: bool = True
-    #: Columns that the header declares to hold categories, and the one that it declares to be the label.
-    nominal: frozenset[str] = frozenset()
-    target: str | None = None
-    #: By name, why a column is no feature.
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    #: What was decided, in sentences that begin behind the name of the file.
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from thalweg.errors import DataUnavailable, InvalidInput, MissingExtra
 from thalweg.option_names import option
 from thalweg.tables import arff_rows, csv_rows, ndjson_rows, sparse_rows
 from thalweg.tables.arrow_types import categories_in
-from thalweg.tables.layout import BLANKS, LINES, Layout, LayoutOptions, layout_of
-from thalweg.tables.rows import HEAD_ROWS, Block
+from thalweg.tables.layout import BLANKS, LINES, LayoutOptions, layout_of
+from thalweg.tables.rows import HEAD_ROWS, Block, Layout
 from thalweg.tables.unread_formats import unread_format
 
 Format = Literal["csv", "ndjson", "json", "arff", "svmlight", "vowpal-wabbit", "parquet", "arrow-file", "arrow-stream"]

@@ -21,8 +21,6 @@ from thalweg.tables.arrow_types import categories_in, plain
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from thalweg.tables.layout import Layout
-
 
 #: Rows that settle what the columns are, before the first is learned.
 HEAD_ROWS = 1000
@@ -50,6 +48,25 @@ class BadRow:
         column = "" if self.column is None else f", column {self.column!r}"
         place = f"row {self.row:,}" if self.line is None else f"line {self.line:,}"
         return f"{self.file}, {place}{column}: {self.what}"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the rows of a CSV file begin, and what their cells are called."""
+
+    delimiter: str
+    names: tuple[str, ...]
+    #: Bytes before the first row, of the text in UTF-8.
+    above: int
+    #: Whether the names stand in the file.
+    header: bool = True
+    #: Columns that the header declares to hold categories, and the one that it declares to be the label.
+    nominal: frozenset[str] = frozenset()
+    target: str | None = None
+    #: By name, why a column is no feature.
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    #: What was decided, in sentences that begin behind the name of the file.
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from thalweg.tables.rows import HEAD_ROWS, BadRow, Block, Chunk, Piece, as_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from thalweg.tables.layout import Layout
+    from thalweg.tables.rows import Layout
 
 #: Bytes of rows that are sorted in memory, and into how many batches they are cut on the disk.
 _RUN_BYTES, _BATCHES = 1 << 25, 64

@@ -9,8 +9,8 @@ import numpy as np
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
+from thalweg.labels import Labels
 from thalweg.learners.base.classifier import WithWeights
-from thalweg.learners.base.labels import Labels
 from thalweg.parameters import NOT_NEGATIVE
 
 if TYPE_CHECKING:

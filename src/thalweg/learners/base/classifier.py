@@ -17,8 +17,8 @@ from sklearn.base import ClassifierMixin
 
 from thalweg.errors import InvalidInput
 from thalweg.kernels import compiled
+from thalweg.labels import Labels, as_labels
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
-from thalweg.learners.base.labels import Labels, as_labels
 from thalweg.learners.base.member_predictions import MemberPredictions
 from thalweg.learners.base.python_core import PythonCore, posteriors
 from thalweg.learners.base.rows import Floats, Row, are_many_rows, as_rows, bad_value, clearer_error, width_for_core

@@ -24,11 +24,11 @@ from thalweg.kernels import compiled
 from thalweg.learners.base.rows import Floats, Row, names_of, rows_for, width_of
 from thalweg.learners.base.sample_weight import as_masses
 from thalweg.learners.base.sparse_rows import is_sparse
+from thalweg.merging.models import Merging, merge_models, subtract_model
 
 if TYPE_CHECKING:
     from thalweg.explain.importance import Importance
     from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
-    from thalweg.merging.models import Merging
 
 #: Rows that are kept for `importance_`; the end of a chunk is once so many rows came, a short chunk counting for some.
 RECENT_ROWS, _KEEP_EVERY, _SHORT_CHUNK = 128, 512, 32
@@ -108,7 +108,7 @@ class WithColumns(BaseEstimator):
         return ""
 
     def _remember_parameters(self) -> None:
-        self._parameters_at_start = described(self)
+        self._parameters_at_start = self._parameters_now()
         self._watched = None
 
     def _require_same_parameters(self) -> None:
@@ -120,7 +120,7 @@ class WithColumns(BaseEstimator):
             else:
                 if watched.copies == watched.lists:
                     return
-        current = described(self)
+        current = self._parameters_now()
         for name, value in self._parameters_at_start.items():
             if name in current and current[name] is not value and current[name] != value:
                 raise InvalidParameter(
@@ -128,6 +128,9 @@ class WithColumns(BaseEstimator):
                     f"(it was {value!r}, now {current[name]!r}): {self._to_start_anew} to start anew."
                 )
         self._watched = _watch(self)
+
+    def _parameters_now(self) -> dict[str, Any]:
+        return _described(self)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -315,16 +318,12 @@ class StreamEstimator(WithColumns, abstract=True):
     _why_not_merged = "nothing is known of how two such models would go together"
 
     def __add__(self, other: Any) -> Self:
-        from thalweg.merging.models import merge_models
-
         return merge_models([self, other]) if isinstance(other, StreamEstimator) else NotImplemented
 
     def __radd__(self, other: Any) -> Self:
         return deepcopy(self) if is_zero(other) else NotImplemented
 
     def __sub__(self, other: Any) -> Self:
-        from thalweg.merging.models import subtract_model
-
         return subtract_model(self, other) if isinstance(other, StreamEstimator) else NotImplemented
 
     def _merging(self) -> Merging:
@@ -414,7 +413,7 @@ def is_zero(other: Any) -> bool:
     return type(other) is int and other == 0
 
 
-def described(estimator: BaseEstimator) -> dict[str, Any]:
+def _described(estimator: BaseEstimator) -> dict[str, Any]:
     """The parameters, with an estimator among them replaced by its own parameters: it can be changed in place.
 
     Those of nested estimators come first: they name best what has changed.
@@ -425,7 +424,7 @@ def described(estimator: BaseEstimator) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, BaseEstimator):
-        return type(value).__name__, described(value)
+        return type(value).__name__, _described(value)
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value

@@ -14,8 +14,8 @@ from sklearn.base import clone, is_regressor
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
+from thalweg.labels import Labels
 from thalweg.learners.base.classifier import StreamClassifier, StreamCore, WithLogPosteriors, WithWeights
-from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.python_core import PythonCore, posteriors
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.sample_weight import require_weights_taken

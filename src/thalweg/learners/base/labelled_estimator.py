@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from thalweg.labels import Labels, as_labels
 from thalweg.learners.base.estimator import StreamEstimator
-from thalweg.learners.base.labels import Labels, as_labels
 from thalweg.learners.base.rows import Floats, Row, as_rows, names_of, rows_for, width_for_core
 
 

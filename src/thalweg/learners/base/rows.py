@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,10 @@ from thalweg.errors import InvalidInput, NotNumbers
 from thalweg.frames.frame import ENCODE_FIRST, row_major
 from thalweg.frames.reading import as_plain, frame_of
 from thalweg.kernels import compiled
-from thalweg.learners.base.sparse_rows import as_sparse_rows, densified, from_dense, is_sparse
+from thalweg.learners.base.sparse_rows import compressed, densified, from_dense, is_sparse
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import SparseRows
 
 Floats: TypeAlias = NDArray[np.float64]
 #: How many missing features are named, and letters of a text.
@@ -68,6 +71,48 @@ def rows_for(X: Any, owner: Any, name: str, *, anew: bool = False) -> Any:
             stacklevel=depth_in_thalweg(),
         )
     return as_sparse_rows(X, name)
+
+
+def as_sparse_rows(X: Any, name: str) -> SparseRows:
+    """Rows of finite numbers; `InvalidInput` says where they are not."""
+    if X.ndim == 1:
+        raise InvalidInput(
+            f"{name} must be two-dimensional, got one row of {X.shape[0]}: X.reshape(1, -1) makes it one"
+        )
+    if X.ndim != 2 or 0 in X.shape:
+        raise InvalidInput(
+            f"{name} must be a two-dimensional array with at least one row and one column; found array with "
+            f"{X.shape[0]} sample(s) and {X.shape[-1]} feature(s), while a minimum of 1 is required. Shape: {X.shape}"
+        )
+    if X.dtype.kind not in "biuf":
+        raise NotNumbers(f"{name} must hold numbers, got a sparse matrix of {X.dtype}: Complex data not supported")
+    try:
+        rows = compressed(X.tocsr())
+    except ValueError as error:
+        raise InvalidInput(f"{name} is a damaged sparse matrix: {_damage(X) or error}") from error
+    if not rows.in_order:  # the sum of all values of a column is what the matrix stands for
+        tidy = X.tocsr(copy=True)
+        tidy.sum_duplicates()
+        rows = compressed(tidy)
+    at, column = rows.first_bad
+    if at >= 0:
+        raise no_number(name, shown(X.tocsr()[at, column]), at, column)
+    return rows
+
+
+def _damage(X: Any) -> str:
+    """What is wrong with the arrays of a compressed matrix; nothing where it is of another kind."""
+    if getattr(X, "format", None) != "csr":
+        return ""
+    starts, columns, values = X.indptr, X.indices, X.data
+    if len(columns) != len(values):
+        return f"it has {len(columns)} column indices for {len(values)} values"
+    if len(starts) != X.shape[0] + 1 or starts[0] != 0 or (np.diff(starts) < 0).any():
+        return f"indptr must hold {X.shape[0] + 1} places that rise from 0"
+    if starts[-1] > len(values):
+        return f"indptr ends at {starts[-1]}, beyond the {len(values)} values"
+    wrong = np.flatnonzero((columns < 0) | (columns >= X.shape[1]))
+    return f"it has the column {columns[wrong[0]]}, and {X.shape[1]} columns" if len(wrong) else ""
 
 
 def depth_in_thalweg() -> int:

@@ -28,9 +28,9 @@ from numpy.typing import ArrayLike
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
+from thalweg.labels import Labels
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.inner_learner import DELAY, Wrapper
-from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.python_core import posteriors
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import NOT_NEGATIVE, OneOf, Real, Rules

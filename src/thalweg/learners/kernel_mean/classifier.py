@@ -38,9 +38,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thalweg.errors import InvalidParameter
+from thalweg.labels import Labels, as_labels
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, StreamCore, WithProbabilities
-from thalweg.learners.base.labels import Labels, as_labels
 from thalweg.learners.base.python_core import PythonCore
 from thalweg.learners.base.rows import Floats, Row
 from thalweg.learners.kernel_mean.backend import DeviceRows, device_rows, on_host

@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.labels import Labels
 from thalweg.learners.base.classifier import StreamClassifier
-from thalweg.learners.base.labels import Labels
 from thalweg.learners.base.python_core import Codes, PythonCore
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.sklearn_state import fitted_arrays, with_fitted_arrays

@@ -21,8 +21,7 @@ from thalweg.client.protocol import DEFAULT_MODEL, JSON
 from thalweg.errors import InvalidParameter, MissingExtra
 from thalweg.service.commands import HttpResponse, Key, Label, Predict, Refused
 from thalweg.service.feeds.source import Message, Source, SourceLost
-from thalweg.service.journal.records import StoredResponse
-from thalweg.service.learning.ledger import row_id
+from thalweg.service.journal.records import StoredResponse, row_id
 from thalweg.service.service import Service
 
 #: Replies given before, by key.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
@@ -336,6 +336,51 @@ class LabelBody:
             [(asked, row, labels[code], first) for asked, row, code, first in revised.tolist()],
             header["erases"],
         )
+
+
+def row_id(seq: int, row: int) -> str:
+    """The id of a row.
+
+    Examples
+    --------
+    >>> row_id(12, 0)
+    '12-0'
+    """
+    return f"{seq}-{row}"
+
+
+@dataclass
+class LabelOutcome:
+    """What becomes of the labels of a request."""
+
+    learned: list[LabelledRow] = field(default_factory=list)
+    #: With the record in which the first label came.
+    revised: list[tuple[LabelledRow, int]] = field(default_factory=list)
+    repeated: int = 0
+    unknown: list[str] = field(default_factory=list)
+    expired: list[str] = field(default_factory=list)
+    conflicts: list[str] = field(default_factory=list)
+    #: Labels that the model did not know, where labels are classes.
+    new_labels: list[str] = field(default_factory=list)
+    #: Rows that are withdrawn, with the record in which the first label came, or 0 for none.
+    voided: list[tuple[PredictedRows, int, int]] = field(default_factory=list)
+    #: Predict record and place of rows that are erased.
+    erased: list[tuple[int, int]] = field(default_factory=list)
+
+    def body(self) -> LabelBody:
+        return LabelBody(
+            [(each.rows.seq, each.row, each.label) for each in self.learned],
+            [
+                *((each.rows.seq, each.row, each.label, first) for each, first in self.revised),
+                *((rows.seq, row, "", first) for rows, row, first in self.voided),
+            ],
+            bool(self.erased),
+        )
+
+    @property
+    def reaches_back(self) -> bool:
+        """Whether what was learned before is changed."""
+        return bool(self.revised) or any(first for _, _, first in self.voided)
 
 
 Body = TypeVar("Body", PredictBody, LabelBody)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +22,11 @@ from thalweg.service.journal.records import NO_PREDICTION, LabelledRow, LabelVal
 from thalweg.service.learning.comparison import MistakeComparison
 from thalweg.service.learning.progress import WINDOW, Progress, View, family_weights
 from thalweg.service.learning.rare_progress import RareProgress
-from thalweg.service.learning.task import Floats, Task
+from thalweg.service.learning.task import Floats, Learner, Task
 from thalweg.service.responses import LabelResponse
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import text_of
 from thalweg.tables.target import plain_label
-
-if TYPE_CHECKING:
-    from thalweg.service.learning.live_model import Learner
-    from thalweg.service.learning.model_state import ModelState
 
 Flags = NDArray[np.bool_]
 
@@ -178,26 +174,28 @@ class Classification(Task):
             raise Refused(422, f"label {at}: it must have 1 to {MOST_TEXT} letters")
         return text
 
-    def predict(self, state: ModelState, X: Features) -> tuple[dict[str, Predicted], LabelResponse]:
+    def predict(
+        self, champion: str, models: Mapping[str, Any], labels: Mapping[str, list[str]], X: Features
+    ) -> tuple[dict[str, Predicted], LabelResponse]:
         """What every learner predicts for the rows; of the champion, the probabilities and sets of its labels, too."""
         found: dict[str, Predicted] = {}
         unknown = PredictedLabels([], np.full(len(X), NO_PREDICTION, dtype=np.int16))
         response = LabelResponse(unknown, None, None)
         rows = as_learned(X)
-        for name, model in state.models.items():
-            labels = state.labels[name]
-            if not labels:
+        for name, model in models.items():
+            known = labels[name]
+            if not known:
                 found[name] = unknown
                 continue
             members = MemberPredictions.none(len(X))
             codes, likely = model._codes_and_proba(rows, members)
             of_positive = None
             if self.positive is not None and likely is not None:
-                known = self.positive in labels
-                of_positive = likely[:, labels.index(self.positive)].copy() if known else np.zeros(len(X))
+                has_it = self.positive in known
+                of_positive = likely[:, known.index(self.positive)].copy() if has_it else np.zeros(len(X))
             kept = members.values if members.values.shape[1] else None
-            own = found[name] = PredictedLabels(labels, codes.astype(np.int16), of_positive, kept)
-            if name == state.name:
+            own = found[name] = PredictedLabels(known, codes.astype(np.int16), of_positive, kept)
+            if name == champion:
                 sets = model.predict_set(rows) if hasattr(model, "predict_set") else None
                 response = LabelResponse(own, likely, sets)
         return found, response

@@ -11,7 +11,7 @@ import copy
 import hashlib
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,12 +32,12 @@ from thalweg.service.journal.records import (
     PredictedRows,
 )
 from thalweg.service.learning.column_watch import ColumnWatch
-from thalweg.service.learning.comparison import Comparison
 from thalweg.service.learning.creation import task_kind
 from thalweg.service.learning.encoding import Encoded, Follower
 from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Progress, View
 from thalweg.service.learning.rise_watch import UNKNOWN
+from thalweg.service.learning.task import Learner
 from thalweg.store import dumps, loads
 from thalweg.tables.column_changes import ColumnChange, Widening, changed, widening
 from thalweg.tables.encoder import Encoder
@@ -51,22 +51,6 @@ _MOST_BYTES = 1 << 25
 _LARGE = 1 << 14
 #: Labels after which the features whose class means are shown are chosen.
 _HEAD = 64
-
-
-@dataclass
-class Learner:
-    """A model that learns under a name: the champion, or a challenger in its shadow."""
-
-    name: str
-    kind: str
-    parameters: dict[str, Any]
-    model: Any
-    progress: Progress[Any]
-    created: int
-    #: Predictions by what was known up to this record may be those of another model under this name.
-    since: int
-    #: Against the champion; None for the champion itself.
-    comparison: Comparison | None = None
 
 
 class _Arrived(NamedTuple):

@@ -15,11 +15,13 @@ from thalweg.fleet.keyed_classifier import KeyedClassifier
 from thalweg.run.history import MeanWatch, columns_by_label
 from thalweg.run.importance import loss_name
 from thalweg.service.commands import Refused
-from thalweg.service.journal.records import LabelValue
+from thalweg.service.journal.compressed_rows import Features
+from thalweg.service.journal.records import LabelValue, Predicted
 from thalweg.service.learning.column_watch import WatchView
 from thalweg.service.learning.comparison import LEVEL, Comparison
 from thalweg.service.learning.progress import View, point_of
 from thalweg.service.learning.task import Task
+from thalweg.service.responses import Response
 from thalweg.tables.cells import brief
 from thalweg.tables.columns.key import key_number
 from thalweg.tables.plan import Plan
@@ -72,6 +74,10 @@ class ModelState:
     #: What is watched of the columns, once these are known.
     watch: WatchView | None
     learners: dict[str, LearnerState]
+
+    def predict(self, X: Features) -> tuple[dict[str, Predicted], Response]:
+        """What every learner predicts for the rows, by its name, and what is sent back."""
+        return self.task.predict(self.name, self.models, self.labels, X)
 
     def summary(self, name: str) -> Model:
         return Model(**self._summary(name))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,11 @@ from thalweg.service.journal.compressed_rows import Features, as_learned
 from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted, PredictedNumbers
 from thalweg.service.learning.comparison import SquaredErrorComparison
 from thalweg.service.learning.regression_progress import RegressionProgress, Residuals
-from thalweg.service.learning.task import Floats, Task
+from thalweg.service.learning.task import Floats, Learner, Task
 from thalweg.service.responses import NumberResponse
 from thalweg.tables.cells import brief
 from thalweg.tables.number_forms import NUMBER
 from thalweg.tables.plan import Plan
-
-if TYPE_CHECKING:
-    from thalweg.service.learning.live_model import Learner
-    from thalweg.service.learning.model_state import ModelState
 
 #: The share of rows whose interval is to hold the target, where nothing is said.
 COVERAGE = 0.9
@@ -92,10 +88,12 @@ class Regression(Task):
             raise Refused(422, f"label {at}: {rule}, got {shown}")
         return number + 0.0  # 0 and -0 are one number
 
-    def predict(self, state: ModelState, X: Features) -> tuple[dict[str, Predicted], NumberResponse]:
+    def predict(
+        self, champion: str, models: Mapping[str, Any], labels: Mapping[str, list[str]], X: Features
+    ) -> tuple[dict[str, Predicted], NumberResponse]:
         rows = as_learned(X)
-        found = {name: self._predicted(model, rows) for name, model in state.models.items()}
-        own = found.get(state.name) or _unknown(len(X))
+        found = {name: self._predicted(model, rows) for name, model in models.items()}
+        own = found.get(champion) or _unknown(len(X))
         return dict(found), NumberResponse(own)
 
     def _predicted(self, model: Any, X: Any) -> PredictedNumbers:

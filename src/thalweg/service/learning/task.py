@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +21,23 @@ from thalweg.service.learning.progress import Outcome, Progress
 from thalweg.service.responses import Response
 from thalweg.tables.plan import Plan
 
-if TYPE_CHECKING:
-    from thalweg.service.learning.live_model import Learner
-    from thalweg.service.learning.model_state import ModelState
-
 Floats = NDArray[np.float64]
+
+
+@dataclass
+class Learner:
+    """A model that learns under a name: the champion, or a challenger in its shadow."""
+
+    name: str
+    kind: str
+    parameters: dict[str, Any]
+    model: Any
+    progress: Progress[Any]
+    created: int
+    #: Predictions by what was known up to this record may be those of another model under this name.
+    since: int
+    #: Against the champion; None for the champion itself.
+    comparison: Comparison | None = None
 
 
 class Task(ABC):
@@ -79,8 +92,10 @@ class Task(ABC):
         """A label as it was sent; `Refused` names it by its place."""
 
     @abstractmethod
-    def predict(self, state: ModelState, X: Features) -> tuple[dict[str, Predicted], Response]:
-        """What every learner predicts for the rows, and what is sent back of the champion's."""
+    def predict(
+        self, champion: str, models: Mapping[str, Any], labels: Mapping[str, list[str]], X: Features
+    ) -> tuple[dict[str, Predicted], Response]:
+        """What every model predicts for the rows, each of which knows its labels; what is sent back of the champion."""
 
     @abstractmethod
     def targets(self, labels: Sequence[LabelValue]) -> NDArray[Any]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from thalweg.tables.cells import BadCell, is_text, names, numbers, trimmed
-from thalweg.tables.columns.column import Floats
 from thalweg.tables.number_forms import Decimal, unit_of
 from thalweg.tables.rows import as_text
 
@@ -88,7 +90,7 @@ class ColumnHead:
         return code_among(self.cells)
 
     @cached_property
-    def numbers(self) -> Floats | None:
+    def numbers(self) -> NDArray[np.float64] | None:
         """The cells as plain numbers; None where one is none."""
         try:
             return numbers(self.cells, self.decimal or ".")

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from thalweg.errors import InvalidInput, InvalidParameter, NotAdditive
+from thalweg.labels import Labels, as_labels
 from thalweg.learners.base.estimator import StreamEstimator, WithColumns, is_zero
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
-from thalweg.learners.base.labels import Labels, as_labels
 from thalweg.learners.base.regressor import StreamRegressor, as_targets
 from thalweg.learners.base.rows import Floats, as_rows
 from thalweg.learners.base.sample_weight import as_masses
