@@ -25,8 +25,7 @@ from thalweg.papers.bounsiar.study import (
     of_tuning_splits,
     tune,
 )
-from thalweg.papers.findings import Finding
-from thalweg.papers.registry import PAPERS, Outcome
+from thalweg.papers.registry import PAPERS, Finding, Outcome
 from thalweg.papers.study import processor_seconds
 from thalweg.streams import BENCHMARK_SETS, BenchmarkSet, RingNorm, TwoNorm, load_benchmark
 

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from thalweg.papers.bounsiar.printed import Spread, duration, per_cent, split_error
-from thalweg.papers.findings import Finding, write_json
 from thalweg.papers.kuncheva2008.tables import Comparison, Printed, layout
+from thalweg.papers.registry import Finding, write_json
 from thalweg.papers.schnackenberg2018 import reproduce as schnackenberg2018
 from thalweg.papers.schnackenberg2018.protocol import CurveSummary
 from thalweg.papers.wusnell2016 import facts

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from thalweg.errors import InvalidParameter
-from thalweg.papers.findings import Finding
-from thalweg.papers.registry import PAPERS, Outcome
+from thalweg.papers.registry import PAPERS, Finding, Outcome
 from thalweg.papers.schnackenberg2018 import reproduce
 from thalweg.papers.schnackenberg2018.reproduce import (
     CANDIDATES,

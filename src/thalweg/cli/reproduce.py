@@ -93,7 +93,7 @@ def reproduce(
     from rich.console import Console
 
     from thalweg.cli.terminal import progress, writable_file, writable_folder
-    from thalweg.papers.findings import write_json
+    from thalweg.papers.registry import write_json
     from thalweg.report import style
 
     if chosen.draws(items):

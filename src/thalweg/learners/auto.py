@@ -54,7 +54,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
@@ -71,6 +70,7 @@ from thalweg.learners.base.mixture import (
     STEP_RULES,
     Member,
     StepRule,
+    WithFamilies,
     mixed,
     prior_losses,
     remembered_means,
@@ -140,7 +140,7 @@ SPARSE_MEMBERS = (*(f"logistic {rate:g} per feature" for rate in SPARSE_RATES), 
 _LAST: Mapping[str, Member] = {"persistence": Member(compiled.persistence, 1.0)}
 
 
-class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
+class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamClassifier):
     """A committee of linear, kernel and tiling members that needs no parameter.
 
     Parameters
@@ -342,16 +342,6 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
         state = self._state("scaler_") | self._state(self._bank)
         return remembered_means(state, self.weights_, name=self._bank)
 
-    @property
-    def members_(self) -> tuple[str, ...]:
-        """The members, in the order of ``weights_``."""
-        return tuple(name for name, _ in self._members_and_families())
-
-    @property
-    def families_(self) -> tuple[str, ...]:
-        """The kind of boundary of each member."""
-        return tuple(family for _, family in self._members_and_families())
-
     def _members_and_families(self) -> list[tuple[str, str]]:
         features = self._width() or self.dense_features
         bank = BANK_RATES if 0 < features <= WIDEST_BANK else []
@@ -365,15 +355,6 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
     def weights_(self) -> Floats:
         """The weight of each member in the next prediction."""
         return self._learned_core().shares()
-
-    @property
-    def family_weights_(self) -> dict[str, float]:
-        """The weight of each family in the next prediction."""
-        families = self.families_
-        found = dict.fromkeys(families, 0.0)
-        for family, weight in zip(families, self.weights_.tolist(), strict=True):
-            found[family] += weight
-        return found
 
     @property
     def effective_rows_(self) -> float:
@@ -394,14 +375,7 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
 
     def explain(self) -> str:
         """Which member carries the weight, how long the memory is, and how much is known of each class."""
-        check_is_fitted(self)
-        weights, names = self.weights_, self.members_
-        lines = [
-            f"{len(names)} members over {self._features_in_words()}; the heaviest is {names[int(weights.argmax())]} "
-            f"with a weight of {weights.max():.2f}.",
-            *self._by_family(),
-            *(f"  {weights[i]:.3f}  {names[i]}" for i in np.argsort(-weights, kind="stable")),
-        ]
+        lines = self._heaviest_first("kind of boundary")
         if self._bank_counts():
             remembered = f"{self.effective_rows_:,.0f}"
             lines.append(f"The bank remembers about {remembered} row{'' if remembered == '1' else 's'}:")
@@ -410,13 +384,6 @@ class AutoClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
         if self.left_out_:
             lines.append(f"Left out: {self.left_out_}.")
         return "\n".join(lines)
-
-    def _by_family(self) -> list[str]:
-        """The weight of each family, where there are several."""
-        found = self.family_weights_
-        if len(found) == 1:
-            return []
-        return ["By kind of boundary: " + ", ".join(f"{name} {weight:.2f}" for name, weight in found.items()) + "."]
 
 
 def family_of(member: str) -> str | None:

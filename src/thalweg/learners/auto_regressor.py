@@ -51,13 +51,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-from sklearn.utils.validation import check_is_fitted
-
 from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import COVERAGES, CatalogueEntry
 from thalweg.learners.base.intervals import INTERVAL_STEP, WithIntervals
-from thalweg.learners.base.mixture import NUMBER_STEPS, number_tilings
+from thalweg.learners.base.mixture import NUMBER_STEPS, WithFamilies, number_tilings
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import DENSE_FEATURES, FLAG, SEED, Rules
 
@@ -79,7 +76,7 @@ def _linear_name(rate: float, forgetting: float) -> str:
     return f"linear, rate {rate:g}" + (f", forgetting {forgetting:g}" if forgetting else "")
 
 
-class AutoRegressor(WithIntervals):
+class AutoRegressor(WithFamilies, WithIntervals):
     """A mixture of linear, quadratic and tiling members, the last value and the mean, that needs no parameter.
 
     Parameters
@@ -228,15 +225,8 @@ class AutoRegressor(WithIntervals):
             )
         return {**found, **_BASELINES}
 
-    @property
-    def members_(self) -> tuple[str, ...]:
-        """The members, in the order of ``weights_``."""
-        return tuple(name for names in self._by_family().values() for name in names)
-
-    @property
-    def families_(self) -> tuple[str, ...]:
-        """The kind of each member."""
-        return tuple(family for family, names in self._by_family().items() for _ in names)
+    def _members_and_families(self) -> list[tuple[str, str]]:
+        return [(name, family) for family, names in self._by_family().items() for name in names]
 
     @property
     def weights_(self) -> Floats:
@@ -244,27 +234,6 @@ class AutoRegressor(WithIntervals):
         weights: Floats = self._learned_core().shares()
         return weights[0] if self._columns is None else weights
 
-    @property
-    def family_weights_(self) -> dict[str, float]:
-        """The weight of each family in the next prediction; of several targets the mean."""
-        found = dict.fromkeys(self.families_, 0.0)
-        for family, weight in zip(self.families_, self._mean_weights().tolist(), strict=True):
-            found[family] += weight
-        return found
-
-    def _mean_weights(self) -> Floats:
-        return np.asarray(np.atleast_2d(self.weights_).mean(axis=0))
-
     def explain(self) -> str:
         """Which member carries the weight, and which family."""
-        check_is_fitted(self)
-        weights, names = self._mean_weights(), self.members_
-        families = ", ".join(f"{name} {weight:.2f}" for name, weight in self.family_weights_.items())
-        return "\n".join(
-            [
-                f"{len(names)} members over {self._features_in_words()}; "
-                f"the heaviest is {names[int(weights.argmax())]} with a weight of {weights.max():.2f}.",
-                f"By kind: {families}.",
-                *(f"  {weights[i]:.3f}  {names[i]}" for i in np.argsort(-weights, kind="stable")),
-            ]
-        )
+        return "\n".join(self._heaviest_first("kind"))

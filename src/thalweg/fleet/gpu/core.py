@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, MissingExtra
-from thalweg.fleet.gpu.layout import Layout
+from thalweg.fleet.gpu.layouts import Layout
 from thalweg.fleet.gpu.records import ColdModels, Records, longest_unused
 from thalweg.fleet.gpu.staging import Staging
 from thalweg.kernels import compiled

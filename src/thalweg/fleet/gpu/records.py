@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.fleet.gpu.layout import Layout
+from thalweg.fleet.gpu.layouts import Layout
 
 #: Keys to a page of records, as in step.cu.
 PAGE = 1 << 12

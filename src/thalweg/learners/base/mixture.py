@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from thalweg.kernels import compiled
 from thalweg.learners.base.rows import Floats
@@ -134,3 +135,44 @@ def number_tilings(
 ) -> tuple[int, int, list[float], int, int, float, int]:
     """Tilings for numbers as ``compiled.mixed_regression`` takes them."""
     return tilings, depth, list(steps), every, young, share, seed
+
+
+class WithFamilies:
+    """A mixture whose members are of several kinds, its families."""
+
+    def _members_and_families(self) -> list[tuple[str, str]]:
+        """The members in the order of ``weights_``, each with its family."""
+        raise NotImplementedError
+
+    @property
+    def members_(self) -> tuple[str, ...]:
+        """The members, in the order of ``weights_``."""
+        return tuple(name for name, _ in self._members_and_families())
+
+    @property
+    def families_(self) -> tuple[str, ...]:
+        """The kind of each member."""
+        return tuple(family for _, family in self._members_and_families())
+
+    @property
+    def family_weights_(self) -> dict[str, float]:
+        """The weight of each family in the next prediction; of several targets the mean."""
+        weights = dict.fromkeys(self.families_, 0.0)
+        for family, weight in zip(self.families_, self._mean_weights().tolist(), strict=True):
+            weights[family] += weight
+        return weights
+
+    def _mean_weights(self: Any) -> Floats:
+        return np.asarray(np.atleast_2d(self.weights_).mean(axis=0))
+
+    def _heaviest_first(self: Any, kind: str) -> list[str]:
+        """Lines about the weights: the heaviest member, families by ``kind`` where there are several, all members."""
+        check_is_fitted(self)
+        weights, names, families = self._mean_weights(), self.members_, self.family_weights_
+        by_family = ", ".join(f"{name} {weight:.2f}" for name, weight in families.items())
+        return [
+            f"{len(names)} members over {self._features_in_words()}; the heaviest is {names[int(weights.argmax())]} "
+            f"with a weight of {weights.max():.2f}.",
+            *([f"By {kind}: {by_family}."] if len(families) > 1 else []),
+            *(f"  {weights[i]:.3f}  {names[i]}" for i in np.argsort(-weights, kind="stable")),
+        ]

@@ -35,8 +35,7 @@ from thalweg.papers.auto.peers import (
 )
 from thalweg.papers.auto.sources import CURVED_STREAMS, DataSet
 from thalweg.papers.auto.study import AUTO, Ranking
-from thalweg.papers.findings import Finding
-from thalweg.papers.registry import Outcome
+from thalweg.papers.registry import Finding, Outcome
 from thalweg.papers.study import Request, Study
 from thalweg.report import tables
 

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from thalweg.learners.auto import AutoClassifier
 from thalweg.learners.decisions.prediction_sets import PredictionSets
 from thalweg.learners.decisions.recalibrated import Recalibrated
-from thalweg.papers.findings import Finding
-from thalweg.papers.registry import Outcome
+from thalweg.papers.registry import Finding, Outcome
 from thalweg.papers.study import Request, Study
 from thalweg.report import tables
 from thalweg.streams import load_elec2, load_sea_concepts, load_weather

@@ -30,8 +30,7 @@ from thalweg.papers.auto.curved import on_record
 from thalweg.papers.auto.peers import ARF, SRP, Moa, require_moa
 from thalweg.papers.auto.sources import CURVED_STREAMS, DataSet
 from thalweg.papers.auto.study import AUTO, MEMBER_CORES, NO_CHANGE
-from thalweg.papers.findings import Finding
-from thalweg.papers.registry import Outcome
+from thalweg.papers.registry import Finding, Outcome
 from thalweg.papers.study import Request, Study, run_all
 from thalweg.report import tables
 from thalweg.streams import Table

@@ -19,8 +19,7 @@ from thalweg.errors import MissingExtra
 from thalweg.learners.auto_regressor import AutoRegressor
 from thalweg.papers.auto.sources import NUMBER_STREAMS, ChosenOn, NumberStream
 from thalweg.papers.auto.study import Ranking, require_river
-from thalweg.papers.findings import Finding
-from thalweg.papers.registry import Outcome
+from thalweg.papers.registry import Finding, Outcome
 from thalweg.papers.study import Request, Study, run_in_processes
 from thalweg.report import tables
 

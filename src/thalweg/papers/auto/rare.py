@@ -22,8 +22,7 @@ from thalweg.learners.auto import AutoClassifier
 from thalweg.papers.auto.decisions import follow_late
 from thalweg.papers.auto.peers import ARF, require_moa
 from thalweg.papers.auto.study import AUTO, RIVER_LOGISTIC
-from thalweg.papers.findings import Finding
-from thalweg.papers.registry import Outcome
+from thalweg.papers.registry import Finding, Outcome
 from thalweg.papers.study import Request, Study
 from thalweg.report import tables
 from thalweg.streams.fraud import Fraud

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from thalweg.evaluate import mean_interval
 from thalweg.learners.auto import AutoClassifier
-from thalweg.papers.findings import Finding
-from thalweg.papers.registry import Outcome
+from thalweg.papers.registry import Finding, Outcome
 from thalweg.papers.study import Request, Study, run_all, seeds_of_run
 from thalweg.report import style, tables
 from thalweg.streams import TurningXOR, WanderingDisc

@@ -39,8 +39,7 @@ from thalweg.papers.auto.study import (
     forest_sources,
     require_river,
 )
-from thalweg.papers.findings import Finding
-from thalweg.papers.registry import PAPERS, Outcome
+from thalweg.papers.registry import PAPERS, Finding, Outcome
 from thalweg.papers.study import Request
 from thalweg.report import curves, tables
 

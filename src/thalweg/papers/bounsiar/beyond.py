@@ -22,8 +22,7 @@ from thalweg.papers.bounsiar import figures
 from thalweg.papers.bounsiar.printed import PAPER, duration, per_cent, readable, split_error
 from thalweg.papers.bounsiar.study import GRID, Densities, Parameters, of_tuning_splits, tune
 from thalweg.papers.figures import Curve, Panel
-from thalweg.papers.findings import Finding
-from thalweg.papers.registry import Outcome
+from thalweg.papers.registry import Finding, Outcome
 from thalweg.papers.study import processor_seconds, run_all
 from thalweg.report import tables
 from thalweg.streams import BenchmarkSet, Split, TwoNorm, load_benchmark

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.papers.findings import Finding
+from thalweg.papers.registry import Finding
 
 PAPER = "bounsiar"
 METHODS = ("AB_R", "SVM", "KFD", "METH.")

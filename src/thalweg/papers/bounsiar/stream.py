@@ -27,8 +27,7 @@ from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier
 from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.papers.bounsiar.printed import PAPER
 from thalweg.papers.figures import Curve, Panel, draw_progression
-from thalweg.papers.findings import Finding
-from thalweg.papers.registry import Outcome
+from thalweg.papers.registry import Finding, Outcome
 from thalweg.papers.study import run_each, seeds_of_run
 from thalweg.report import tables
 from thalweg.streams import Circling, DriftingGaussians, RotatingCheckerboard

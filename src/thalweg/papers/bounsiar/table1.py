@@ -16,8 +16,7 @@ from thalweg.papers.bounsiar.study import (
     Measured,
     Table1Study,
 )
-from thalweg.papers.findings import Finding
-from thalweg.papers.registry import Outcome
+from thalweg.papers.registry import Finding, Outcome
 from thalweg.report import tables
 
 #: Points of error: how near the paper a mean should come, and leave-one-out the paper's own protocol.

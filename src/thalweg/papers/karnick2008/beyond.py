@@ -17,12 +17,11 @@ from thalweg.errors import DataUnavailable
 from thalweg.learners.learn_nse.classifier import LearnNSE
 from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.papers.figures import Curve
-from thalweg.papers.findings import Finding
 from thalweg.papers.karnick2008 import figures
 from thalweg.papers.karnick2008.data import Blocks
 from thalweg.papers.karnick2008.figures import ENSEMBLE
 from thalweg.papers.karnick2008.study import BAYES, BOARD, WEIGHTINGS, AccuracyStudy
-from thalweg.papers.registry import Outcome
+from thalweg.papers.registry import Finding, Outcome
 from thalweg.papers.study import run_in_processes, seeds_of_run
 from thalweg.report import tables
 from thalweg.streams import Table, load_elec2, load_weather

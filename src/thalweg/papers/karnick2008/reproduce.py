@@ -24,13 +24,12 @@ from functools import partial
 import numpy as np
 
 from thalweg.papers.figures import Curve, Panel
-from thalweg.papers.findings import Finding
 from thalweg.papers.karnick2008 import beyond, figures
 from thalweg.papers.karnick2008.beyond import PAPER
 from thalweg.papers.karnick2008.data import Checkerboard
 from thalweg.papers.karnick2008.figures import ENSEMBLE, SINGLE
 from thalweg.papers.karnick2008.study import BEYOND, BOARD, DATA, FAST_DATA, LEARNERS, SEA, AccuracyStudy
-from thalweg.papers.registry import PAPERS, Outcome
+from thalweg.papers.registry import PAPERS, Finding, Outcome
 from thalweg.papers.study import Request
 from thalweg.report import tables
 

@@ -38,7 +38,6 @@ from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.learners.perceptron import Perceptron
 from thalweg.learners.winnow import BalancedWinnow
 from thalweg.papers.figures import Curve, Panel, draw_progression
-from thalweg.papers.findings import Finding
 from thalweg.papers.kuncheva2008 import figures
 from thalweg.papers.kuncheva2008.study import Bench, HeldOutTrial, OnePass, OnePassTrial, RateStudy, Stage
 from thalweg.papers.kuncheva2008.tables import (
@@ -53,7 +52,7 @@ from thalweg.papers.kuncheva2008.tables import (
     Printout,
     layout,
 )
-from thalweg.papers.registry import PAPERS, Outcome
+from thalweg.papers.registry import PAPERS, Finding, Outcome
 from thalweg.papers.study import Request
 from thalweg.papers.trials import Batch, Measured, Model, Trial
 from thalweg.rates import ErrorDriven

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
-from thalweg.papers.findings import Finding
+from thalweg.papers.registry import Finding
 from thalweg.report import tables
 
 if TYPE_CHECKING:

@@ -33,8 +33,7 @@ from numpy.typing import NDArray
 from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.learners.trend_forecast import TrendForecast
 from thalweg.papers.figures import Curve, Panel
-from thalweg.papers.findings import Finding
-from thalweg.papers.registry import PAPERS, Outcome
+from thalweg.papers.registry import PAPERS, Finding, Outcome
 from thalweg.papers.schnackenberg2018 import figures
 from thalweg.papers.schnackenberg2018.protocol import (
     CIRCULAR,

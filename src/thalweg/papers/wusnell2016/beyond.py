@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from thalweg.evaluate import subspace_overlap
 from thalweg.learners.linear_regression import OnlineLinearRegression
 from thalweg.learners.perceptron import Perceptron
-from thalweg.papers.findings import Finding
-from thalweg.papers.registry import Outcome
+from thalweg.papers.registry import Finding, Outcome
 from thalweg.papers.wusnell2016 import facts
 from thalweg.pipeline import StreamPipeline
 from thalweg.rates import InverseSqrt

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from thalweg.papers.findings import Finding
+from thalweg.papers.registry import Finding
 from thalweg.papers.wusnell2016.simulations import (
     ACCURACY,
     AVERAGED,
