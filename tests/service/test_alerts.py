@@ -281,10 +281,10 @@ def test_a_model_that_was_rolled_back_is_judged_by_a_hundred_labels_of_its_own(t
             await service.label("default", labels)
 
         await teach(120, turned=False)
-        await service.name_version("default", "good")
-        await service.roll_back("default", "good", None)
+        await service.decisions.name_version("default", "good")
+        await service.decisions.roll_back("default", "good", None)
         await teach(80, turned=True)
-        assert service.state("default").learners["default"].view.recent > 0.2
+        assert service.models.state("default").learners["default"].view.recent > 0.2
         assert service._alerts.fired == {"error>0.2": 0}
         await teach(40, turned=True)
         assert service._alerts.fired == {"error>0.2": 1}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -12,7 +13,7 @@ import pytest
 
 from tests.service.in_process import erase, state_of, with_service
 from thalweg.client.protocol import ColumnsRequest
-from thalweg.service import column_changes
+from thalweg.service import decisions
 from thalweg.service.auth import Authorizer
 from thalweg.service.commands import Refused
 from thalweg.service.http.app import build
@@ -58,27 +59,27 @@ def test_a_replay_of_changed_columns_is_exact_and_late_labels_of_old_rows_are_le
         label: Any = 1.0 if kind == "regression" else "up"
         await teach(rows_of(40))
         old = await service.predict("default", rows_of(3))
-        await service.change_columns("default", ColumnsRequest({"wind": 0.5, "sky": "clear"}))
+        await service.decisions.change_columns("default", ColumnsRequest({"wind": 0.5, "sky": "clear"}))
         await teach(rows_of(20, wind=lambda x: x + 2, sky=lambda x: "clear" if x > 0 else "cloudy"))
         await teach(rows_of(5))  # from clients that do not send them yet
         await service.label("default", [(f"{old.seq}-0", label)])
         older = await service.predict("default", rows_of(1, wind=lambda x: x))
-        await service.change_columns("default", ColumnsRequest(retire=["city"], rename={"x": "height"}))
+        await service.decisions.change_columns("default", ColumnsRequest(retire=["city"], rename={"x": "height"}))
         rows = [{"height": row["x"], "wind": 1.0} for row in rows_of(10)]
         await teach(rows)
-        service._learners.keep("default")
-        await service.change_columns("default", ColumnsRequest({"last": {"kind": "number", "default": -1}}))
+        service.models.learners.keep("default")
+        await service.decisions.change_columns("default", ColumnsRequest({"last": {"kind": "number", "default": -1}}))
         await teach([row | {"last": 2.0, "city": "ignored"} for row in rows])
         await service.label("default", [(f"{old.seq}-1", label), (f"{older.seq}-0", label)])
         with pytest.raises(Refused, match="the model has no such column"):
             await service.predict("default", [{"x": 1.0}])
-        model = loads(await service.file("default"))
+        model = loads(await service.decisions.file("default"))
         frame = pa.table(
             {"height": [1.0, -1.0], "wind": [1.0, 2.0]}
         )  # without those that are retired or have a default
         assert len(model.predict(frame)) == 2
-        shown = service.models["default"].encoder
-        kept = service._learners._threads["default"].model.follower.encoder()
+        shown = service.models.by_name["default"].encoder
+        kept = service.models.learners._threads["default"].model.follower.encoder()
         assert shown.to_json() == kept.to_json()
 
     options = ServeOptions(new="auto", task="regression") if kind == "regression" else ServeOptions(new=kind)
@@ -92,7 +93,7 @@ def test_a_model_with_an_added_column_learns_what_it_says(tmp_path):
         noise = [{"x": value} for value in RNG.normal(size=60).tolist()]
         asked = await service.predict("default", noise)
         await service.label("default", [(f"{asked.seq}-{at}", "up" if at % 2 else "down") for at in range(60)])
-        await service.change_columns("default", ColumnsRequest({"tells": 0.0}))
+        await service.decisions.change_columns("default", ColumnsRequest({"tells": 0.0}))
         for _ in range(10):
             signs = RNG.choice([-1.0, 1.0], size=10).tolist()
             asked = await service.predict("default", [{"x": 0.0, "tells": sign} for sign in signs])
@@ -112,18 +113,21 @@ def test_a_model_returns_to_a_state_from_before_its_columns_changed(tmp_path):
 
     async def scenario(service: Service) -> None:
         await taught(service, rows_of(40))
-        await service.name_version("default", "good")
-        then = learner(await service.file("default"))
-        await service.change_columns("default", ColumnsRequest(rename={"x": "height"}))
+        await service.decisions.name_version("default", "good")
+        then = learner(await service.decisions.file("default"))
+        await service.decisions.change_columns("default", ColumnsRequest(rename={"x": "height"}))
         turned = await service.predict("default", [south, north] * 20)
         await service.label("default", [(f"{turned.seq}-{at}", ("up", "down")[at % 2]) for at in range(40)])
-        await service.roll_back("default", "good", None)
-        assert learner(await service.file("default")) == then  # rows are no wider
+        await service.decisions.roll_back("default", "good", None)
+        assert learner(await service.decisions.file("default")) == then  # rows are no wider
 
-        await service.change_columns("default", ColumnsRequest({"wind": 0.5}))
-        wide = learner(await service.file("default"))
-        await service.roll_back("default", "good", None)
-        assert learner(await service.file("default")) not in (then, wide)  # of wider rows, without those turned
+        await service.decisions.change_columns("default", ColumnsRequest({"wind": 0.5}))
+        wide = learner(await service.decisions.file("default"))
+        await service.decisions.roll_back("default", "good", None)
+        assert learner(await service.decisions.file("default")) not in (
+            then,
+            wide,
+        )  # of wider rows, without those turned
         asked = await service.predict("default", [north, south])
         assert [each.prediction for each in asked.response.predictions(asked.seq)] == ["up", "down"]
         await service.label("default", [(f"{asked.seq}-0", "up"), (f"{asked.seq}-1", "down")])
@@ -133,20 +137,20 @@ def test_a_model_returns_to_a_state_from_before_its_columns_changed(tmp_path):
 
     async def more(service: Service) -> None:
         await taught(service, [north, south] * 10)
-        service._learners.keep("default")
+        service.models.learners.keep("default")
 
     with_service(tmp_path, more)
     assert erase(tmp_path, "5rows").records > 0
 
     async def after_the_cut(service: Service) -> None:
         with pytest.raises(Refused, match="columns were added since record"):
-            await service.roll_back("default", "good", None)
+            await service.decisions.roll_back("default", "good", None)
 
     with_service(tmp_path, after_the_cut)
 
 
 def test_labels_that_come_while_a_model_is_learned_again_are_in_it(tmp_path, monkeypatch):
-    learn, tries = column_changes._learned_again, []
+    learn, tries = decisions._learned_again, []
 
     async def scenario(service: Service) -> None:
         loop = asyncio.get_running_loop()
@@ -161,10 +165,10 @@ def test_labels_that_come_while_a_model_is_learned_again_are_in_it(tmp_path, mon
                 asyncio.run_coroutine_threadsafe(told, loop).result()
             return found
 
-        monkeypatch.setattr(column_changes, "_learned_again", interrupted)
-        await service.change_columns("default", ColumnsRequest({"wind": 0.0}))
+        monkeypatch.setattr(decisions, "_learned_again", interrupted)
+        await service.decisions.change_columns("default", ColumnsRequest({"wind": 0.0}))
         assert len(tries) == 2
-        assert service.states()[0].learned == 21
+        assert service.models.states()[0].learned == 21
 
     with_service(tmp_path, scenario)
     assert state_of(tmp_path) == state_of(tmp_path, from_snapshots=False)
@@ -197,9 +201,10 @@ def test_changes_that_cannot_be_are_refused_and_change_nothing(asked, what):
             {"columns": [{"name": "x", "kind": "number"}, {"name": "city", "kind": "category"}]}
         )
 
+    models = SimpleNamespace(model=lambda name: Model(), journal=SimpleNamespace(another=None))
     before = Model.encoder.to_json()
     with pytest.raises(Refused, match=what):
-        asyncio.run(column_changes.change_columns(Model(), asked, None, None, None, None))  # type: ignore[arg-type]
+        asyncio.run(decisions.Decisions(models, None).change_columns("default", asked))
     assert Model.encoder.to_json() == before
 
 

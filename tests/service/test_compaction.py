@@ -40,7 +40,7 @@ def test_a_compacted_journal_gives_the_same_model_and_late_labels_still_come(tmp
         rows["late"] = await ask(service, 3)
         await tell(service, rows["learned"])
         await tell(service, rows["waiting"][:2])
-        service._learners.keep("default")
+        service.models.learners.keep("default")
         await tell(service, rows["late"])  # after the snapshot at which the journal will be cut
         rows["new"] = await ask(service, 30)
         await tell(service, rows["new"])

@@ -69,11 +69,11 @@ def test_erased_rows_are_gone_from_every_file_and_a_replay_leaves_them_out(tmp_p
 
     async def scenario(service: Service) -> None:
         rows.update(await filled(service))
-        waiting = service.states()[0].waiting
+        waiting = service.models.states()[0].waiting
         assert found_in(tmp_path, *needles())
         done = await service.erase("default", [*rows["subject"], "99999-0", "x"])
         assert (len(done.outcome.erased), done.outcome.unknown) == (2, ["99999-0", "x"])
-        assert service.states()[0].waiting == waiting - 1
+        assert service.models.states()[0].waiting == waiting - 1
         assert (await service.erase("default", rows["subject"])).outcome.repeated == 2
         later = await service.label("default", [(row, "a") for row in rows["subject"]], revise=True)
         assert later.outcome.expired == rows["subject"]
@@ -125,7 +125,7 @@ def test_what_is_watched_begins_anew_at_an_erasure_in_a_replay_too(tmp_path, cap
 
     async def erased(service: Service) -> None:
         rows = await filled(service)
-        service._learners.keep("default")  # a snapshot from before the erasure
+        service.models.learners.keep("default")  # a snapshot from before the erasure
         if running:
             await service.erase("default", rows["subject"][1:])
             await filled(service, "later")
@@ -151,7 +151,7 @@ def test_what_is_watched_begins_anew_at_an_erasure_in_a_replay_too(tmp_path, cap
 def test_a_row_that_was_withdrawn_first_is_gone_from_snapshots_and_counted_once(tmp_path):
     async def scenario(service: Service) -> None:
         rows = await filled(service)
-        service._learners.keep("default")
+        service.models.learners.keep("default")
         await service.void("default", rows["subject"])
         await service.erase("default", rows["subject"])
 
@@ -176,7 +176,7 @@ def test_a_journal_in_postgresql_is_cut_and_erased(postgres, capsys):
     async def scenario(service: Service) -> None:
         for name in ("first", "second", "third"):
             rows.extend((await filled(service, name))["subject"])
-            service._learners.keep("default")
+            service.models.learners.keep("default")
         await forget(service)
         assert service.retention.size > 0
         await service.erase("default", rows[:1])

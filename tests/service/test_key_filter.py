@@ -32,7 +32,7 @@ def test_a_key_of_an_earlier_process_or_of_a_stream_is_found_and_a_new_one_is_no
         await service.predict("default", [{"x": 1.0}], key("earlier"))
 
     async def then(service: Service) -> None:
-        await asyncio.to_thread(service.keys.load, service._journal.another())
+        await asyncio.to_thread(service.keys.load, service.models.journal.another())
         await service.predict("default", [{"x": 2.0}], key("stream"))  # as a feed does
         asked: list[list[str]] = []
         recall = service.keys._recall

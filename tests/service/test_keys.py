@@ -40,11 +40,11 @@ async def ask(service, rows):
 
 
 def model_of(service) -> KeyedClassifier:
-    return service.state("default").models["default"]
+    return service.models.state("default").models["default"]
 
 
 def snapshot_by(service: Service):
-    return service._learners._threads["default"].model.snapshot()
+    return service.models.learners._threads["default"].model.snapshot()
 
 
 @pytest.mark.quick(1)
@@ -98,11 +98,11 @@ def test_a_key_learns_what_is_its_own_and_a_new_one_has_what_all_know(tmp_path):
         answers, _ = await ask(service, told)
         given = [each.probabilities for each in answers.response.predictions(answers.seq)]
         assert given[0] == given[1] == given[2] == given[3] != given[4] == given[5] == given[6]
-        found = service.state("default").key("default", "0")
+        found = service.models.state("default").key("default", "0")
         assert (found.rows, found.error) == model_of(service).summary(key_number(0))[:3:2]
         assert found.weight > 0.5
         with pytest.raises(Refused, match="no row of the key 'new'") as refused:
-            service.state("default").key("default", "new")
+            service.models.state("default").key("default", "new")
         assert refused.value.status == 404
         counted = service.counters()["models"]["default"]["learners"]["default"]
         assert counted["keys"] == {"memory": 4, "disk": 0}
@@ -137,7 +137,7 @@ def test_a_row_without_a_key_is_refused_and_nothing_is_lost(tmp_path, row, what)
         assert "row 1, column 'customer'" in later.value.sentence
         await service.label("default", [(ids[1], "yes")])
         assert dumps(model_of(service)) != before
-        assert service.state("default").rows == 2
+        assert service.models.state("default").rows == 2
 
     with_service(tmp_path, scenario, options())
 
@@ -150,18 +150,21 @@ def test_arrow_challengers_files_and_schemas_know_the_key(tmp_path):
         table = pa.Table.from_pylist(rows)
         asked = await service.predict("default", table)
         ids = [f"{asked.seq}-{i}" for i in range(100)]
-        await service.create(CreateRequest("other", "logistic", challenger_of="default"))
+        await service.decisions.create(CreateRequest("other", "logistic", challenger_of="default"))
         await service.label("default", list(zip(ids, labels, strict=True)))
-        assert service.state("other").models["other"].n_keys_ == 5
+        assert service.models.state("other").models["other"].n_keys_ == 5
         with pytest.raises(Refused, match="row 1, column 'customer': a key must be a text or a whole number, got 0"):
             await service.predict("default", pa.table({"customer": [1.0, 0.5], "x": [0.0, 1.0], "y": [1.0, 2.0]}))
         with pytest.raises(Refused, match="row 1, column 'customer': the key is missing"):
             await service.predict("default", pa.table({"customer": ["a", None], "x": [0.0, 1.0], "y": [1.0, 2.0]}))
-        file = await service.file("default")
+        file = await service.decisions.file("default")
         assert loads(file).predict([rows[0]]).shape == (1,)
-        await service.create_from_file("copy", file)
-        assert service.state("copy").key("copy", "3").rows == service.state("default").key("default", "3").rows
-        await service.create(
+        await service.decisions.create_from_file("copy", file)
+        assert (
+            service.models.state("copy").key("copy", "3").rows
+            == service.models.state("default").key("default", "3").rows
+        )
+        await service.decisions.create(
             CreateRequest("told", "oldc", schema={"columns": [{"name": "x", "kind": "number"}]}, key="who")
         )
         await service.predict("told", [{"x": 1.0, "who": "me"}])
@@ -172,9 +175,9 @@ def test_arrow_challengers_files_and_schemas_know_the_key(tmp_path):
             ({"key": "x", "key_memory": 5}, "65536"),
         ):
             with pytest.raises(Refused, match=why):
-                await service.create(CreateRequest("wrong", "oldc", **wrong))
+                await service.decisions.create(CreateRequest("wrong", "oldc", **wrong))
         with pytest.raises(Refused, match="decides by costs"):
-            await service.create(CreateRequest("wrong", "cost-sensitive", key="x"))
+            await service.decisions.create(CreateRequest("wrong", "cost-sensitive", key="x"))
 
     with_service(tmp_path, scenario, options())
 

@@ -26,7 +26,7 @@ def by_hand(monkeypatch):
 
 async def forget(service: Service) -> None:
     """Look for what is not to be kept, and wait until it is erased."""
-    service._writer.put(await asyncio.to_thread(service.retention.due))
+    service.models.writer.put(await asyncio.to_thread(service.retention.due))
     for _ in range(200):  # each page puts the next one behind what waits
         if not await written(service):
             return
@@ -37,7 +37,7 @@ async def written(service: Service) -> int:
     """Once all that waits now is written, how much waits then."""
     loop = asyncio.get_running_loop()
     left: asyncio.Future[int] = loop.create_future()
-    service._writer.after(lambda: loop.call_soon_threadsafe(left.set_result, len(service._writer)))
+    service.models.writer.after(lambda: loop.call_soon_threadsafe(left.set_result, len(service.models.writer)))
     return await left
 
 
@@ -50,9 +50,9 @@ def test_a_running_service_cuts_its_journal_and_learns_on(tmp_path, monkeypatch)
         for _ in range(6):
             await tell(service, await ask(service, 5))
         await tell(service, waiting[:1])
-        await service.name_version("default", "early")
+        await service.decisions.name_version("default", "early")
         late = await ask(service, 3)
-        service._learners.keep("default")
+        service.models.learners.keep("default")
         for _ in range(6):
             await tell(service, await ask(service, 5))
         revised = await ask(service, 2)
@@ -63,7 +63,7 @@ def test_a_running_service_cuts_its_journal_and_learns_on(tmp_path, monkeypatch)
         await service.label("default", [(revised[0], "c")], revise=True)
         assert len((await tell(service, [*waiting[1:], *late])).learned) == 6
         assert (await tell(service, waiting[:1], revise=True)).learned == []
-        assert len(await service.file("default", version="early")) > 0
+        assert len(await service.decisions.file("default", version="early")) > 0
         await forget(service)  # what waited has its labels by now: the next cut erases it
 
     with_service(tmp_path, scenario, ServeOptions(keep=Retention(rows=20)))
@@ -80,8 +80,8 @@ def test_the_journal_is_cut_again_when_it_has_grown_by_a_tenth(tmp_path, monkeyp
         for cut in (0, 20, 40):
             for _ in range(10):
                 await tell(service, await ask(service, 5))
-                service._learners.keep("default")
-            await asyncio.to_thread(wait_until, lambda cut=cut: service._writer._cuts.get("default", 0) > cut)
+                service.models.learners.keep("default")
+            await asyncio.to_thread(wait_until, lambda cut=cut: service.models.writer._cuts.get("default", 0) > cut)
 
     with_service(tmp_path, scenario, ServeOptions(keep=Retention(rows=20)))
 
@@ -90,12 +90,12 @@ def test_a_cut_that_was_interrupted_is_resumed(tmp_path, monkeypatch):
     async def first(service: Service) -> None:
         for _ in range(6):
             await tell(service, await ask(service, 5))
-        service._learners.keep("default")
-        await asyncio.to_thread(service._drain)  # until the snapshot is written
+        service.models.learners.keep("default")
+        await asyncio.to_thread(service.models.drain)  # until the snapshot is written
         await tell(service, await ask(service, 5))
         monkeypatch.setattr(writer, "_PAGE", 1)
-        monkeypatch.setattr(service._writer, "put", lambda commands: None)  # the process ends after a page
-        service._writer._queue.put(await asyncio.to_thread(service.retention.due))
+        monkeypatch.setattr(service.models.writer, "put", lambda commands: None)  # the process ends after a page
+        service.models.writer._queue.put(await asyncio.to_thread(service.retention.due))
         await written(service)
         monkeypatch.undo()
 
@@ -117,11 +117,11 @@ def test_a_journal_is_kept_within_a_size(tmp_path):
     async def fill(service: Service) -> None:
         for _ in range(8):
             await tell(service, await ask(service, 400))
-            service._learners.keep("default")
-        await asyncio.to_thread(service._drain)
-        sizes.append(service._journal.used())
+            service.models.learners.keep("default")
+        await asyncio.to_thread(service.models.drain)
+        sizes.append(service.models.journal.used())
         await forget(service)
-        sizes.append(service._journal.used())
+        sizes.append(service.models.journal.used())
 
     with_service(tmp_path, fill, ServeOptions(keep=Retention(bytes=600_000)))
     assert sizes[0] > 1_000_000

@@ -45,12 +45,12 @@ async def revise(service: Service, row: str, label: str) -> asyncio.Task[Label]:
     """A revision that is committed and waits to be learned."""
     task = asyncio.create_task(service.label("default", [(row, label)], revise=True))
     await asyncio.sleep(0)
-    await asyncio.to_thread(service._drain)
+    await asyncio.to_thread(service.models.drain)
     return task
 
 
 def snapshot_by(service: Service) -> Any:
-    return service._learners._threads["default"].model.snapshot()
+    return service.models.learners._threads["default"].model.snapshot()
 
 
 def replayed(folder: Path) -> Any:
@@ -69,7 +69,7 @@ def test_a_snapshot_that_is_no_longer_true_is_made_anew(tmp_path, monkeypatch):
         asked = await service.predict("default", [{"x": float(i)} for i in range(12)])
         await service.label("default", [(f"{asked.seq}-{i}", "ab"[i % 2]) for i in range(12)])
         revised = await service.label("default", [(f"{asked.seq}-0", "b")], revise=True)
-        await asyncio.to_thread(service._drain)
+        await asyncio.to_thread(service.models.drain)
         journal = open_journal(tmp_path, None, read_only=True)
         assert len(journal.snapshots("default")) == 2
         assert true_snapshots(journal, "default") == [revised.seq]
@@ -88,7 +88,7 @@ def test_labels_and_predictions_of_all_models_go_on_while_a_label_is_revised(tmp
             assert await asyncio.to_thread(begun.wait, PATIENCE)
             second = await revise(service, rows[1], "c")
             assert await teach(service, "a", "b", "b") == 3
-            await service.create(CreateRequest("other", "oldc"))
+            await service.decisions.create(CreateRequest("other", "oldc"))
             other = await service.predict("other", [{"y": 1.0}])
             assert len((await service.label("other", [(f"{other.seq}-0", "a")])).outcome.learned) == 1
             assert not first.done()
@@ -106,7 +106,7 @@ def test_a_stop_does_not_wait_for_a_revision_and_the_next_start_has_it(tmp_path,
     async def scenario(service: Service) -> None:
         asked = await service.predict("default", [{"x": 1.0}, {"x": 2.0}])
         await service.label("default", [(f"{asked.seq}-0", "a"), (f"{asked.seq}-1", "b")])
-        service._learners.keep("default")
+        service.models.learners.keep("default")
         tasks.append(await revise(service, f"{asked.seq}-0", "b"))
 
     holding = ExitStack()
@@ -116,10 +116,10 @@ def test_a_stop_does_not_wait_for_a_revision_and_the_next_start_has_it(tmp_path,
         assert await asyncio.to_thread(begun.wait, PATIENCE)
         assert snapshot_by(service) != replayed(tmp_path)  # it serves before it has learned the revision
         holding.close()
-        thread = service._learners._threads["default"]
+        thread = service.models.learners._threads["default"]
         await asyncio.to_thread(wait_until, lambda: thread.is_current)
         assert snapshot_by(service) == replayed(tmp_path)
-        assert service.state("default").learners["default"].view.labels == 2
+        assert service.models.state("default").learners["default"].view.labels == 2
 
     with_service(tmp_path, scenario)
     assert tasks[0].result().replayed == 2
@@ -167,18 +167,18 @@ def test_a_row_that_is_withdrawn_was_never_learned(tmp_path):
             if 1 in told:
                 done = await service.void("default", [rows[1], rows[19], "nobody"])
                 assert (len(done.outcome.voided), done.outcome.unknown, done.replayed) == (2, ["nobody"], 9)
-                service._learners.keep("default")
+                service.models.learners.keep("default")
             await service.label("default", [(rows[at], labels[at]) for at in range(10, 19)])
             if 1 in told:
                 done = await service.void("default", [rows[4], rows[5], rows[1]])
                 assert (len(done.outcome.voided), done.outcome.repeated, done.replayed) == (2, 1, 16)
                 late = await service.label("default", [(rows[1], "b"), (rows[19], "b"), (rows[2], "a")], revise=True)
                 assert (late.outcome.expired, len(late.outcome.revised)) == ([rows[1], rows[19]], 1)
-                assert service.state("default").waiting == 0
+                assert service.models.state("default").waiting == 0
                 assert snapshot_by(service) == replayed(tmp_path / str(1 in told))
             else:
                 await service.label("default", [(rows[2], "a")], revise=True)
-            live = service._learners._threads["default"].model
+            live = service.models.learners._threads["default"].model
             found.append(dumps(live.learners["default"].model))
 
         return play
@@ -190,7 +190,7 @@ def test_a_row_that_is_withdrawn_was_never_learned(tmp_path):
     assert found[0] == found[1]
 
     async def again(service: Service) -> None:
-        assert (service.state("default").waiting, service.state("default").learned) == (0, 16)
+        assert (service.models.state("default").waiting, service.models.state("default").learned) == (0, 16)
 
     with_service(tmp_path / "True", again)
 

@@ -31,7 +31,7 @@ def test_what_is_counted(tmp_path):
         assert await teach(service, "a", "b", "a") == 3
         asked = await service.predict("default", [{"x": 1.0}])
         await service.label("default", [("1-0", "a")])
-        await service.create(CreateRequest("rival", "majority", challenger_of="default"))
+        await service.decisions.create(CreateRequest("rival", "majority", challenger_of="default"))
         found = service.counters()
         assert (found["rows"], found["labels"], found["revisions"], found["ready"]) == (4, 3, 0, True)
         assert found["commits"] >= 4
@@ -49,13 +49,15 @@ def test_what_is_counted(tmp_path):
 
 def test_of_promotions_at_the_same_time_one_is_done(tmp_path):
     async def scenario(service: Service) -> None:
-        await service.create(CreateRequest("rival", "majority", challenger_of="default"))
+        await service.decisions.create(CreateRequest("rival", "majority", challenger_of="default"))
         await teach(service, "a", "b", "a")
         ways = (False, False, True)
-        done = await asyncio.gather(*(service.promote("rival", force=each) for each in ways), return_exceptions=True)
+        done = await asyncio.gather(
+            *(service.decisions.promote("rival", force=each) for each in ways), return_exceptions=True
+        )
         refused = [each for each in done if isinstance(each, Refused)]
         assert [each.status for each in refused] == [409, 409], done
-        assert {name: each.kind for name, each in service.state("rival").learners.items()} == {
+        assert {name: each.kind for name, each in service.models.state("rival").learners.items()} == {
             "default": "majority",
             "rival": "oldc",
         }
@@ -66,9 +68,9 @@ def test_of_promotions_at_the_same_time_one_is_done(tmp_path):
 def test_rows_that_may_wait_are_the_last_ones_with_those_asked_together(tmp_path):
     async def scenario(service: Service) -> None:
         async def expire(most: int) -> int:
-            service._writer.put([Expire("default", None, None, most)])
+            service.models.writer.put([Expire("default", None, None, most)])
             await service.label("default", [("nobody", "a")])  # waits for what came before
-            return service.state("default").waiting
+            return service.models.state("default").waiting
 
         waiting = []
         for rows in (100, 4, 5, 2):
@@ -112,15 +114,15 @@ def test_decisions_that_come_together_are_taken_in_their_order(tmp_path):
 
     async def scenario(service: Service) -> None:
         await teach(service, "a", "b")
-        await service.create(CreateRequest("rival", "majority", challenger_of="default"))
-        promoted_late = service.decide("rival", "archive"), service.promote("rival", force=True)
+        await service.decisions.create(CreateRequest("rival", "majority", challenger_of="default"))
+        promoted_late = service.decisions.set_archived("rival", True), service.decisions.promote("rival", force=True)
         assert await together(*promoted_late) == [False, True]
-        restored_twice = service.decide("rival", "restore"), service.decide("rival", "restore")
+        restored_twice = service.decisions.set_archived("rival", False), service.decisions.set_archived("rival", False)
         assert await together(*restored_twice) == [False, True]
         for _ in range(30):
             asked = [service.predict("default", [{"x": 1.0}]) for _ in range(3)]
-            await together(asked[0], service.decide("default", "archive"), *asked[1:])
-            await service.decide("default", "restore")
+            await together(asked[0], service.decisions.set_archived("default", True), *asked[1:])
+            await service.decisions.set_archived("default", False)
 
     with_service(tmp_path, scenario)
 
@@ -137,9 +139,9 @@ def test_rows_do_not_expire_when_the_clock_jumps(tmp_path, monkeypatch):
     rows: list[str] = []
 
     async def waiting(service: Service) -> int:
-        service._writer.put([Expire("default", None, 30 * day, None)])
-        await asyncio.to_thread(service._drain)
-        return service.state("default").waiting
+        service.models.writer.put([Expire("default", None, 30 * day, None)])
+        await asyncio.to_thread(service.models.drain)
+        return service.models.state("default").waiting
 
     async def ask(service: Service) -> None:
         rows.append(f"{(await service.predict('default', [{'x': 1.0}])).seq}-0")
@@ -181,7 +183,7 @@ def test_a_stray_first_row_does_not_fix_the_columns(tmp_path):
                 await service.predict("default", [rows])
         for rows in good:
             await service.predict("default", rows)
-        assert [column.name for column in service.state("default").columns.columns] == ["x", "name"]
+        assert [column.name for column in service.models.state("default").columns.columns] == ["x", "name"]
         with pytest.raises(Refused, match="no such column"):
             await service.predict("default", [{"zzz": 1}])
         others = [{"x": 1.0, "y": float(i), "name": f"n{i % 70}"} for i in range(210)]
@@ -259,10 +261,10 @@ def test_a_failure_of_the_journal_is_logged_once_and_so_is_its_end(tmp_path, mon
         with monkeypatch.context() as broken:
             broken.setattr(Writer, "_flush", full)
             for tried in (0.0, math.inf, 0.0):  # at once, too soon after a failure, and anew
-                service._writer._tried = tried
+                service.models.writer._tried = tried
                 with pytest.raises(Refused, match="the journal "):
                     await service.predict("default", [{"x": 1.0}])
-                await asyncio.to_thread(service._drain)
+                await asyncio.to_thread(service.models.drain)
         while not service.ready:
             with suppress(Refused):
                 await teach(service, "b")

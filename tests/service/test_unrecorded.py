@@ -22,8 +22,8 @@ def full(monkeypatch):
         def refuse(*arguments: object) -> None:
             raise JournalError("the journal cannot be used: No space left on device")
 
-        monkeypatch.setattr(service._writer.journal, "write", refuse)
-        monkeypatch.setattr(service._writer.journal, "probe", refuse)
+        monkeypatch.setattr(service.models.writer.journal, "write", refuse)
+        monkeypatch.setattr(service.models.writer.journal, "probe", refuse)
 
     return fill
 
@@ -33,7 +33,7 @@ def full(monkeypatch):
 def test_rows_are_predicted_without_being_recorded_if_the_option_says_so(tmp_path, monkeypatch, full, asked):
     async def scenario(service: Service) -> None:
         await teach(service, *"abababab")
-        encoder = service.models["default"].encoder.to_json()
+        encoder = service.models.by_name["default"].encoder.to_json()
         full(service)
         if asked:
             done = await service.predict("default", [{"x": 1.0}], must_record=False)  # this one meets the failure
@@ -50,7 +50,7 @@ def test_rows_are_predicted_without_being_recorded_if_the_option_says_so(tmp_pat
                 await service.predict("default", [{"x": 1.0}], must_record=must_record)
         monkeypatch.undo()
         await asyncio.to_thread(wait_until, lambda: service.writable)
-        assert service.models["default"].encoder.to_json() == encoder
+        assert service.models.by_name["default"].encoder.to_json() == encoder
         assert await teach(service, "a", "b") == 2
 
     with_service(tmp_path, scenario, ServeOptions(predict_when_full=asked))

@@ -50,33 +50,33 @@ def test_a_model_continues_from_the_state_that_it_returned_to(tmp_path):
     good, wrong, later = rows_of(1), rows_of(2, turn=-1.0), rows_of(3)
 
     async def scenario(service: Service) -> None:
-        await refused(409, service.roll_back("default", None, 1))  # nothing is learned yet
+        await refused(409, service.decisions.roll_back("default", None, 1))  # nothing is learned yet
         first = await teach(service, *good)
-        await service.name_version("default", "good")
-        then = await service.file("default")
+        await service.decisions.name_version("default", "good")
+        then = await service.decisions.file("default")
         assert loads(then).notes["run"]["learned"] == 30
         await teach(service, *wrong)
-        assert learner(await service.file("default")) != learner(then)
-        assert await service.file("default", "good") == then
-        done = await service.roll_back("default", "good", None)
-        assert learner(await service.file("default")) == learner(then)
-        assert service.state("default").learned == 60  # what happened is not undone
+        assert learner(await service.decisions.file("default")) != learner(then)
+        assert await service.decisions.file("default", "good") == then
+        done = await service.decisions.roll_back("default", "good", None)
+        assert learner(await service.decisions.file("default")) == learner(then)
+        assert service.models.state("default").learned == 60  # what happened is not undone
         await teach(service, *later)
         oracle = loads(then).partial_fit(*later)
-        assert learner(await service.file("default")) == dumps(oracle.learner)
+        assert learner(await service.decisions.file("default")) == dumps(oracle.learner)
         answers = (await service.predict("default", wrong[0])).response.predictions(1)
         assert [each.prediction for each in answers] == oracle.predict(wrong[0]).tolist()
-        assert learner(await service.file("default", seq=done.seq)) == learner(then)
-        await refused(409, service.name_version("default", "good"))
-        await refused(404, service.roll_back("default", "better", None))
-        await refused(404, service.roll_back("default", None, 10_000))
-        await refused(422, service.roll_back("default", "good", 3))
-        await refused(409, service.roll_back("default", None, 1))  # before the columns were known
+        assert learner(await service.decisions.file("default", seq=done.seq)) == learner(then)
+        await refused(409, service.decisions.name_version("default", "good"))
+        await refused(404, service.decisions.roll_back("default", "better", None))
+        await refused(404, service.decisions.roll_back("default", None, 10_000))
+        await refused(422, service.decisions.roll_back("default", "good", 3))
+        await refused(409, service.decisions.roll_back("default", None, 1))  # before the columns were known
         # A correction of what the version had learned changes scores, but not the state that was returned to.
         revised = await service.label("default", [(first[0], "low" if good[1][0] == "high" else "high")], revise=True)
         assert revised.outcome.revised
-        assert learner(await service.file("default")) == dumps(oracle.learner)
-        assert [each.version for each in await service.versions("default") if each.version] == ["good"]
+        assert learner(await service.decisions.file("default")) == dumps(oracle.learner)
+        assert [each.version for each in await service.decisions.versions("default") if each.version] == ["good"]
 
     with_service(tmp_path, scenario)
     assert state_of(tmp_path) == state_of(tmp_path, from_snapshots=False)
@@ -89,11 +89,13 @@ def test_a_model_continues_from_the_state_that_it_returned_to(tmp_path):
     assert state_of(tmp_path) == state_of(tmp_path, from_snapshots=False)
 
     async def after_the_cut(service: Service) -> None:
-        state = service.state("default")
-        await refused(404, service.file("default", seq=state.versions["good"] + 1))
+        state = service.models.state("default")
+        await refused(404, service.decisions.file("default", seq=state.versions["good"] + 1))
         await teach(service, *wrong)
-        await service.roll_back("default", "good", None)
-        assert learner(await service.file("default")) == learner(await service.file("default", "good"))
+        await service.decisions.roll_back("default", "good", None)
+        assert learner(await service.decisions.file("default")) == learner(
+            await service.decisions.file("default", "good")
+        )
 
     with_service(tmp_path, after_the_cut)
     whole = state_of(tmp_path, from_snapshots=False)
@@ -111,10 +113,10 @@ def test_snapshots_of_versions_are_kept_while_others_are_dropped(tmp_path):
     async def scenario(service: Service) -> None:
         for at in range(40):
             await teach(service, *rows_of(at, 2))
-            await service.name_version("default", f"v{at}")
-        service._drain()
-        service._drain()
-        found = await service.versions("default")
+            await service.decisions.name_version("default", f"v{at}")
+        service.models.drain()
+        service.models.drain()
+        found = await service.decisions.versions("default")
         assert [each.version for each in found] == [f"v{at}" for at in range(40)]
 
     with_service(tmp_path, scenario)

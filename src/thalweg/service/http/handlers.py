@@ -166,7 +166,7 @@ def _erased(command: Erase) -> protocol.EraseReceipt:
 @get("/v1/models", "read")
 async def models(service: Service) -> model_responses.Models:
     """All models and challengers."""
-    return model_responses.Models([each.summary(name) for each in service.states() for name in each.learners])
+    return model_responses.Models([each.summary(name) for each in service.models.states() for name in each.learners])
 
 
 @post(
@@ -177,13 +177,13 @@ async def models(service: Service) -> model_responses.Models:
 )
 async def create(service: Service, body: protocol.CreateRequest) -> Once[model_responses.Decision]:
     """Make a model, or a challenger of one."""
-    return Once(partial(service.create, body), _decided(body.name))
+    return Once(partial(service.decisions.create, body), _decided(body.name))
 
 
 @get("/v1/models/{name}", "read")
 async def model(service: Service, name: str) -> model_responses.ModelDetails:
     """One model."""
-    return service.state(name).details(name)
+    return service.models.state(name).details(name)
 
 
 @get("/v1/models/{name}/keys/{key:path}", "read", refused=(409,))
@@ -193,13 +193,13 @@ async def key(
     key: Annotated[str, Meta(description="A key as text: a whole number by its digits.", examples=["pump 3"])],
 ) -> model_responses.KeyDetails:
     """How a key of a model with keys does."""
-    return service.state(name).key(name, key)
+    return service.models.state(name).key(name, key)
 
 
 @get("/v1/models/{name}/compare", "read", refused=(409,))
 async def compare(service: Service, name: str) -> model_responses.Comparison:
     """The champion beside a challenger: an interval for the difference of their errors, valid at any time."""
-    state = service.state(name)
+    state = service.models.state(name)
     if name == state.name:  # which stands for its only challenger
         challengers = [each for each in state.learners if each != name]
         if len(challengers) != 1:
@@ -216,13 +216,13 @@ def _decided(name: str) -> Callable[[Decide], model_responses.Decision]:
 @post("/v1/models/{name}/archive", "admin")
 async def archive(service: Service, name: str) -> Once[model_responses.Decision]:
     """Put a model away: it neither predicts nor learns, and nothing is erased."""
-    return Once(partial(service.decide, name, "archive"), _decided(name))
+    return Once(partial(service.decisions.set_archived, name, True), _decided(name))
 
 
 @post("/v1/models/{name}/restore", "admin")
 async def restore(service: Service, name: str) -> Once[model_responses.Decision]:
     """Bring a model back."""
-    return Once(partial(service.decide, name, "restore"), _decided(name))
+    return Once(partial(service.decisions.set_archived, name, False), _decided(name))
 
 
 @post("/v1/models/{name}/promote", "admin", example={"expected": "oldc"})
@@ -231,7 +231,7 @@ async def promote(service: Service, name: str, body: protocol.PromoteRequest | N
     their present places, or when the challenger errs more beyond doubt.
     """
     asked = body or protocol.PromoteRequest()
-    return Once(partial(service.promote, name, asked.expected, asked.force), _decided(name))
+    return Once(partial(service.decisions.promote, name, asked.expected, asked.force), _decided(name))
 
 
 @post(
@@ -243,7 +243,7 @@ async def change_columns(service: Service, name: str, body: protocol.ColumnsRequ
     """Add, retire or rename columns. Rows without an added column have its default. Where columns are added, the model
     learns the rows that the journal keeps again.
     """
-    return Once(partial(service.change_columns, name, body), _decided(name))
+    return Once(partial(service.decisions.change_columns, name, body), _decided(name))
 
 
 @post("/v1/models/{name}/rollback", "admin", example={"version": "before-holidays"})
@@ -251,19 +251,19 @@ async def rollback(service: Service, name: str, body: protocol.RollbackRequest) 
     """Return a model to an older state, a named version or that after a record. It predicts and learns from that state
     on; the history of its scores stays.
     """
-    return Once(partial(service.roll_back, name, body.version, body.seq), _decided(name))
+    return Once(partial(service.decisions.roll_back, name, body.version, body.seq), _decided(name))
 
 
 @get("/v1/models/{name}/versions", "read")
 async def versions(service: Service, name: str) -> model_responses.Versions:
     """States to return to."""
-    return model_responses.Versions(await service.versions(name))
+    return model_responses.Versions(await service.decisions.versions(name))
 
 
 @post("/v1/models/{name}/versions", "admin", status=201, example={"version": "before-holidays"})
 async def name_version(service: Service, name: str, body: protocol.VersionRequest) -> Once[model_responses.Decision]:
     """Name the state of a model and its challengers after this record."""
-    return Once(partial(service.name_version, name, body.version), _decided(name))
+    return Once(partial(service.decisions.name_version, name, body.version), _decided(name))
 
 
 class FileQuery(Struct, frozen=True):
@@ -278,14 +278,14 @@ class FileQuery(Struct, frozen=True):
 async def download(service: Service, name: str, query: FileQuery) -> HttpResponse:
     """The file of a model, which `thalweg.load` reads: as it is, or as it was."""
     return HttpResponse(
-        200, BYTES, await service.file(name, query.version or None, None if query.seq is UNSET else query.seq)
+        200, BYTES, await service.decisions.file(name, query.version or None, None if query.seq is UNSET else query.seq)
     )
 
 
 @put("/v1/models/{name}/file", "admin", status=201)
 async def upload(service: Service, name: str, body: bytes) -> Once[model_responses.Decision]:
     """Make a model from the file of one."""
-    return Once(partial(service.create_from_file, name, body), _decided(name))
+    return Once(partial(service.decisions.create_from_file, name, body), _decided(name))
 
 
 # ---------------------------------------------------------------------- how a model goes
@@ -294,19 +294,19 @@ async def upload(service: Service, name: str, body: bytes) -> Once[model_respons
 @get("/v1/models/{name}/course", "read")
 async def course(service: Service, name: str) -> history_responses.Course:
     """How a model went."""
-    return service.state(name).course(name, service.counts.throughput())
+    return service.models.state(name).course(name, service.counts.throughput())
 
 
 @get("/v1/models/{name}/importance", "read", refused=(409,))
 async def importance(service: Service, name: str) -> column_responses.ImportanceOverTime:
     """Which columns a model relies on, and how that changed."""
-    return await asyncio.to_thread(service.state(name).importance, name)
+    return await asyncio.to_thread(service.models.state(name).importance, name)
 
 
 @get("/v1/models/{name}/inputs", "read")
 async def inputs(service: Service, name: str) -> column_responses.Inputs:
     """The columns of a model's rows then and now, which of them changed, and why the error rose."""
-    return await asyncio.to_thread(service.state(name).inputs, name)
+    return await asyncio.to_thread(service.models.state(name).inputs, name)
 
 
 @get("/v1/models/{name}/events", "read")
@@ -316,7 +316,7 @@ async def events(
     name: str,
 ) -> EventStream[history_responses.LivePoint]:
     """How a model goes: an event `point` whenever it has learned, whose id is the number of labels."""
-    service.state(name)
+    service.models.state(name)
     given = request.headers.get(b"last-event-id", b"")
     last = int(given) if given.isdigit() and len(given) < 18 else -1
     return EventStream(EVENTS, _points(service, name, last))
@@ -328,16 +328,16 @@ _LEAST_SECONDS, _HEARTBEAT_SECONDS = 0.25, 15.0
 
 async def _points(service: Service, name: str, last: int) -> AsyncIterator[bytes]:
     """Points that were missed, then new ones."""
-    champion = service.champion_of(name)
+    champion = service.models.champion_of(name)
     assert champion is not None
     yield b": thalweg\n\n"
     if last >= 0:
-        for point in service.state(name).missed(name, last):
+        for point in service.models.state(name).missed(name, last):
             yield _event(point)
             last = point.labels
     sent: tuple[int, int] | None = None
     while not service.listeners.closed:
-        state = service.state(name)
+        state = service.models.state(name)
         if sent != (now := (state.version, state.rows)):
             sent = now
             yield _event(state.point(name, service.counts.throughput()))

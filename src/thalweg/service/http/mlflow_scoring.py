@@ -46,7 +46,7 @@ async def invocations(
 
 
 def _rows(service: Service, name: str, given: Invocation) -> list[dict[str, Any]]:
-    service.model(name)
+    service.models.model(name)
     if given.dataframe_records is not UNSET:
         return given.dataframe_records
     if given.dataframe_split is not UNSET:

@@ -65,7 +65,7 @@ async def v2(service: Service) -> InferServer:
 @get("/v2/models/{name}/ready", "read", refused=(409,))
 async def v2_model_ready(service: Service, name: str) -> InferReady:
     """Whether it can be asked."""
-    if service.model(name).state.learners[name].archived:
+    if service.models.model(name).state.learners[name].archived:
         raise Refused(409, f"the model {name!r} is archived: restore it first")
     readiness(service)
     return InferReady(True)
@@ -74,7 +74,7 @@ async def v2_model_ready(service: Service, name: str) -> InferReady:
 @get("/v2/models/{name}", "read", refused=(409,))
 async def v2_model(service: Service, name: str) -> InferModel:
     """A model by its tensors."""
-    encoder, state = service.model(name).encoder, service.state(name)
+    encoder, state = service.models.model(name).encoder, service.models.state(name)
     columns = () if encoder is None else encoder.plan.columns
     inputs = [
         TensorDescription(column.name, "FP64" if column.is_number else "BYTES", [-1])
@@ -93,7 +93,7 @@ async def v2_model(service: Service, name: str) -> InferModel:
 
 def _outputs(service: Service, name: str) -> tuple[str, ...]:
     numbers = ("id", "prediction", "lower", "upper")
-    return ("id", "prediction", "probabilities") if service.state(name).task.has_classes else numbers
+    return ("id", "prediction", "probabilities") if service.models.state(name).task.has_classes else numbers
 
 
 @post(

@@ -11,7 +11,7 @@ from thalweg.service.service import Service
 
 def columns_of(service: Service, name: str) -> tuple[str, ...] | None:
     """The columns of a model in their order; None before the first row."""
-    encoder = service.model(name).encoder
+    encoder = service.models.model(name).encoder
     return None if encoder is None else tuple(encoder.plan.names)
 
 

@@ -1,0 +1,212 @@
+"""What is decided about models: they are made, challenged, promoted, put away, and returned to older states."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from thalweg.client.model_responses import Version
+from thalweg.client.protocol import MOST_COLUMNS, ColumnsRequest, CreateRequest
+from thalweg.errors import InvalidInput
+from thalweg.service.batcher import Batcher, PublishedModel
+from thalweg.service.commands import Decide, Key, Refused
+from thalweg.service.journal.records import Decision
+from thalweg.service.journal.sql import SqlJournal
+from thalweg.service.learning.creation import record_of, sent_as_file, version_record
+from thalweg.service.learning.live_model import LiveModel, model_file
+from thalweg.service.learning.model_state import ModelState
+from thalweg.service.learning.rebuild import learned_rows, rebuild
+from thalweg.service.learning.schema import added_column
+from thalweg.service.live_models import LiveModels
+from thalweg.service.versions import listed, record_named, rollback_body, state_at
+from thalweg.tables.column_changes import ColumnChange, changed
+from thalweg.tables.encoder import Encoder
+
+#: How often learners are brought to the last label before labels are said to come too fast.
+_ATTEMPTS = 5
+
+
+class Decisions:
+    """For requests; each is a record of the journal."""
+
+    def __init__(self, models: LiveModels, batcher: Batcher) -> None:
+        self._models, self._batcher = models, batcher
+        self._reader = models.journal.another
+        #: Names of models that are being made, and of challengers that are being promoted.
+        self._reserved: set[str] = set()
+        self._promoting: set[str] = set()
+
+    async def create(self, given: CreateRequest, key: Key | None = None) -> Decide:
+        """Make a model, or a challenger of one."""
+        name = given.name
+        if given.challenger_of is None:
+            return await self._make(name, Decide(name, None, "create", record_of(given, None), key=key))
+        champion = self._models.model(given.challenger_of)
+        columns = None if champion.encoder is None else champion.encoder.plan
+        body = record_of(given, champion.state.task, columns)
+        champion.coming.append(given.kind)
+        try:
+            return await self._make(name, Decide(champion.name, None, "challenge", body, key=key))
+        finally:
+            champion.coming.remove(given.kind)
+
+    async def create_from_file(self, name: str, content: bytes, key: Key | None = None) -> Decide:
+        """Make a model from the file of one."""
+
+        def body() -> dict[str, Any]:
+            made = sent_as_file(name, content)
+            LiveModel(name, Decision(0, "create", 0, made)).publish()  # what fails does so before it is recorded
+            return made
+
+        return await self._make(name, Decide(name, None, "create", await asyncio.to_thread(body), key=key))
+
+    async def _make(self, name: str, command: Decide) -> Decide:
+        """Create what has a name of its own."""
+        if name in self._reserved or self._models.champion_of(name) is not None:
+            raise Refused(409, f"there is a model {name!r} already")
+        self._reserved.add(name)
+        try:
+            return await self._do(command)
+        finally:
+            self._reserved.discard(name)
+
+    async def _do(self, command: Decide) -> Decide:
+        done: Decide = await self._models.do(command)
+        return done
+
+    async def set_archived(self, name: str, archived: bool, key: Key | None = None) -> Decide:
+        """Put a model away, or bring it back."""
+        model = self._models.state(name)
+        if model.learners[name].archived == archived:
+            raise Refused(409, f"the model {name!r} is {'archived' if archived else 'not archived'} already")
+        return await self._do(Decide(model.name, None, "archive" if archived else "restore", {"name": name}, key=key))
+
+    async def promote(
+        self, name: str, expected: str | None = None, force: bool = False, key: Key | None = None
+    ) -> Decide:
+        """Let a challenger and its champion change places, unless that would undo what was decided before."""
+        model = self._models.state(name)
+        challenger = model.learners[name]
+        compared = challenger.comparison
+        if compared is None:
+            raise Refused(409, f"{name!r} is no challenger: there is nothing to promote")
+        if challenger.archived:
+            raise Refused(409, f"the model {name!r} is archived: restore it first")
+        if expected not in (None, challenger.kind):
+            raise Refused(409, f"the model {name!r} is of kind {challenger.kind!r} and not {expected!r}")
+        if not force and compared.labels == 0:
+            raise Refused(
+                409, f"{name!r} and {model.name!r} have not been compared since the last change: wait for more labels"
+            )
+        if not force and compared.winner() == "champion":
+            raise Refused(409, f"{name!r} has a significantly higher error than {model.name!r}")
+        return await self._do(Decide(model.name, None, "promote", {"name": name}, since=compared.since, key=key))
+
+    def promote_winners(self, state: ModelState) -> None:
+        """Begin to promote the challengers that are significantly better."""
+        for name, each in state.learners.items():
+            if each.comparison is None or each.archived or name in self._promoting:
+                continue
+            if each.comparison.winner() == "challenger":
+                self._promoting.add(name)
+                task = asyncio.ensure_future(self.promote(name))
+                task.add_done_callback(partial(self._promoted, name))
+
+    def _promoted(self, name: str, done: asyncio.Future[Any]) -> None:
+        self._promoting.discard(name)
+        done.exception()  # the next label tries again
+
+    async def change_columns(self, name: str, asked: ColumnsRequest, key: Key | None = None) -> Decide:
+        """Add, retire or rename columns of a model; `Refused` where they cannot be changed so.
+
+        Predictions wait while the record is written and learned, since rows are encoded otherwise from then on. What
+        takes long happens before: where columns are added, all learners learn the rows that the journal keeps again,
+        with the defaults. The record holds the learners, so that it can be replayed whatever becomes of those rows.
+        """
+        model, added = self._models.model(name), [added_column(name, given) for name, given in asked.add.items()]
+        change = ColumnChange(added, asked.retire, dict(asked.rename))
+        if not (change.add or change.retire or change.rename):
+            raise Refused(422, "there must be a column to add, to retire or to rename")
+        async with model.vote.changing:
+            for attempt in range(_ATTEMPTS):
+                _changed(model, change)  # what cannot be is refused before it takes long
+                learners: dict[str, str] = {}
+                through: int | None = None
+                if change.add:
+                    learners, through = await asyncio.to_thread(_learned_again, self._reader, model.name, change)
+                body = change.to_json() | {"learners": learners}
+                async with self._batcher.order:
+                    encoder = _changed(model, change)
+                    try:
+                        done = await self._do(
+                            Decide(model.name, None, "columns", body, model.epoch, since=through, key=key)
+                        )
+                    except Refused as refused:
+                        if refused.status == 409 and attempt < _ATTEMPTS - 1:
+                            continue
+                        raise
+                    model.encoder = encoder
+                    return done
+        raise AssertionError("the last attempt returns or raises")
+
+    # ------------------------------------------------------------------ versions
+
+    async def file(self, name: str, version: str | None = None, seq: int | None = None) -> bytes:
+        """A model as `thalweg.load` reads it: as it is, or as it was."""
+        state = self._models.state(name)
+        if version is None and seq is None:
+            if name not in state.models:
+                raise Refused(409, f"the model {name!r} is archived: restore it first")
+            encoder = self._models.by_name[state.name].encoder
+            columns = None if encoder is None else encoder.to_json()
+            return await asyncio.to_thread(
+                model_file, state.models[name], state.rows, state.learners[name].view, columns
+            )
+        at = record_named(state, version, seq)
+        found = await asyncio.to_thread(state_at, self._reader, state.name, at)
+        if name not in found.learners:
+            raise Refused(404, f"there was no model {name!r} at record {at} yet")
+        return await asyncio.to_thread(found.file, name)
+
+    async def versions(self, name: str) -> list[Version]:
+        return await asyncio.to_thread(listed, self._reader, self._models.state(name))
+
+    async def name_version(self, name: str, version: str, key: Key | None = None) -> Decide:
+        """Give a name to the state of a model after this record."""
+        return await self._do(Decide(self._models.state(name).name, None, "version", version_record(version), key=key))
+
+    async def roll_back(self, name: str, version: str | None, seq: int | None, key: Key | None = None) -> Decide:
+        """Let a model be what it was: it predicts and learns from that state on."""
+        state = self._models.state(name)
+        at = record_named(state, version, seq)
+        async with self._models.model(state.name).vote.changing:  # the learner must fit the columns when it comes back
+            body = await asyncio.to_thread(rollback_body, self._reader, state.name, name, at)
+            return await self._do(Decide(state.name, None, "rollback", body, key=key))
+
+
+def _changed(model: PublishedModel, change: ColumnChange) -> Encoder:
+    if model.encoder is None:
+        raise Refused(409, f"{model.name!r} does not know its columns yet: its first rows say what they are")
+    try:
+        encoder = changed(model.encoder, change)
+    except InvalidInput as error:
+        raise Refused(422, str(error)) from error
+    if len(encoder.plan.names) > MOST_COLUMNS:
+        raise Refused(422, f"a model may have at most {MOST_COLUMNS} columns, with those that are retired")
+    return encoder
+
+
+def _learned_again(reader: Callable[[], SqlJournal], name: str, change: ColumnChange) -> tuple[dict[str, str], int]:
+    """Learners of the wider rows as files, and the last record whose labels they have learned."""
+    journal = reader()
+    try:
+        model = rebuild(journal, name).model
+        through = model.seq
+        model.change_columns(change, through + 1)
+        files = model.learn_wider(learned_rows(journal, name, through))
+    finally:
+        journal.close()
+    return {name: base64.b64encode(file).decode() for name, file in files.items()}, through

@@ -1,0 +1,191 @@
+"""All models of a service: as requests see them, and as threads learn them from what the journal holds.
+
+A thread commits to the journal. A thread for each model learns what is committed and publishes new copies. All of them
+begin anew from the journal at the start and after a failure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from thalweg.service.batcher import PublishedModel
+from thalweg.service.commands import Command, KeepSnapshot, Predict, Refused
+from thalweg.service.following import JournalFollower
+from thalweg.service.journal.records import Event
+from thalweg.service.journal.sql import SqlJournal
+from thalweg.service.learning.learner import LearnerCalls
+from thalweg.service.learning.learners import Learners
+from thalweg.service.learning.live_model import LiveModel
+from thalweg.service.learning.model_state import ModelState
+from thalweg.service.learning.rebuild import rebuild, rebuild_for_start
+from thalweg.service.writer import Writer
+from thalweg.service.writer_state import WriterState
+
+#: Labels learned again at a start after which a snapshot is due.
+_MANY_REPLAYED = 1000
+
+
+class LiveModels:
+    """Models by name, where requests find them; ``do`` changes them.
+
+    ``noted`` gets each idempotency key before it is committed, ``published`` each new state, in the thread that
+    learned it.
+    """
+
+    def __init__(
+        self,
+        journal: SqlJournal,
+        read_only: bool,
+        noted: Callable[[str], None],
+        published: Callable[[ModelState], None],
+    ) -> None:
+        self.journal = journal
+        #: Whether they are a replica's, which follow the journal of another service.
+        self.read_only = read_only
+        self._published = published
+        found = {name: rebuild_for_start(journal, name) for name in journal.models()}
+        rebuilt = {name: each for name, (each, _) in found.items()}
+        self._replayed = {name for name, each in rebuilt.items() if each.replayed > _MANY_REPLAYED}
+        self.learners = Learners(
+            {name: each.model for name, each in rebuilt.items()},
+            {name: revised_at for name, (_, revised_at) in found.items()},
+            LearnerCalls(
+                journal.another,
+                self._publish,
+                self._acknowledge,
+                self._failed,
+                lambda name, parts: self.writer.put([KeepSnapshot(name, None, parts)]),
+            ),
+        )
+        self.writer: Writer | JournalFollower
+        if read_only:
+            seqs = {name: each.model.seq for name, each in rebuilt.items()}
+            self.writer = JournalFollower(journal, seqs, self._committed, self._failed, self._recover)
+        else:
+            self.writer = Writer(journal, self._committed, self._failed, self._recover, noted)
+        self._show({name: each.model for name, each in rebuilt.items()})
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def _show(self, models: dict[str, LiveModel]) -> None:
+        """Let the writer and requests see these models, and no others."""
+        self.writer.states = {name: WriterState.of(model) for name, model in models.items()}
+        self.by_name = {
+            name: PublishedModel.of(model, self.writer.epoch, not self.read_only) for name, model in models.items()
+        }
+
+    # ------------------------------------------------------------------ begin and end
+
+    def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.writer.start()
+        for name in self._replayed:  # the next start is to be quicker
+            self.learners.keep(name)
+        self.learners.start()
+
+    def stop(self) -> None:
+        """Finish what waits, keep a last snapshot of each model, and let the journal go."""
+        self.drain()
+        for name in self.by_name:
+            self.learners.keep(name)
+        self.writer.stop()
+        self.writer.join()
+        self.learners.stop()
+        self.journal.close()
+
+    def drain(self) -> None:
+        """Until the writer and then the learner have done all that waits."""
+        done = threading.Event()
+        self.writer.after(done.set)
+        done.wait()
+        self.learners.wait()
+
+    # ------------------------------------------------------------------ for requests
+
+    def model(self, name: str) -> PublishedModel:
+        """A model that may be asked; `Refused` where there is none."""
+        found = self.by_name.get(name)
+        if found is None:
+            champion = self.champion_of(name)
+            if champion is not None:
+                raise Refused(409, f"{name!r} is a challenger of {champion!r}: send rows and labels to {champion!r}")
+            raise Refused(404, f"there is no model {name!r}")
+        return found
+
+    def champion_of(self, name: str) -> str | None:
+        return next((each.name for each in self.states() if name in each.learners), None)
+
+    def states(self) -> list[ModelState]:
+        """The published states of all models, in the order of their creation."""
+        return [model.state for model in list(self.by_name.values())]
+
+    def state(self, name: str) -> ModelState:
+        """The published state of the model that has a learner of this name; `Refused` where there is none."""
+        champion = self.champion_of(name)
+        if champion is None:
+            raise Refused(404, f"there is no model {name!r}")
+        return self.by_name[champion].state
+
+    async def do(self, command: Any) -> Any:
+        """Have a command written and learned; a client that goes away does not undo what has begun."""
+        command.future = asyncio.get_running_loop().create_future()
+        self.writer.put([command])
+        return await command.future
+
+    # ------------------------------------------------------------------ between threads
+
+    def call_soon(self, call: Callable[..., Any], *arguments: Any) -> None:
+        """Call something in the event loop, from another thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(call, *arguments)
+
+    def _committed(self, done: list[Command], events: list[tuple[str, Event]]) -> None:
+        """In the writer's thread: predictions are acknowledged at once, the rest when it is learned."""
+        self._acknowledge([each for each in done if isinstance(each, Predict)])
+        later = [each for each in done if not isinstance(each, Predict) and each.future is not None]
+        if events or later:
+            self.learners.put(events, later)
+
+    def _acknowledge(self, commands: Sequence[Command]) -> None:
+        if commands:
+            self.call_soon(_set_results, commands)
+
+    def _failed(self, commands: Sequence[Command], refusal: Refused) -> None:
+        self.call_soon(_set_refusals, commands, refusal)
+
+    def _publish(self, model: LiveModel, state: ModelState) -> None:
+        """In the thread that learns the model."""
+        shown = self.by_name.get(model.name)
+        if shown is None:
+            self.writer.states[model.name] = WriterState.of(model)
+            self.by_name[model.name] = PublishedModel.of(model, self.writer.epoch, not self.read_only)
+        else:
+            shown.replace(model, state)
+        self._published(state)
+
+    def _recover(self) -> dict[str, int]:
+        """In the writer's thread, after a failure: everything as the journal says, which may hold more than we know.
+
+        By model, the last record that it has.
+        """
+        self.learners.wait()
+        models = {name: rebuild(self.journal, name).model for name in self.journal.models()}
+        self._show(models)
+        seqs = {name: model.seq for name, model in models.items()}
+        self.learners.replace(models)
+        return seqs
+
+
+def _set_results(commands: Sequence[Command]) -> None:
+    for each in commands:
+        future, each.future = each.future, None  # else a reference cycle, freed only by the garbage collector
+        if future is not None and not future.done():
+            future.set_result(each)
+
+
+def _set_refusals(commands: Sequence[Command], refusal: Refused) -> None:
+    for each in commands:
+        if each.future is not None and not each.future.done():
+            each.future.set_exception(Refused(refusal.status, refusal.sentence, retry_after=refusal.retry_after))
