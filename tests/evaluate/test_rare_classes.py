@@ -43,7 +43,9 @@ def same(found: float | None, expected: float) -> None:
 def check_class_scores(summary: Summary, who: str, y: np.ndarray, answers: np.ndarray, weights: np.ndarray) -> None:
     """Weighted scikit-learn over the classes that have rows or answers."""
     held = weights > 1e-14 * weights.max()
-    for codes in (y, answers):  # what is left out must not be felt beside what is held of a class
+    # What is left out must not be all there is of a class, nor be felt beside the rest of it.
+    for codes in (y, answers):
+        assume(np.isin(codes[~held], codes[held]).all())
         for of_class in (codes == each for each in np.unique(codes[held])):
             assume(weights[of_class & ~held].sum() < 1e-10 * weights[of_class & held].sum())
     y, answers, weights = y[held], answers[held], weights[held]

@@ -435,7 +435,9 @@ class LiveModel:
         found.follower = None if plain["schema"] is None else Follower(Encoder.from_json(plain["schema"]))
         found.watch = None
         if found.follower is not None:
-            found.watch = ColumnWatch.from_bytes(files[WATCHED_COLUMNS], found.follower.encoder())
+            encoder, watched = found.follower.encoder(), files.get(WATCHED_COLUMNS)
+            # An erasure drops what was watched, so that columns are watched from here on.
+            found.watch = ColumnWatch(encoder) if watched is None else ColumnWatch.from_bytes(watched, encoder)
         found.learners = {
             name: Learner(
                 name,
