@@ -208,8 +208,14 @@ def test_what_is_left_of_a_record_has_no_values(sparse):
     labels = PredictedLabels(["a", "b"], np.array([0, 1, 1], np.int16), np.array([0.1, 0.2, 0.3]))
     gaps = np.array([[False, True], [True, False], [False, False]])
     rows = CompressedRows.of(csr_array(X)) if sparse else X
-    body = PredictBody(rows, {"m": labels, "n": numbers}, "a", 3, gaps, mean=0.5, known=2)
-    left = PredictBody.from_bytes(body.without([1]).without([2]).to_bytes())
+    when = np.arange(3).astype("datetime64[us]")
+    cells = {"day": (np.array([0, 1, 0]), ["mon", "secret"]), "when": when}
+    body = PredictBody(rows, {"m": labels, "n": numbers}, "a", 3, gaps, mean=0.5, known=2, cells=cells)
+    left = body.without([1]).without([2])
+    assert b"secret" not in left.to_bytes()
+    left = PredictBody.from_bytes(left.to_bytes())
+    assert (left.cells["day"][0].tolist(), left.cells["day"][1]) == ([0, -1, -1], ["mon"])
+    assert np.isnat(left.cells["when"]).tolist() == [False, True, True]
     assert left.erased == (1, 2)
     dense = left.X.matrix().toarray() if isinstance(left.X, CompressedRows) else left.X
     assert dense.tolist() == [[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]]

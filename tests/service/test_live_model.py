@@ -83,6 +83,7 @@ def written(folder: Path, kind: str, described: Any = SCHEMA, task: str = "class
             encoded.categories,
             published.mean,
             published.learned,
+            cells=encoded.cells,
         )
         seq = add("predict", len(part), asked.to_bytes())
         waiting += [(seq, row, begin + row) for row in range(len(part))]
@@ -162,12 +163,18 @@ def test_bodies_are_kept_as_they_are():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(3, 4))
     gaps = rng.random((3, 2)) < 0.5
-    asked = PredictBody(
-        X, {"m": PredictedLabels(["a", "ü"], np.array([0, -1, 1], np.int16))}, None, 7, gaps, {"day": ["mon"]}
-    )
+    given = {"m": PredictedLabels(["a", "ü"], np.array([0, -1, 1], np.int16))}
+    when = np.array(["2026-01-01T10:00:00.000001", "NaT", "1969-12-31"], "datetime64[us]")
+    cells = {"day": (np.array([0, -1, 0]), ["mön"]), "when": when, "shop": (np.array([1, 0, 1]), ["b", "a"])}
+    asked = PredictBody(X, given, None, 7, gaps, {"day": ["mon"]}, cells=cells)
     found = PredictBody.from_bytes(asked.to_bytes())
     np.testing.assert_array_equal(found.X, X)
     np.testing.assert_array_equal(found.gaps, gaps)
+    np.testing.assert_array_equal(found.cells.pop("when"), when)
+    assert {name: (places.tolist(), names) for name, (places, names) in found.cells.items()} == {
+        "day": ([0, -1, 0], ["mön"]),
+        "shop": ([1, 0, 1], ["b", "a"]),
+    }
     assert [found.predictions["m"][i] for i in range(3)] == ["a", None, "ü"]
     assert (found.last, found.version, found.categories) == (None, 7, {"day": ["mon"]})
     labelled = LabelBody([(1, 0, "a"), (9, 2, "ü")], [(3, 1, "a", 5)])

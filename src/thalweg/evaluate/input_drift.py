@@ -402,6 +402,19 @@ def _cells(column: Any) -> Cells:
     return HashedColumn("", rates=1).parse(pa.chunked_array([column]))
 
 
+def joined_cells(parts: Sequence[Any]) -> Any:
+    """Cells of one column that came apart; the names of the parts may be others."""
+    if len(parts) == 1:
+        return parts[0]
+    if not isinstance(parts[0], tuple):
+        return np.concatenate(parts)
+    if all(names is parts[0][1] for _, names in parts):  # as those are that were predicted one after the other
+        return np.concatenate([places for places, _ in parts]), parts[0][1]
+    codes: dict[str, int] = {}
+    found = [np.array([*(codes.setdefault(name, len(codes)) for name in names), -1])[own] for own, names in parts]
+    return np.concatenate(found), list(codes)
+
+
 def _as_names(column: Cells) -> Cells:
     """Numbers as the names of categories."""
     if isinstance(column, tuple):

@@ -23,6 +23,7 @@ from thalweg.catalogue import ask_of
 from thalweg.container import packed, unpacked
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
 from thalweg.evaluate.late_labels import Batch, LateLabels
+from thalweg.evaluate.stream_watch import watched_names
 from thalweg.files import write_atomically
 from thalweg.option_names import option, remedy
 from thalweg.run import options
@@ -32,7 +33,7 @@ from thalweg.run.alert_rules import AlertRule
 from thalweg.run.hashing_options import parse_ngrams, unused_hashing
 from thalweg.run.history import ModelHistory
 from thalweg.run.importance import ImportanceSampler
-from thalweg.run.input_watch import INPUTS, InputWatch, watched_names
+from thalweg.run.input_watch import INPUTS, InputWatch
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
@@ -234,7 +235,7 @@ class RunEngine:
         self.learned += len(batch.learned)
         rows = self.watch.add_cells(plan, encoded.cells, encoded.X, number)
         predicted[INPUTS] = rows if before is None else np.concatenate([before, rows])
-        self.watch.add_predictions(self.task.watched(predicted["model"][batch.carried :]))
+        self.watch.add_outcomes("predictions", self.task.watched(predicted["model"][batch.carried :]))
         for part in _by_prediction(batch, predicted["model"]):
             scored = self.task.score(part, predicted, plan, self.alerts.metrics)
             self._watch_scored(scored, part, predicted[INPUTS])
@@ -258,9 +259,9 @@ class RunEngine:
     def _watch_scored(self, scored: Scored, batch: Batch, rows: NDArray[np.float64]) -> None:
         rises = [change for change in scored.changes if change["after"] > change["before"]]
         places = batch.learned[scored.predicted]
-        targets = self.task.watched(batch.labels[batch.learned])
-        unpredicted = int((~scored.predicted).sum())
-        self.watch.add_scored(targets, batch.number[places], scored.errors, rows[places], rises, unpredicted)
+        self.watch.add_outcomes("targets", self.task.watched(batch.labels[batch.learned]))
+        self.watch.skip(int((~scored.predicted).sum()))
+        self.watch.add_scored(batch.number[places], scored.errors, rows[places], rises)
         self.alerts.add_values(batch.number[places], scored.terms)
 
     def _stretches(self, batch: Batch) -> Iterator[NDArray[np.int64]]:
@@ -625,7 +626,7 @@ class Run(RunEngine):
             "history": self.history.state(),
             "joined": self.importance.joined,
             "importance": self.importance.state(),
-            "inputs": [self.watch.state(), self.watch.arrays()],
+            "inputs": self.watch.state(),
             "alerts": self.alerts.state(),
             "row_times": None if self.row_times is None else self.row_times.state(),
             "late": self.late.state(),
@@ -657,7 +658,7 @@ class Run(RunEngine):
         self.history.restore(state["history"])
         self.importance = ImportanceSampler(plan, self.options.seed, state["joined"])
         self.importance.restore(state["importance"])
-        self.watch.restore(*state["inputs"])
+        self.watch.restore(state["inputs"])
         self.alerts.restore(state["alerts"])
         if self.row_times is not None:
             self.row_times.restore(state["row_times"])

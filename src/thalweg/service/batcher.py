@@ -12,7 +12,7 @@ from typing import Any
 
 from thalweg.service.commands import Command, Decide, Key, Predict, Refused
 from thalweg.service.following import JournalFollower
-from thalweg.service.journal.records import PredictBody
+from thalweg.service.journal.records import PredictBody, part_of_cells
 from thalweg.service.learning import encoding, schema
 from thalweg.service.learning.encoding import Encoded, encode
 from thalweg.service.learning.live_model import LiveModel
@@ -238,6 +238,7 @@ class Batcher:
                 encoded.categories if begin == 0 else None,
                 state.mean,
                 state.learned,
+                cells={name: part_of_cells(each, part) for name, each in encoded.cells.items()},
             )
             commands.append(
                 Predict(

@@ -2,7 +2,7 @@
 
 A predict record keeps the rows as features, dense or compressed, not as they were sent: what was predicted is what will
 be learned, whatever the encoder has seen by then. Missing cells and new categories are kept beside them, so that the
-encoder can be rebuilt.
+encoder can be rebuilt, and the cells of times and categories, which features do not show, so that these are watched.
 """
 
 from __future__ import annotations
@@ -163,6 +163,27 @@ class PredictedNumbers:
 
 
 Predicted = PredictedLabels | PredictedNumbers
+#: Cells of a column: times, or the place of each among distinct names, -1 for a missing one.
+KeptCells = NDArray[np.datetime64] | tuple[NDArray[np.int64], list[str]]
+
+
+def part_of_cells(cells: KeptCells, rows: slice | NDArray[np.int64]) -> KeptCells:
+    """The cells of some rows, with the names of no others.
+
+    Examples
+    --------
+    >>> part_of_cells((np.array([0, 1, -1, 1]), ["wet", "dry"]), slice(1, 3))
+    (array([ 0, -1]), ['dry'])
+    """
+    if not isinstance(cells, tuple):
+        return cells[rows]
+    places, names = cells[0][rows], cells[1]
+    used = np.unique(places[places >= 0])
+    if len(used) == len(names):
+        return places, names
+    codes = np.full(len(names) + 1, -1)
+    codes[used] = np.arange(len(used))
+    return codes[places], [names[at] for at in used.tolist()]
 
 
 @overload
@@ -174,6 +195,17 @@ def _with_nan(values: Floats | None, rows: Sequence[int]) -> Floats | None:
         return None
     found = values.copy()
     found[list(rows)] = math.nan
+    return found
+
+
+def _without_cells(cells: KeptCells, rows: Sequence[int]) -> KeptCells:
+    """The same with missing cells in some of the rows."""
+    if isinstance(cells, tuple):
+        places = cells[0].copy()
+        places[list(rows)] = -1
+        return part_of_cells((places, cells[1]), slice(None))
+    found = cells.copy()
+    found[list(rows)] = np.datetime64("NaT")
     return found
 
 
@@ -197,6 +229,8 @@ class PredictBody:
     known: int = 0
     #: Rows whose values, predictions and labels were erased.
     erased: tuple[int, ...] = ()
+    #: By column, the cells that features do not show.
+    cells: dict[str, KeptCells] = field(default_factory=dict)
 
     def without(self, rows: Collection[int]) -> PredictBody:
         """The same after some of the rows were erased; they keep their places."""
@@ -211,7 +245,8 @@ class PredictBody:
             gaps[gone] = False
         predictions = {name: each.without(gone) for name, each in self.predictions.items()}
         erased = tuple(sorted({*self.erased, *gone}))
-        return replace(self, X=X, predictions=predictions, gaps=gaps, erased=erased)
+        cells = {name: _without_cells(each, gone) for name, each in self.cells.items()}
+        return replace(self, X=X, predictions=predictions, gaps=gaps, erased=erased, cells=cells)
 
     def to_bytes(self) -> bytes:
         header: dict[str, Any] = {
@@ -234,6 +269,10 @@ class PredictBody:
         scores = {name: each.of_positive for name, each in labels.items() if each.of_positive is not None}
         if scores:
             header["of_positive"] = list(scores)
+        named = {name: each for name, each in self.cells.items() if isinstance(each, tuple)}
+        times = {name: each for name, each in self.cells.items() if not isinstance(each, tuple)}
+        if self.cells:
+            header |= {"times": list(times), "names": {name: names for name, (_, names) in named.items()}}
         members = {name: each.members for name, each in labels.items() if each.members is not None}
         if members:
             header["members"] = {name: each.shape[1] for name, each in members.items()}
@@ -245,6 +284,8 @@ class PredictBody:
                 for part in (each.values, each.lower, each.upper, each.members)
             ),
             *(each.tobytes() for each in scores.values()),
+            *(each.astype("datetime64[us]").tobytes() for each in times.values()),
+            *(places.astype(np.int32).tobytes() for places, _ in named.values()),
             *(each.codes.tobytes() for each in labels.values()),
             *(each.tobytes() for each in members.values()),
         ]
@@ -273,6 +314,13 @@ class PredictBody:
         for name in header.get("of_positive", ()):
             scores[name] = np.frombuffer(body, np.float64, rows, at)
             at += 8 * rows
+        cells: dict[str, KeptCells] = {}
+        for name in header.get("times", ()):
+            cells[name] = np.frombuffer(body, "datetime64[us]", rows, at)
+            at += 8 * rows
+        for name, names in header.get("names", {}).items():
+            cells[name] = np.frombuffer(body, np.int32, rows, at).astype(np.int64), names
+            at += 4 * rows
         for name, labels in header["labels"].items():
             predictions[name] = PredictedLabels(labels, np.frombuffer(body, np.int16, rows, at), scores.get(name))
             at += 2 * rows
@@ -288,9 +336,8 @@ class PredictBody:
             gaps = bits.astype(np.bool_).reshape(shape)
         baselines = header.get("mean"), header.get("known", 0)
         erased = tuple(header.get("erased", ()))
-        return cls(
-            X, predictions, header["last"], header["version"], gaps, header.get("categories"), *baselines, erased
-        )
+        new = header.get("categories")
+        return cls(X, predictions, header["last"], header["version"], gaps, new, *baselines, erased, cells)
 
 
 @dataclass(frozen=True, slots=True)

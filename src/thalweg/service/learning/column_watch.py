@@ -20,27 +20,21 @@ from numpy.typing import NDArray
 from thalweg.client import column_responses
 from thalweg.container import packed, unpacked
 from thalweg.evaluate.block_scores import BLOCK
-from thalweg.evaluate.input_drift import InputDrift
+from thalweg.evaluate.input_drift import Cells, InputDrift, joined_cells
+from thalweg.evaluate.stream_watch import EVENTS, StreamWatch, watched_names
 from thalweg.run.importance import ImportanceSampler
-from thalweg.run.input_watch import MEASURES
-from thalweg.service.journal.compressed_rows import Features, stacked
-from thalweg.service.journal.records import LabelledRow, PredictBody
-from thalweg.service.learning.outcome_watch import (
-    Happened,
-    OutcomeWatch,
-    cells_of_labels,
-    cells_of_predictions,
-    changes_of,
-)
+from thalweg.service.journal.compressed_rows import stacked
+from thalweg.service.journal.records import KeptCells, LabelledRow, PredictBody, Predicted, PredictedLabels
+from thalweg.service.learning.encoding import Encoded, gaps_together, read_back
 from thalweg.service.learning.progress import Outcome
-from thalweg.service.learning.rise_watch import RiseWatch, RowNumbers, stretches
-from thalweg.service.learning.watched_values import steps, watched_columns, watched_values
-from thalweg.tables.columns.category import CategoryColumn
-from thalweg.tables.columns.number import NumberColumn
-from thalweg.tables.columns.time import TimeColumn
+from thalweg.service.learning.row_numbers import RowNumbers, stretches
 from thalweg.tables.encoder import Encoder
 from thalweg.tables.plan import Plan
 
+#: Rises that are kept for alerts.
+_RISES = 20
+#: How often something happened, and the last times of it.
+Happened = tuple[int, list[dict[str, Any]]]
 _SEED = 0
 
 
@@ -49,11 +43,14 @@ class WatchView:
     """How it is at one moment; it never changes."""
 
     plan: Plan
-    drift: InputDrift
+    stream: StreamWatch
     sampler: ImportanceSampler
-    rises: RiseWatch
-    predictions: InputDrift
-    labels: InputDrift
+    rise_count: int
+    rises: list[dict[str, Any]]
+
+    @property
+    def drift(self) -> InputDrift:
+        return self.stream.columns
 
     def importance(
         self, name: str, loss: str, changes: Sequence[Mapping[str, Any]]
@@ -93,48 +90,45 @@ class WatchView:
     def happened(self, metric: str) -> Happened:
         """How often an event of alert rules happened, and the last times of it."""
         if metric == "error_rise":
-            return self.rises.count, self.rises.found
+            return self.rise_count, self.rises
         if metric == "new_category":
             listed = self.drift.new_categories()
             return len(listed), [dict(zip(("column", "what", "row"), each, strict=True)) for each in listed]
-        drifts = {"input_drift": self.drift, "prediction_drift": self.predictions, "label_drift": self.labels}
-        return changes_of(drifts[metric])
+        [drift] = [getattr(self.stream, part) for part, event in EVENTS.items() if event == metric]
+        told = [{("seen" if key == "after" else key): value for key, value in each.items()} for each in drift.changes]
+        return len(told) + drift.left_out, told
 
     def inputs(self, name: str, *, is_champion: bool) -> column_responses.Inputs:
         """What is known of the columns, for a model of this name; causes and predictions are those of the champion."""
-        watched = set(self.drift.names or watched_columns(self.plan))
-        measures = {column.name: MEASURES[column.kind] for column in self.plan.columns if column.kind in MEASURES}
         return column_responses.Inputs(
             name,
             self.drift.rows,
             [
-                column_responses.InputColumn(
-                    each["name"], each["kind"], each["then"], each["now"], measures.get(each["name"])
-                )
+                column_responses.InputColumn(each["name"], each["kind"], each["then"], each["now"], each.get("measure"))
                 for each in self._summary
             ],
             [column_responses.InputChange(**change) for change in self.drift.changes],
             self.drift.left_out,
-            [column.name for column in self.plan.columns if column.name not in watched],
+            self.stream.not_watched(self.plan),
             [_as_cause(each) for each in self._causes] if is_champion else [],
             [*(self._predictions if is_champion else ()), *self._labels],
         )
 
     @cached_property
     def _predictions(self) -> list[column_responses.WatchedOutcome]:
-        return _as_outcome(self.predictions)
+        return _as_outcome(self.stream.predictions)
 
     @cached_property
     def _labels(self) -> list[column_responses.WatchedOutcome]:
-        return _as_outcome(self.labels)
+        return _as_outcome(self.stream.targets)
 
     @cached_property
     def _causes(self) -> list[dict[str, Any]]:
-        return self.rises.results(self.drift)
+        return self.stream.results()
 
     @cached_property
     def _summary(self) -> list[dict[str, Any]]:
-        return self.drift.summary()
+        return self.stream.summary(self.plan)
 
 
 def _as_change(cause: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,69 +169,50 @@ class ColumnWatch:
 
     def __init__(self, encoder: Encoder) -> None:
         self._plan = encoder.plan
-        self._names = watched_columns(self._plan)
         self._sampler = ImportanceSampler(self._plan, _SEED)
-        self._drift = InputDrift()
-        columns = self._plan.columns
-        self._times = [column for column in columns if isinstance(column, TimeColumn) and column.name in self._names]
-        #: The last time of each of them.
-        self._clocks: dict[str, float] = {}
-        self._numbers = sum(isinstance(column, NumberColumn) for column in columns)
-        self._categories = {each.name: list(each.categories) for each in columns if isinstance(each, CategoryColumn)}
-        #: Rows that are not in the drift yet.
-        self._waiting: list[tuple[Features, NDArray[np.bool_] | None]] = []
-        self._count = 0
-        #: Why the error rose, and scored rows that are not in it yet.
-        self._rises = RiseWatch()
+        self._stream = StreamWatch(target="label")
+        #: Rows, predictions and labels that are not in it yet.
+        self._rows: list[Encoded] = []
+        self._outcomes: dict[str, list[Any]] = {"predictions": [], "targets": []}
         self._numbers_of = RowNumbers()
-        self._predictions, self._targets = OutcomeWatch("prediction"), OutcomeWatch("label")
+        #: Rises that the scores of the model found: how many, and the last of them; scored rows not examined yet.
+        self._rise_count = 0
+        self._rises: list[dict[str, Any]] = []
         self._labelled: list[_Labelled] = []
-        self._labels = 0
         self._view: WatchView | None = None
         self._seen: tuple[int | bool, ...] | None = None
 
     # ------------------------------------------------------------------ what happens
 
-    def predicted(self, seq: int, name: str, body: PredictBody) -> None:
-        """Rows were predicted, in this record, by the model of this name and its challengers.
+    def predicted(self, seq: int, predicted: Predicted | None, body: PredictBody, encoded: Encoded) -> None:
+        """Rows were predicted, in this record, by the model and its challengers.
 
         `test_blocks` is due after the last of those that come together.
         """
-        if (given := body.predictions.get(name)) is not None:
-            self._predictions.add(cells_of_predictions(given, body.erased))
-        for name, new in (body.categories or {}).items():
-            self._categories[name] += new
-        X, gaps = body.X, body.gaps
-        if body.erased:
-            kept = [row for row in range(len(X)) if row not in body.erased]
-            X = stacked([X[row : row + 1] for row in kept]) if kept else X[:0]
-            gaps = None if gaps is None else gaps[kept]
-        self._numbers_of.add(seq, len(X))
-        self._waiting.append((X, gaps))
-        self._count += len(X)
+        if predicted is not None:
+            self._outcomes["predictions"].append(cells_of_predictions(predicted, body.erased))
+        self._numbers_of.add(seq, len(encoded.X))
+        self._rows.append(encoded)
 
     def test_blocks(self) -> None:
         """Look for changes in whole blocks of rows: many at a time cost a fraction of one after the other."""
-        if self._count >= BLOCK:
+        if sum(len(each.X) for each in self._rows) >= BLOCK:
             self._settle()
-        self._predictions.test_blocks()
-        self._targets.test_blocks()
+        self._settle_outcomes(BLOCK)
 
     def _settle(self) -> None:
-        if self._count and self._names:
-            gaps = [
-                np.zeros((len(X), self._numbers), dtype=np.bool_) if missing is None else missing
-                for X, missing in self._waiting
-            ]
-            X = stacked([X for X, _ in self._waiting])
-            cells = watched_values(self._plan, X, np.concatenate(gaps), self._categories)
-            for column in self._times:
-                times = np.asarray(cells[column.name], dtype=np.float64)
-                cells[column.name] = steps(column, times, self._clocks.get(column.name, np.nan))
-                if (known := times[~np.isnan(times)]).size:
-                    self._clocks[column.name] = float(known[-1])
-            self._drift.add_rows(self._drift.as_numbers(self._names, [cells[name] for name in self._names]))
-        self._waiting, self._count = [], 0
+        waiting, self._rows = [each for each in self._rows if len(each.X)], []
+        if waiting and watched_names(self._plan):
+            X = stacked([each.X for each in waiting])
+            kept = {name: joined_cells([each.cells[name] for each in waiting]) for name in waiting[0].cells}
+            cells = read_back(self._plan, X, gaps_together([(each.X, each.gaps) for each in waiting]), kept)
+            self._stream.add_rows(self._stream.as_numbers(self._plan, cells, X))
+
+    def _settle_outcomes(self, least: int = 1) -> None:
+        for part, waiting in self._outcomes.items():
+            if sum(len(each[0] if isinstance(each, tuple) else each) for each in waiting) >= least:
+                self._stream.add_outcomes(part, joined_cells(waiting))
+                self._outcomes[part] = []
 
     def number_of(self, row: LabelledRow) -> int:
         """The number of a row among those that are watched; to be asked when its label comes."""
@@ -262,23 +237,25 @@ class ColumnWatch:
         rises : sequence
             Changes of the error for the worse that were found among them.
         """
-        self._rises.note(rises, lambda row: int(numbers[row - before - 1]))
-        if not self._names:
+        for rise in rises:
+            row = int(numbers[rise["found"] - before - 1])
+            self._rises = [*self._rises, {"row": row, "before": rise["before"], "seen": rise["after"]}][-_RISES:]
+            self._rise_count += 1
+        if not watched_names(self._plan):
             return
-        if self._rises.causes is None:
+        if self._stream.causes is None:
             if not numbers.any():
                 return
             self._settle()
-            self._rises.begin(before, outcome.errors.dtype == np.bool_, self._drift.is_category)
+            self._stream.begin(before)
         for part, known in stretches(numbers):
             if not known:
                 self._examine()
-                self._rises.skip(outcome.errors[part])
+                self._stream.forget(outcome.errors[part])
                 continue
             own = [dict(rise) for rise in rises if part.start < rise["found"] - before <= part.stop]
             self._labelled.append(_Labelled(rows[part], numbers[part], outcome.errors[part], own))
-            self._labels += part.stop - part.start
-        if self._labels >= BLOCK:
+        if sum(len(each.rows) for each in self._labelled) >= BLOCK:
             self._examine()
 
     def _examine(self) -> None:
@@ -286,24 +263,21 @@ class ColumnWatch:
         if not self._labelled:
             return
         self._settle()
-        waiting, self._labelled, self._labels = self._labelled, [], 0
+        waiting, self._labelled = self._labelled, []
         places = [(row.rows.body, row.row) for each in waiting for row in each.rows]
         X = stacked([body.X[row : row + 1] for body, row in places])
-        gaps = np.zeros((len(places), self._numbers), dtype=np.bool_)
-        for at, (body, row) in enumerate(places):
-            if body.gaps is not None:
-                gaps[at] = body.gaps[row]
-        # No category is new: all of them came with the rows.
-        cells = watched_values(self._plan, X, gaps, self._categories)
-        # The row before each of them is not at hand, and so its time is not.
-        cells |= {column.name: np.full(len(places), np.nan) for column in self._times}
-        inputs = self._drift.as_numbers(self._names, [cells[name] for name in self._names])
+        gaps = gaps_together(
+            [(body.X[:1], None if body.gaps is None else body.gaps[row : row + 1]) for body, row in places]
+        )
+        kept = {name: _cells_of(name, places) for name in places[0][0].cells}
+        cells = read_back(self._plan, X, gaps, kept)
+        inputs = self._stream.as_numbers(self._plan, cells, X, in_order=False)  # the row before is not at hand
         numbers, errors = (np.concatenate([getattr(each, name) for each in waiting]) for name in ("numbers", "errors"))
-        self._rises.add(numbers, errors, inputs, [rise for each in waiting for rise in each.rises], self._drift)
+        self._stream.add_scored(numbers, errors, inputs, [rise for each in waiting for rise in each.rises])
 
     def learns(self, X: Any, y: NDArray[Any]) -> None:
         """These labels are about to be learned: the first of them may belong to the sample in hand."""
-        self._targets.add(cells_of_labels(y))
+        self._outcomes["targets"].append(cells_of_labels(y))
         if self._sampler.waiting is not None:
             rows = slice(0, self._sampler.lacking)
             self._sampler.go_on(X[rows], y[rows])
@@ -319,22 +293,26 @@ class ColumnWatch:
 
     def view(self) -> WatchView:
         """As it is now, at most 63 rows behind; made anew only where something has changed."""
-        rows = self._drift.rows, self._predictions.drift.rows, self._targets.drift.rows, self._rises.rows
-        now = *rows, self._rises.count, self._sampler.sampled_at, self._sampler.waiting is None
+        stream, scored = self._stream, 0 if self._stream.causes is None else self._stream.causes.rows
+        rows = stream.columns.rows, stream.predictions.rows, stream.targets.rows, scored
+        now = *rows, self._rise_count, self._sampler.sampled_at, self._sampler.waiting is None
         if self._view is None or self._seen != now:
-            parts = self._drift.frozen(), self._sampler.frozen(), self._rises.frozen()
-            outcomes = self._predictions.drift.frozen(), self._targets.drift.frozen()
-            self._view, self._seen = WatchView(self._plan, *parts, *outcomes), now
+            frozen = stream.frozen(), self._sampler.frozen()
+            self._view, self._seen = WatchView(self._plan, *frozen, self._rise_count, self._rises), now
         return self._view
 
     def to_bytes(self) -> bytes:
         self._settle()
         self._examine()
-        self._predictions.settle()
-        self._targets.settle()
-        parts = {"inputs": self._drift, **self._parts()}
-        own = {name: [each.state(), each.arrays()] for name, each in parts.items()}
-        return packed({"importance": self._sampler.state(), "clocks": self._clocks, **own})
+        self._settle_outcomes()
+        return packed(
+            {
+                "importance": self._sampler.state(),
+                "stream": self._stream.state(),
+                "numbers": [self._numbers_of.state(), self._numbers_of.arrays()],
+                "rises": [self._rise_count, self._rises],
+            }
+        )
 
     @classmethod
     def from_bytes(cls, content: bytes, encoder: Encoder) -> ColumnWatch:
@@ -342,13 +320,33 @@ class ColumnWatch:
         state = unpacked(content)
         found = cls(encoder)
         found._sampler.restore(state["importance"])
-        found._drift.restore(*state["inputs"])
-        found._clocks, found._numbers_of.rows = dict(state["clocks"]), found._drift.rows
-        for part, own in found._parts().items():
-            own.restore(*state[part])
+        found._stream.restore(state["stream"])
+        found._numbers_of.restore(*state["numbers"])
+        found._rise_count, found._rises = state["rises"]
         return found
 
-    def _parts(self) -> dict[str, Any]:
-        """What is saved beside the drift of the columns."""
-        outcomes = {"predictions": self._predictions, "labels": self._targets}
-        return {"rises": self._rises, "numbers": self._numbers_of, **outcomes}
+
+def _cells_of(name: str, places: Sequence[tuple[PredictBody, int]]) -> KeptCells:
+    """The cells of single rows of records."""
+    found = [(body.cells[name], row) for body, row in places]
+    if not isinstance(found[0][0], tuple):
+        return np.array([cells[row] for cells, row in found], dtype="datetime64[us]")
+    codes: dict[str, int] = {}
+    words = [cells[1][at] if (at := int(cells[0][row])) >= 0 else None for cells, row in found]
+    return np.array([-1 if word is None else codes.setdefault(word, len(codes)) for word in words]), list(codes)
+
+
+def cells_of_predictions(given: Predicted, without: Sequence[int]) -> Cells:
+    """What a model predicted, but for rows that were erased."""
+    if isinstance(given, PredictedLabels):
+        codes = np.delete(given.codes, list(without)) if without else given.codes
+        return codes.astype(np.int64), given.labels
+    return np.delete(given.values, list(without)) if without else given.values
+
+
+def cells_of_labels(labels: NDArray[Any]) -> Cells:
+    """Labels as a model learns them."""
+    if labels.dtype.kind == "f":
+        return labels
+    names, places = np.unique(labels, return_inverse=True)
+    return places, [str(name) for name in names]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from thalweg.client.protocol import MOST_COLUMNS, MOST_TEXT
 from thalweg.service.commands import Refused
-from thalweg.service.journal.compressed_rows import CompressedRows, Features
+from thalweg.service.journal.compressed_rows import CompressedRows, Features, stacked
+from thalweg.service.journal.records import KeptCells, PredictBody, part_of_cells
 from thalweg.tables.cells import BadCell, parsed
-from thalweg.tables.columns.category import CategoryColumn
 from thalweg.tables.columns.column import Column
 from thalweg.tables.columns.map import entries_of
 from thalweg.tables.encoder import Encoder
@@ -169,19 +169,56 @@ class Encoded:
     X: Features
     gaps: NDArray[np.bool_] | None
     categories: dict[str, list[str]]
+    #: By column, the cells that features do not show.
+    cells: dict[str, KeptCells]
+
+    @classmethod
+    def of_body(cls, body: PredictBody) -> Encoded:
+        """The rows of a record, less those that were erased."""
+        if not body.erased:
+            return cls(body.X, body.gaps, body.categories or {}, body.cells)
+        kept = np.delete(np.arange(len(body.X)), body.erased)
+        X = stacked([body.X[row : row + 1] for row in kept.tolist()]) if len(kept) else body.X[:0]
+        gaps = None if body.gaps is None else body.gaps[kept]
+        cells = {name: part_of_cells(each, kept) for name, each in body.cells.items()}
+        return cls(X, gaps, body.categories or {}, cells)
 
 
 def encode(encoder: Encoder, found: Sequence[Any], rows: int, *, learn: bool = True) -> Encoded:
     """The features of parsed cells; the encoder remembers them, if it is to learn."""
-    known = {column.name: len(column.categories) for column in _categorical(encoder)}
+    known = [len(column.categories) for column in encoder.plan.columns]
     gaps = gaps_of(encoder, found)
     X = encoder.features(found, rows, learn=learn)
     new = {
-        column.name: list(column.categories)[known[column.name] :]
-        for column in _categorical(encoder)
-        if len(column.categories) > known[column.name]
+        column.name: list(column.categories)[before:]
+        for column, before in zip(encoder.plan.columns, known, strict=True)
+        if len(column.categories) > before
     }
-    return Encoded(X if isinstance(X, np.ndarray) else CompressedRows.of(X), gaps, new)
+    kept = {column.name: cells for column, cells in zip(encoder.plan.columns, found, strict=True) if column.is_kept}
+    return Encoded(X if isinstance(X, np.ndarray) else CompressedRows.of(X), gaps, new, kept)
+
+
+def gaps_together(parts: Sequence[tuple[Features, NDArray[np.bool_] | None]]) -> NDArray[np.bool_] | None:
+    """The missing numbers of rows that came apart."""
+    width = next((gaps.shape[1] for _, gaps in parts if gaps is not None), None)
+    if width is None:
+        return None
+    return np.concatenate([np.zeros((len(X), width), np.bool_) if gaps is None else gaps for X, gaps in parts])
+
+
+def read_back(plan: Plan, X: Features, gaps: NDArray[np.bool_] | None, kept: Mapping[str, Any]) -> list[Any]:
+    """The parsed cells of recorded rows; None of columns of which only features are recorded."""
+    named = X.first_features(len(plan.feature_names)) if isinstance(X, CompressedRows) else X
+    found: list[Any] = []
+    start = number = 0
+    for column in plan.columns:
+        found.append(kept.get(column.name))
+        if column.is_number:
+            values = named[:, start]
+            found[-1] = values if gaps is None else np.where(gaps[:, number], np.nan, values)
+            number += 1
+        start += len(column.features)
+    return found
 
 
 class Follower:
@@ -193,20 +230,16 @@ class Follower:
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
         self._named = len(encoder.plan.feature_names)
-        self._rows: list[tuple[NDArray[np.float64], NDArray[np.bool_] | None, dict[str, list[str]]]] = []
+        self._rows: list[tuple[NDArray[np.float64], NDArray[np.bool_] | None]] = []
         self._waiting = 0
 
-    def follow(self, encoded: Encoded, without: Sequence[int] = ()) -> None:
-        """The other encoder has learned these rows; of sparse columns nothing is kept that features depend on.
-
-        Rows ``without`` values, which were erased, are left out.
-        """
+    def follow(self, encoded: Encoded) -> None:
+        """The other encoder has learned these rows; of sparse columns nothing is kept that features depend on."""
         X = encoded.X.first_features(self._named) if isinstance(encoded.X, CompressedRows) else encoded.X
-        gaps = encoded.gaps
-        if without:
-            X = np.delete(X, without, axis=0)
-            gaps = None if gaps is None else np.delete(gaps, without, axis=0)
-        self._rows.append((X, gaps, encoded.categories))
+        self._rows.append((X, encoded.gaps))
+        for column in self._encoder.plan.columns:
+            for category in encoded.categories.get(column.name, ()):
+                column.categories[category] = len(column.categories)
         self._waiting += len(X)
         if self._waiting > _PATIENCE:
             self._settle()
@@ -228,25 +261,8 @@ class Follower:
     def _settle(self) -> None:
         if not self._rows:
             return
-        X = np.concatenate([rows for rows, _, _ in self._rows])
-        places = np.cumsum([0, *(len(column.features) for column in self._encoder.plan.columns)])
-        columns = [column for column in self._encoder.plan.columns if column.is_number]
-        gaps = np.zeros((len(X), len(columns)), dtype=np.bool_)
-        at = 0
-        for rows, missing, _ in self._rows:
-            if missing is not None:
-                gaps[at : at + len(rows)] = missing
-            at += len(rows)
-        for i, column in enumerate(columns):
-            place = places[self._encoder.plan.columns.index(column)]
-            values = np.where(gaps[:, i], np.nan, X[:, place])
-            column.encode(values, np.empty((len(X), len(column.features))), learn=True)
-        for _, _, categories in self._rows:
-            for named in _categorical(self._encoder):
-                for category in categories.get(named.name, ()):
-                    named.categories[category] = len(named.categories)
+        X, gaps = np.concatenate([rows for rows, _ in self._rows]), gaps_together(self._rows)
+        for column, values in zip(self.plan.columns, read_back(self.plan, X, gaps, {}), strict=True):
+            if column.is_number:
+                column.encode(values, np.empty((len(X), column.width)), learn=True)
         self._rows, self._waiting = [], 0
-
-
-def _categorical(encoder: Encoder) -> list[CategoryColumn]:
-    return [column for column in encoder.plan.columns if isinstance(column, CategoryColumn)]

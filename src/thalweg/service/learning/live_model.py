@@ -36,7 +36,7 @@ from thalweg.service.learning.creation import task_kind
 from thalweg.service.learning.encoding import Encoded, Follower
 from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Progress, View
-from thalweg.service.learning.rise_watch import UNKNOWN
+from thalweg.service.learning.row_numbers import UNKNOWN
 from thalweg.service.learning.task import Learner
 from thalweg.store import dumps, loads
 from thalweg.tables.column_changes import ColumnChange, Widening, changed, widening
@@ -142,9 +142,9 @@ class LiveModel:
                 self.rows += len(each)
                 assert self.follower is not None
                 assert self.watch is not None
-                encoded = Encoded(each.body.X, each.body.gaps, each.body.categories or {})
-                self.follower.follow(encoded, without=each.body.erased)
-                self.watch.predicted(each.seq, self.name, each.body)
+                encoded = Encoded.of_body(each.body)
+                self.follower.follow(encoded)
+                self.watch.predicted(each.seq, each.body.predictions.get(self.name), each.body, encoded)
             else:
                 self._learn(labelled)
                 labelled = []

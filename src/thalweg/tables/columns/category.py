@@ -29,6 +29,7 @@ class NamesColumn(Column):
     """Names, each of which is the same wherever it occurs."""
 
     declared_as = "categories"
+    watched = "cells"
 
     @classmethod
     def detect(cls, head: ColumnHead) -> Column | str | None:
@@ -76,7 +77,7 @@ class CategoryColumn(NamesColumn):
         features = (*(f"{name} = category {i + 1}" for i in range(room)), f"{name} = any other")
         told = f"one feature for each of its first {room} categories, one for all others"
         super().__init__(name, features, f"{told}; an empty cell has none of them", na)
-        self.categories: dict[str, int] = {}
+        self.categories = {}
 
     @classmethod
     def detect(cls, head: ColumnHead) -> Column | str | None:

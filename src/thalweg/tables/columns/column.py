@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,10 @@ class Column(ABC):
     kind: ClassVar[str]
     #: As what a user names a column of this kind, where there is an option for it.
     declared_as: ClassVar[Declared | None] = None
+    #: What is watched of it for changes: its cells, the steps from one to the next, or how many entries they have.
+    watched: ClassVar[Literal["cells", "steps", "entries"] | None] = None
+    #: The same in words, where it is not the values of the cells.
+    measure: ClassVar[str | None] = None
     #: Whether it gives compressed rows and no features with names.
     sparse: ClassVar[bool] = False
     #: Whether its cells are maps, which no single value of text or number is.
@@ -46,6 +50,8 @@ class Column(ABC):
     rates: int = 0
     #: Of a sparse column, the names of its features, where any are known.
     words: FeatureNames | None = None
+    #: By category with a feature of its own, the place of that feature; kinds without any have none.
+    categories: dict[str, int] = {}  # noqa: RUF012 - never changed here
     #: Whether its days could be read as months.
     is_exchangeable: bool = False
 
@@ -96,6 +102,11 @@ class Column(ABC):
     def for_numbers(self) -> Column:
         """What it is where the target is a number."""
         return self
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether cells that are watched cannot be read back from the features."""
+        return self.watched in ("cells", "steps") and not self.is_number
 
     @property
     def optional(self) -> bool:

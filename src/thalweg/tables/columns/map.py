@@ -50,6 +50,7 @@ class MapColumn(SparseColumn):
     """Indices as they are, or names hashed with a sign into cells, as scikit-learn's `FeatureHasher` does."""
 
     kind = "map"
+    measure = "entries"
     nested = True
     schema = frozenset({"keys"})
 

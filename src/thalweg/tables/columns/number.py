@@ -33,6 +33,7 @@ class NumberColumn(Column):
     kind = "number"
     declared_as: ClassVar[Declared | None] = "numbers"
     is_number = True
+    watched = "cells"
     schema: ClassVar[frozenset[str] | None] = frozenset({"missing"})
     added_with: ClassVar[type | None] = float
     #: Whether numbers such as -999 may be codes for a missing value.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from threading import Thread
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from thalweg.tables.columns.column import Column, invalid
 from thalweg.tables.columns.head import MOST_HASH_BITS
@@ -31,6 +31,7 @@ class SparseColumn(Column):
     """
 
     sparse = True
+    watched: ClassVar[Literal["cells", "steps", "entries"] | None] = "entries"
 
     def __init__(self, name: str, treatment: str, *, hash_bits: int | None, na: Sequence[str] = ()) -> None:
         if hash_bits is not None and not 1 <= hash_bits <= MOST_HASH_BITS:

@@ -46,6 +46,7 @@ class TextColumn(SparseColumn):
     """Running text by the counts c of its n-grams, hashed with a sign, as ±log(1 + c); a missing one has none."""
 
     kind = "text"
+    measure = "different words"
     declared_as = "text"
     schema = frozenset[str]()
 

@@ -21,6 +21,8 @@ class TimeColumn(Column):
     """A time as points on circles: the hour of the day and the day of the week, or the days of week and year."""
 
     kind = "time"
+    watched = "steps"
+    measure = "seconds since the row before"
     schema = frozenset[str]()
     added_with = str
 

@@ -75,6 +75,7 @@ class SparseCategoryColumn(SparseColumn, NamesColumn):
     """A category as the hashed name "column=category", with the value 1 or -1 by its hash; an empty cell has none."""
 
     kind = "sparse category"
+    watched = "cells"
 
     def __init__(self, name: str, *, hash_bits: int = HASH_BITS, na: Sequence[str] = ()) -> None:
         self.hash_bits = hash_bits
