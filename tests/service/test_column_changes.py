@@ -168,7 +168,7 @@ def test_labels_that_come_while_a_model_is_learned_again_are_in_it(tmp_path, mon
         monkeypatch.setattr(decisions, "_learned_again", interrupted)
         await service.decisions.change_columns("default", ColumnsRequest({"wind": 0.0}))
         assert len(tries) == 2
-        assert service.models.states()[0].learned == 21
+        assert service.models.states()[0].summary("default").labels == 21
 
     with_service(tmp_path, scenario)
     assert state_of(tmp_path) == state_of(tmp_path, from_snapshots=False)

@@ -82,7 +82,7 @@ def written(folder: Path, kind: str, described: Any = SCHEMA, task: str = "class
             encoded.gaps,
             encoded.categories,
             published.mean,
-            published.learned,
+            begin,
             cells=encoded.cells,
         )
         seq = add("predict", len(part), asked.to_bytes())

@@ -203,7 +203,7 @@ def test_intervals_hold_whatever_the_delay():
     for seq, begin in enumerate(range(0, rows, 20), 2):
         part, state = X[begin : begin + 20], model.publish()
         answers = state.predict(part)[0]
-        body = PredictBody(part, answers, state.last, state.version, mean=state.mean, known=state.learned)
+        body = PredictBody(part, answers, state.last, state.version, mean=state.mean, before=begin)
         given.append(PredictedRows(2 * seq, "m", seq, body, {}))
         model.take([given[-1]])
         targets = y[begin : begin + 20]

@@ -237,7 +237,6 @@ class Batcher:
                 None if encoded.gaps is None else encoded.gaps[part],
                 encoded.categories if begin == 0 else None,
                 state.mean,
-                state.learned,
                 cells={name: part_of_cells(each, part) for name, each in encoded.cells.items()},
             )
             commands.append(

@@ -296,10 +296,13 @@ class Writer(threading.Thread):
             raise Refused(503, "the journal failed while the rows were predicted: send them again", retry_after=1)
         if command.columns != self.states[command.model].columns:
             raise Refused(503, "the columns of the model have just changed: send the rows again", retry_after=1)
+        state = self.states[command.model]
+        command.body.before = state.rows
         record = self._append(command, "predict", len(command.body.X), command.body.to_bytes())
         rows = PredictedRows(record.seq, record.model, record.time, command.body, {})
         self._ledger.keep(rows)
-        self.states[command.model].waiting += len(rows)
+        state.rows += len(rows)
+        state.waiting += len(rows)
         return rows
 
     def _label(self, command: Label) -> Event | None:

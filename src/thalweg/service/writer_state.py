@@ -13,6 +13,7 @@ class WriterState:
     expired_through: int
     #: Predict records up to this one have no row that waits.
     looked_through: int
+    rows: int
     waiting: int
     learned: int
     #: None where labels are numbers, of which there may be any.
@@ -38,6 +39,7 @@ class WriterState:
         return cls(
             model.expired_through,
             model.expired_through,
+            model.rows,
             model.waiting,
             model.labels,
             labels,

@@ -203,7 +203,9 @@ class Classification(Task):
     def targets(self, labels: Sequence[LabelValue]) -> NDArray[Any]:
         return np.array(labels)
 
-    def learn(self, learner: Learner, X: Any, y: NDArray[Any], rows: Sequence[LabelledRow], labels: int) -> None:
+    def learn(
+        self, learner: Learner, X: Any, y: NDArray[Any], rows: Sequence[LabelledRow], newest: NDArray[np.int64]
+    ) -> None:
         """Members are judged by what was predicted; by what they say now where nothing was."""
         members = _member_predictions(learner, rows)
         # Not as a chunk: those of wide rows agree with single rows to rounding only.

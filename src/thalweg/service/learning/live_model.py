@@ -62,6 +62,8 @@ class _Arrived(NamedTuple):
     open_rows: int
     #: Of the row, among those whose columns are watched.
     number: int
+    #: Rows that had been predicted.
+    newest: int
 
 
 class LiveModel:
@@ -130,7 +132,7 @@ class LiveModel:
             if isinstance(each, LabelsArrived):
                 for row in each.labelled:
                     number = UNKNOWN if self.watch is None else self.watch.number_of(row)
-                    labelled.append(_Arrived(row, each.time, self.rows - self.expired, number))
+                    labelled.append(_Arrived(row, each.time, self.rows - self.expired, number, self.rows))
                 self.expired += each.voided
                 if each.erases and self.follower is not None:
                     self._learn(labelled)
@@ -210,13 +212,11 @@ class LiveModel:
         assert self.follower is not None
         for each in self.learners.values():
             each.model, each.since = self.task.over_columns(clone(learner_of(each.model)), self.follower.plan), _NEVER
-        labels = 0
         for rows in batches:
             X = as_learned(stacked([self._as_now(row) for row in rows]))
             y = self.task.targets([row.label for row in rows])
             for each in self.learners.values():
-                self.task.learn(each, X, y, rows, labels)
-            labels += len(rows)
+                self.task.learn(each, X, y, rows, np.zeros(len(rows), dtype=np.int64))
         return {name: self.file(name) for name in self.learners}
 
     def _as_now(self, row: LabelledRow) -> Features:
@@ -274,6 +274,7 @@ class LiveModel:
         asked = np.array([row.rows.time for row in rows], dtype=np.int64)
         waiting = np.array([each.open_rows for each in labelled]) - np.arange(1, len(labelled) + 1) - self.labels
         champions: Any = self.task.outcome(self.name, rows, y)
+        newest = np.array([each.newest for each in labelled], dtype=np.int64)
         delays = (times - asked) / 1e6
         for name, learner in self.learners.items():
             if self.archived[name]:
@@ -288,7 +289,7 @@ class LiveModel:
                 part = slice(begin, min(begin + learner.progress.until_point(), len(y)))
                 if watch is not None:
                     part = self._until_sample(watch, learner.model, X, y, part)
-                self.task.learn(learner, X[part], y[part], rows[part], self.labels + begin)
+                self.task.learn(learner, X[part], y[part], rows[part], newest[part])
                 rises += learner.progress.add(own[part], delays[part], times[part])
                 last = part.stop - 1
                 learner.progress.add_point(learner.model, int(times[last]), int(waiting[last]))
@@ -343,7 +344,6 @@ class LiveModel:
             task=self.task,
             last=self.last,
             mean=self.mean,
-            learned=self.labels,
             version=self.version,
             time=self.time,
             rows=self.rows,

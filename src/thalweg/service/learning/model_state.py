@@ -58,8 +58,6 @@ class ModelState:
     last: LabelValue | None
     #: Of all labels, where they are numbers.
     mean: float | None
-    #: How many labels that is.
-    learned: int
     version: int
     time: int
     rows: int

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.catalogue import ask_of, make_model
+from thalweg.evaluate.late_targets import follow_numbers, nothing_given
 from thalweg.kernels import compiled
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features, as_learned
@@ -105,25 +106,20 @@ class Regression(Task):
     def targets(self, labels: Sequence[LabelValue]) -> Floats:
         return np.array(labels, dtype=np.float64)
 
-    def learn(self, learner: Learner, X: Any, y: NDArray[Any], rows: Sequence[LabelledRow], labels: int) -> None:
-        """Intervals and members are judged by what was predicted; by what they say now where nothing was."""
-        for at, (row, target) in enumerate(zip(rows, y.tolist(), strict=True)):
-            body, place = row.rows.body, slice(row.row, row.row + 1)
-            given = body.predictions.get(learner.name) if body.version > learner.since else None
-            if not isinstance(given, PredictedNumbers) or given[row.row] is None:
-                if isinstance(X, np.ndarray):
-                    learner.model.learn_one(X[at], target)
-                else:
-                    learner.model.partial_fit(X[at : at + 1], [target])
-                continue
-            learner.model.learn_late(
-                X[at : at + 1],
-                [target],
-                (given.lower[place], given.upper[place]),
-                self.coverage,
-                delay=max(0, labels + at - body.known),
-                member_predictions=given.members[place],
-            )
+    def learn(
+        self, learner: Learner, X: Any, y: NDArray[Any], rows: Sequence[LabelledRow], newest: NDArray[np.int64]
+    ) -> None:
+        """As a run does: intervals and members are judged by what was predicted, by today's where nothing was."""
+        given = nothing_given(learner.model, X, y)
+        for at, row in enumerate(rows):
+            body, place = row.rows.body, row.row
+            own = body.predictions.get(learner.name) if body.version > learner.since else None
+            if isinstance(own, PredictedNumbers) and own[place] is not None:
+                value = given["predictions"][at] = own.values[place]
+                given["lower"][at], given["upper"][at] = own.lower[place], own.upper[place]
+                given["members"][at] = own.members[place] - value
+        number = np.array([row.rows.body.before + row.row + 1 for row in rows]) - newest
+        follow_numbers(learner.model, X, y, ~np.arange(len(y)), number, given, coverage=self.coverage)
 
     def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> float | None:
         for target in y.tolist():

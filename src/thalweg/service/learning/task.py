@@ -102,10 +102,12 @@ class Task(ABC):
         """Labels as models learn them."""
 
     @abstractmethod
-    def learn(self, learner: Learner, X: Any, y: NDArray[Any], rows: Sequence[LabelledRow], labels: int) -> None:
+    def learn(
+        self, learner: Learner, X: Any, y: NDArray[Any], rows: Sequence[LabelledRow], newest: NDArray[np.int64]
+    ) -> None:
         """One by one: what came together may come apart when it is replayed, and must give the same bytes.
 
-        ``X`` is an array or a `scipy.sparse.csr_array`; ``labels`` is how many others were learned before.
+        ``X`` is an array or a `scipy.sparse.csr_array`; ``newest`` rows were predicted before each label came.
         """
 
     def explained_label(self, model: Any) -> str | None:
