@@ -10,8 +10,8 @@ import pytest
 from tests.service.journals import written
 from thalweg import cli
 from thalweg.errors import JournalDamaged, JournalError
-from thalweg.service.journal.cutting import FIRST, erase_page
 from thalweg.service.journal.databases import FILE, open_journal
+from thalweg.service.journal.erasing import FIRST, erase_page
 from thalweg.service.journal.records import Part
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.journal.verification import verified

@@ -7,7 +7,7 @@ import threading
 
 from tests.service.in_process import with_service
 from thalweg.service.commands import HttpResponse, Key
-from thalweg.service.key_filter import KeyFilter
+from thalweg.service.idempotency import KeyFilter
 from thalweg.service.service import Service
 
 

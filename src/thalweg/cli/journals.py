@@ -113,8 +113,7 @@ def compact(
     with opened("compact", data, database, to_write=True) as journal:
         from thalweg.service.journal.verification import verified
         from thalweg.service.learning.compaction import compact as run
-        from thalweg.service.learning.compaction import cut_points
-        from thalweg.service.learning.cut_snapshots import make_cut_snapshots, why_nothing_is_cut
+        from thalweg.service.learning.compaction import cut_points, make_cut_snapshots, why_nothing_is_cut
         from thalweg.service.options import Retention
 
         policy = Retention.of(keep)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from thalweg.service.journal.cutting import FIRST
+from thalweg.service.journal.erasing import FIRST
 from thalweg.service.journal.records import Kind, LabelOutcome, LabelValue, Part, PredictBody
 from thalweg.service.responses import Response
 

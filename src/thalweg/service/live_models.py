@@ -16,8 +16,7 @@ from thalweg.service.commands import Command, KeepSnapshot, Predict, Refused
 from thalweg.service.following import JournalFollower
 from thalweg.service.journal.records import Event
 from thalweg.service.journal.sql import SqlJournal
-from thalweg.service.learning.learner import LearnerCalls
-from thalweg.service.learning.learners import Learners
+from thalweg.service.learning.learner import LearnerCalls, Learners
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.model_state import ModelState
 from thalweg.service.learning.rebuild import rebuild, rebuild_for_start

@@ -25,8 +25,7 @@ from thalweg.service.commands import (
     Refused,
     Void,
 )
-from thalweg.service.journal.cutting import begin_cut, erase_page
-from thalweg.service.journal.erasure import erase_rows
+from thalweg.service.journal.erasing import begin_cut, erase_page, erase_rows
 from thalweg.service.journal.records import (
     WATCHED_COLUMNS,
     Decision,
@@ -44,7 +43,7 @@ from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import Ledger
 from thalweg.service.learning.rebuild import Reach, is_outdated, labels_kept, reach_of, reaches, snapshots_with_rows
 from thalweg.service.record_clock import RecordClock
-from thalweg.service.snapshot_retention import snapshots_to_drop
+from thalweg.service.retention import snapshots_to_drop
 from thalweg.service.writer_state import WriterState
 
 _LOG = logging.getLogger("thalweg.service")

@@ -1,24 +1,26 @@
-"""The Open Inference Protocol, version 2, as KServe, Triton and MLServer speak it.
+"""Protocols that others have defined: the Open Inference Protocol, version 2, and MLflow's scoring.
 
-An input is a column of rows; a single input with several columns has them in the order of the model's. Values may come
-as JSON or, as Triton's client sends them, in binary behind the JSON. Outputs are JSON.
+KServe, Triton and MLServer speak the first. An input is a column of rows; a single input with several columns has them
+in the order of the model's. Values may come as JSON or, as Triton's client sends them, in binary behind the JSON.
+Outputs are JSON.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from msgspec import UNSET
+from msgspec import UNSET, Meta, Struct
 
 from thalweg import __version__
-from thalweg.client.protocol import RowPrediction
+from thalweg.client.protocol import DEFAULT_MODEL, RowPrediction, Status
 from thalweg.service.commands import Predict, Refused
 from thalweg.service.http.exchange import Once, Request, parsed
-from thalweg.service.http.foreign_bodies import (
+from thalweg.service.http.operation import readiness
+from thalweg.service.http.other_bodies import (
     InferLive,
     InferModel,
     InferReady,
@@ -26,12 +28,12 @@ from thalweg.service.http.foreign_bodies import (
     InferResponse,
     InferServer,
     InputTensor,
+    Invocation,
+    InvocationResponse,
     OutputTensor,
     TensorDescription,
 )
-from thalweg.service.http.operation import readiness
 from thalweg.service.http.routes import get, post
-from thalweg.service.http.unnamed_rows import as_rows, columns_of
 from thalweg.service.service import Service
 
 _SIZES = {"BOOL": "?"} | {
@@ -232,3 +234,86 @@ def _tensors(found: list[RowPrediction]) -> Iterator[OutputTensor]:
     if labels:
         values = [share for each in found for share in (each.probabilities or {}).values()]
         yield OutputTensor("probabilities", [len(found), len(labels)], "FP64", values, {"labels": labels})
+
+
+# ---------------------------------------------------------------------- rows
+
+
+def columns_of(service: Service, name: str) -> tuple[str, ...] | None:
+    """The columns of a model in their order; None before the first row."""
+    encoder = service.models.model(name).encoder
+    return None if encoder is None else tuple(encoder.plan.names)
+
+
+def as_rows(service: Service, name: str, values: Sequence[Any]) -> list[dict[str, Any]]:
+    """Rows of values by column; `Refused` where a row has another length."""
+    columns = columns_of(service, name)
+    if columns is None:
+        raise Refused(409, f"{name!r} does not know its columns yet: send rows with names first, or give it a schema")
+    for at, row in enumerate(values):
+        if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != len(columns):
+            raise Refused(422, f"row {at}: it must have {len(columns)} values, those of {', '.join(columns)}")
+    return [dict(zip(columns, row, strict=True)) for row in values]
+
+
+# ---------------------------------------------------------------------- MLflow
+
+
+@get("/ping", None, refused=(503,))
+async def ping(service: Service) -> Status:
+    """Whether the journal can be written."""
+    return readiness(service)
+
+
+class InvocationQuery(Struct, frozen=True):
+    model: Annotated[str, Meta(description="Which one is asked.")] = DEFAULT_MODEL
+
+
+@post(
+    "/invocations",
+    "learn",
+    example={"dataframe_split": {"columns": ["load", "day"], "data": [[1.5, "mon"], [2.5, None]]}},
+    predicts=True,
+)
+async def invocations(
+    service: Service, request: Request, query: InvocationQuery, body: Invocation
+) -> Once[InvocationResponse]:
+    """Predict rows in one of MLflow's forms: dataframe_split, dataframe_records, instances or inputs."""
+    name = (body.params or {}).get("model", query.model)
+    if not isinstance(name, str):
+        raise Refused(422, "the model must be a name")
+    rows = await request.apart(_invocation_rows, service, name, body)
+    request.count(len(rows), "rows", service.limits)
+    return Once(partial(service.predict, name, rows, must_record=False), _invoked)
+
+
+def _invocation_rows(service: Service, name: str, given: Invocation) -> list[dict[str, Any]]:
+    service.models.model(name)
+    if given.dataframe_records is not UNSET:
+        return given.dataframe_records
+    if given.dataframe_split is not UNSET:
+        frame = given.dataframe_split
+        for at, row in enumerate(frame.data):
+            if len(row) != len(frame.columns):
+                raise Refused(422, f"row {at}: it must have {len(frame.columns)} values, got {len(row)}")
+        return [dict(zip(frame.columns, row, strict=True)) for row in frame.data]
+    values: Any = given.instances if given.inputs is UNSET else given.inputs
+    return _by_column(values) if isinstance(values, dict) else _by_row(service, name, values)
+
+
+def _by_column(values: dict[str, Any]) -> list[dict[str, Any]]:
+    lengths = {len(column) if isinstance(column, list) else -1 for column in values.values()}
+    if len(lengths) != 1 or -1 in lengths:
+        raise Refused(422, "inputs by column must be lists of the same length")
+    return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
+
+
+def _by_row(service: Service, name: str, values: list[Any]) -> list[dict[str, Any]]:
+    if all(isinstance(row, dict) for row in values):
+        return values
+    return as_rows(service, name, values)
+
+
+def _invoked(command: Predict) -> InvocationResponse:
+    found = command.response.predictions(command.seq)
+    return InvocationResponse([each.prediction for each in found], [each.id for each in found])

@@ -1,10 +1,13 @@
-"""The journal of a model is cut at a snapshot: what came before and is no longer needed is erased, a page at a time.
+"""What is erased from a journal: what came before a snapshot at which it is cut, and rows of a subject.
 
 A cut is decided in one transaction and carried out in many, so that a service runs while its journal is cut. In
-between, and after a process that ended on the way, the journal is sound: it holds more than it needs.
+between, and after a process that ended on the way, the journal is sound: it holds more than it needs. Predict records
+stay that have rows without a label, unless these have expired, or that got a label after the snapshot. The labels of
+their rows stay, too, and so does the record of the snapshot, since the next one is chained to it.
 
-Predict records stay that have rows without a label, unless these have expired, or that got a label after the snapshot.
-The labels of their rows stay, too, and so does the record of the snapshot, since the next one is chained to it.
+Of rows of a subject, values, predictions and labels are gone, and their places stay. What is left of each record has a
+checksum of its own and the place in the chain that it had. A replay leaves the rows out. Replies that held their
+predictions say that they are gone.
 """
 
 from __future__ import annotations
@@ -12,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from thalweg.service.journal.records import Kind, LabelBody, Record, body_of
+import orjson
+
+from thalweg.service.journal.records import Kind, LabelBody, PredictBody, Record, body_of
 from thalweg.service.journal.sql import SqlJournal
 
 _LABELS: tuple[Kind, ...] = ("label", "revise", "void")
@@ -74,3 +79,21 @@ def _needed(journal: SqlJournal, records: Collection[Record]) -> set[int]:
         for asked in (*(at for at, _, _ in labelled.learned), *(at for at, _, _, _ in labelled.revised))
     }
     return {seq for _, seq in journal.links(sorted(asked))} if asked else set()
+
+
+#: What is sent back to a request with an idempotency key whose rows were erased.
+_STATUS, _MEDIA = 410, "application/json"
+_REPLY = orjson.dumps({"error": "the rows that were sent with this Idempotency-Key have been erased"})
+
+
+def erase_rows(journal: SqlJournal, places: Collection[tuple[int, int]]) -> None:
+    """Erase rows by their predict record and place, inside a transaction."""
+    rows = set(places)
+    asked = sorted({seq for seq, _ in rows})
+    journal.overwrite_erased()
+    for record in journal.fetch(asked):
+        gone = [row for seq, row in rows if seq == record.seq]
+        journal.replace_body(record, body_of(record, PredictBody).without(gone).to_bytes())
+    for record in journal.fetch(sorted({seq for _, seq in journal.links(asked)})):
+        journal.replace_body(record, body_of(record, LabelBody).without(rows).to_bytes())
+    journal.erase_replies(asked, _STATUS, _MEDIA, _REPLY)
