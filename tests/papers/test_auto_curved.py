@@ -80,7 +80,7 @@ def test_without_options_peers_are_read_and_only_our_own_numbers_are_findings(sh
 @pytest.mark.usefixtures("short")
 def test_a_peer_that_is_measured_is_no_longer_on_record(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = Refitted("sklearn.tree", "DecisionTreeClassifier", every=100, window=200)
-    monkeypatch.setattr(curved, "REFITTED_PEERS", {FOREST: tree})
+    monkeypatch.setattr(curved.peers, "REFITTED_PEERS", {FOREST: tree})
     (outcome,) = PAPERS["auto"].reproduce(["curved"], with_refitted=True)
     assert {finding.model for finding in outcome.findings} == {*curved.OURS, FOREST}
     assert any("numbers of MOA's models are on record" in note for note in outcome.notes)

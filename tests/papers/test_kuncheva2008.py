@@ -9,7 +9,7 @@ from rich.console import Console
 
 from thalweg.errors import DataUnavailable, InvalidParameter
 from thalweg.papers.kuncheva2008 import reproduce
-from thalweg.papers.kuncheva2008.reproduce import ELEC2, PLANE, STAGGER, TABLE_1, TABLE_2
+from thalweg.papers.kuncheva2008.tables import ELEC2, PLANE, STAGGER, TABLE_1, TABLE_2
 from thalweg.papers.registry import PAPERS, Finding, Outcome
 
 FOUR = ["O-LDC", "Perceptron", "Winnow", "Hiraoka's LDA"]

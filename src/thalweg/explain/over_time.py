@@ -206,14 +206,14 @@ def causes(
         end = min(row + _TO_FOLLOW + reach, changes[at + 1] if at + 1 < len(changes) else np.inf)
         pair = _compared(over_time.between(begin, row), over_time.between(row + _TO_FOLLOW, end))
         found += [] if pair is None else _at_change(*pair, names, row, _LEVEL / tried)
-    told = [(each["column"], each["row"]) for each in found]
+    named = [(each["column"], each["row"]) for each in found]
     for _, row, column, before, after in sorted(
         _reversals(over_time, reach, _LEVEL / tried), key=lambda each: -each[0]
     ):
         name = names[column]
-        if all(name != other or abs(row - at) > reach for other, at in told):
-            told.append((name, row))
-            found.append(_as_told(row, name, "reversed", before, after, error_changed=False))
+        if all(name != other or abs(row - at) > reach for other, at in named):
+            named.append((name, row))
+            found.append(_as_cause(row, name, "reversed", before, after, error_changed=False))
     return sorted(found, key=lambda each: each["row"])
 
 
@@ -253,7 +253,7 @@ def _at_change(before: Estimate, after: Estimate, names: Sequence[str], row: int
         places, was, now = np.flatnonzero(other), before.increase, after.increase
     largest = sorted(places.tolist(), key=lambda at: -abs(now[at] - was[at]))[:_MOST_NAMED]
     return [
-        _as_told(
+        _as_cause(
             row,
             names[at],
             "reversed" if turned[at] else "gained" if now[at] > was[at] else "lost",
@@ -281,9 +281,9 @@ def _quantile(before: Estimate, after: Estimate, level: float) -> float:
     return -float(stdtrit(before.samples + after.samples - 2.0, level / 2.0))
 
 
-def _as_told(row: int, column: str, what: str, was: float, now: float, *, error_changed: bool) -> dict[str, Any]:
-    told = {"before": float(f"{was:.5g}"), "after": float(f"{now:.5g}")}
-    return {"row": row, "column": column, "what": what, **told, "error_changed": error_changed}
+def _as_cause(row: int, column: str, what: str, was: float, now: float, *, error_changed: bool) -> dict[str, Any]:
+    effects = {"before": float(f"{was:.5g}"), "after": float(f"{now:.5g}")}
+    return {"row": row, "column": column, "what": what, **effects, "error_changed": error_changed}
 
 
 def sentence(cause: dict[str, Any], at: str, about: str = "the prediction") -> str:

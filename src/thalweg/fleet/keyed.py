@@ -313,13 +313,13 @@ class Fleet(LabelledEstimator):
         if state is None:
             raise InvalidInput(f"the fleet has no model of the key {key!r}")
         alone = clone(self.model)
-        learned = {"_core": state, "n_features_in_": self.n_features_in_, **self._told_to_each()}
+        learned = {"_core": state, "n_features_in_": self.n_features_in_, **self._known_targets()}
         if hasattr(self, "feature_names_in_"):
             learned["feature_names_in_"] = self.feature_names_in_.copy()
         alone.__setstate__({**alone.get_params(deep=False), **learned})
         return alone
 
-    def _told_to_each(self) -> dict[str, Any]:
+    def _known_targets(self) -> dict[str, Any]:
         """What the model of a key knows of the targets."""
         return {"_labels": self._labels, "classes_": self._labels.values}
 
@@ -453,7 +453,7 @@ class RegressorFleet(Fleet):
     def _take_on_gpu(self, rows: Any, owners: Any, targets: Any) -> Any:
         return self._core.take(rows, owners, targets, np.array([-1])).view(np.float64)
 
-    def _told_to_each(self) -> dict[str, Any]:
+    def _known_targets(self) -> dict[str, Any]:
         return {"_columns": None}
 
     def _header(self) -> dict[str, Any]:

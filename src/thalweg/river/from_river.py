@@ -161,14 +161,14 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
         known = Labels(self.classes_) if "classes_" in self.__dict__ else Labels.none()
         announced = labels[:0] if classes is None else as_labels(classes, np.size(classes), type(self).__name__)
         wider = known.with_labels(labels).with_labels(announced).values
-        told_from_the_start = len(wider) == 2 and len(known) in (0, 2)
-        if not (self.model._multiclass or told_from_the_start or set(wider.tolist()) <= {0, 1}):
+        known_from_the_start = len(wider) == 2 and len(known) in (0, 2)
+        if not (self.model._multiclass or known_from_the_start or set(wider.tolist()) <= {0, 1}):
             rule = "distinguishes two classes, and must know both from the start: give them as 'classes'"
             raise InvalidInput(f"{self.model} {rule}, got {wider.tolist()}")
         model = self._ready(X, rows)
         self.classes_ = wider
         for row, label in zip(rows, labels.tolist(), strict=True):
-            model.learn_one(row, self._told(label))
+            model.learn_one(row, self._river_label(label))
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -189,7 +189,7 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
         """The prediction for one row; None before any label."""
         return self.predict(self._row(x)).item() if self.__sklearn_is_fitted__() else None
 
-    def _told(self, label: Any) -> Any:
+    def _river_label(self, label: Any) -> Any:
         """A label in the form that River's model gets."""
         if self.model._multiclass:
             return label
@@ -202,7 +202,7 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
         return predicted if self.model._multiclass else self.classes_[-1 if predicted else 0]
 
     def _spread(self, given: dict[Any, float]) -> list[float]:
-        shares = [given.get(self._told(label), 0.0) for label in self.classes_.tolist()]
+        shares = [given.get(self._river_label(label), 0.0) for label in self.classes_.tolist()]
         whole = sum(shares)
         return [share / whole for share in shares] if whole > 0 else [1.0 / len(shares)] * len(shares)
 

@@ -183,10 +183,10 @@ class GpuFleetCore:
         found = self._cp.empty(len(X), dtype=self._cp.int64)
         if codes is None:
             found.fill(names[0])
-        told = self._cp.asarray(names)
+        labels = self._cp.asarray(names)
         for begin in range(0, len(X), _MOST_ROWS):
             part = slice(begin, begin + _MOST_ROWS)
-            self._take(X[part], keys[part], None if codes is None else codes[part], told, found[part])
+            self._take(X[part], keys[part], None if codes is None else codes[part], labels, found[part])
         return found
 
     def _take(self, X: Any, keys: Any, codes: Any, names: Any, found: Any) -> None:

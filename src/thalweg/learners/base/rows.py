@@ -212,9 +212,9 @@ def clearer_error(error: InvalidInput, x: Row, model: BaseEstimator) -> InvalidI
     if type(error) is not InvalidInput or not known or not isinstance(x, Mapping) or len(x) == len(known):
         return error  # another kind is about a feature that is unknown
     missing, strange = [name for name in known if name not in x], [name for name in x if name not in set(known)]
-    told = [f"it lacks {_some(missing)}"] if missing else []
-    told += [f"the model does not know {_some(strange)}"] if strange else []
-    return InvalidInput(f"{error}: {'; '.join(told)}")
+    reasons = [f"it lacks {_some(missing)}"] if missing else []
+    reasons += [f"the model does not know {_some(strange)}"] if strange else []
+    return InvalidInput(f"{error}: {'; '.join(reasons)}")
 
 
 def _some(names: list[Any]) -> str:

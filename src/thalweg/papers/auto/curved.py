@@ -19,20 +19,7 @@ from numpy.typing import NDArray
 
 from thalweg.learners.auto import AutoClassifier
 from thalweg.learners.baselines import NoChange
-from thalweg.papers.auto.peers import (
-    ARF,
-    BAGGING,
-    BOOSTING,
-    FOREST,
-    MOA_PEERS,
-    REFITTED_PEERS,
-    SRP,
-    Codes,
-    Predict,
-    Score,
-    require_moa,
-    score,
-)
+from thalweg.papers.auto import peers
 from thalweg.papers.auto.sources import CURVED_STREAMS, DataSet
 from thalweg.papers.auto.study import AUTO, Ranking
 from thalweg.papers.registry import Finding, Outcome
@@ -44,7 +31,7 @@ if TYPE_CHECKING:
 
 PAPER, ITEM = "auto", "curved"
 #: By stream and model.
-Scores: TypeAlias = Mapping[str, Mapping[str, Score]]
+Scores: TypeAlias = Mapping[str, Mapping[str, peers.Score]]
 
 LINEAR = "AutoClassifier, linear"
 #: The baseline has a column and no rank.
@@ -53,24 +40,24 @@ NO_CHANGE = "no change"
 _HEADERS = {
     AUTO: "Auto",
     LINEAR: "Auto,\nlinear",
-    ARF: "ARF\n30",
-    SRP: "SRP\n30",
-    BAGGING: "lev.\nbag.",
-    BOOSTING: "boosted\ntrees",
-    FOREST: "random\nforest",
+    peers.ARF: "ARF\n30",
+    peers.SRP: "SRP\n30",
+    peers.BAGGING: "lev.\nbag.",
+    peers.BOOSTING: "boosted\ntrees",
+    peers.FOREST: "random\nforest",
     NO_CHANGE: "no\nchange",
 }
 
 
-def _committee(X: NDArray[np.float64], codes: Codes, *, curved: bool) -> Codes:
+def _committee(X: NDArray[np.float64], codes: peers.Codes, *, curved: bool) -> peers.Codes:
     return np.asarray(AutoClassifier(curved=curved).predict_then_learn(X, codes))
 
 
-def _no_change(X: NDArray[np.float64], codes: Codes) -> Codes:
+def _no_change(X: NDArray[np.float64], codes: peers.Codes) -> peers.Codes:
     return np.asarray(NoChange().predict_then_learn(X, codes))
 
 
-OURS: Mapping[str, Predict] = {
+OURS: Mapping[str, peers.Predict] = {
     AUTO: partial(_committee, curved=True),
     LINEAR: partial(_committee, curved=False),
     NO_CHANGE: _no_change,
@@ -85,10 +72,10 @@ def on_record(item: str) -> list[dict[str, Any]]:
 
 def recorded() -> Scores:
     """Results on record, of all models."""
-    kept: dict[str, dict[str, Score]] = {}
+    kept: dict[str, dict[str, peers.Score]] = {}
     for finding in on_record(ITEM):
         of_stream = kept.setdefault(finding["data"], {})
-        of_stream[finding["model"]] = Score(finding["measured"], finding["microseconds"])
+        of_stream[finding["model"]] = peers.Score(finding["measured"], finding["microseconds"])
     return kept
 
 
@@ -97,15 +84,15 @@ class CurvedStudy(Study):
 
     def __init__(self, request: Request) -> None:
         if request.with_moa:
-            require_moa()
+            peers.require_moa()
         super().__init__({stream.name: float(stream.rows) for stream in CURVED_STREAMS}, request)
         #: Peers are measured where that is asked for; else what is on record is read.
         self.measured = {
             **OURS,
-            **(MOA_PEERS if request.with_moa else {}),
-            **(REFITTED_PEERS if request.with_refitted else {}),
+            **(peers.MOA_PEERS if request.with_moa else {}),
+            **(peers.REFITTED_PEERS if request.with_refitted else {}),
         }
-        self.on_record = [name for name in (*MOA_PEERS, *REFITTED_PEERS) if name not in self.measured]
+        self.on_record = [name for name in (*peers.MOA_PEERS, *peers.REFITTED_PEERS) if name not in self.measured]
 
     def scores(self) -> Scores:
         """The scores on every stream that is at hand."""
@@ -121,14 +108,14 @@ class CurvedStudy(Study):
                 found[stream.name] = {**measured, **{name: old[name] for name in self.on_record if name in old}}
         return found
 
-    def _measure(self, stream: DataSet) -> dict[str, Score] | None:
+    def _measure(self, stream: DataSet) -> dict[str, peers.Score] | None:
         finished = self.stage(stream.name)
         table = self.at_hand(stream.name, lambda: stream.table(0, 0))
         if table is None:
             return None
         scores = {}
         for done, (name, predict) in enumerate(self.measured.items(), start=1):
-            scores[name] = score(predict, table)
+            scores[name] = peers.score(predict, table)
             finished(done / len(self.measured))
         return scores
 
@@ -202,8 +189,8 @@ def _notes(study: CurvedStudy) -> tuple[str, ...]:
         "CapyMOA. scikit-learn's are refitted on a window: gradient-boosted trees every 500 rows on the last 5,000, "
         "the random forest every 250 on the last 2,000, both more often in the first rows.",
     ]
-    owners = {"MOA's": MOA_PEERS, "scikit-learn's": REFITTED_PEERS}
-    on_record = [owner for owner, peers in owners.items() if not set(peers) <= set(study.measured)]
+    owners = {"MOA's": peers.MOA_PEERS, "scikit-learn's": peers.REFITTED_PEERS}
+    on_record = [owner for owner, models in owners.items() if not set(models) <= set(study.measured)]
     if on_record:
         there = float(np.median([of_stream[AUTO].microseconds for of_stream in recorded().values()]))
         here = float(np.median([of_stream[AUTO].microseconds for of_stream in study.scores().values()]))

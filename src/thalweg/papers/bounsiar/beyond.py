@@ -164,7 +164,7 @@ def compression(splits: int, workers: int, finished: Callable[[float], None]) ->
         except DataUnavailable as error:
             notes.append(f"Left out: {error}")
             continue
-        errors = _measure(data, splits, workers, partial(_tell, finished, place))
+        errors = _measure(data, splits, workers, partial(_finish_part, finished, place))
         largest = int(max(np.sum(data.y[rows] == label) for rows in data.train for label in (-1, 1)))
         line = [name]
         for budget, each in errors.items():
@@ -187,7 +187,7 @@ def compression(splits: int, workers: int, finished: Callable[[float], None]) ->
     )
 
 
-def _tell(finished: Callable[[float], None], place: int, share: float) -> None:
+def _finish_part(finished: Callable[[float], None], place: int, share: float) -> None:
     finished((place + share) / len(SETS))
 
 

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from thalweg.papers.bounsiar import study as measures
 from thalweg.papers.bounsiar.printed import METHODS, OWN, PAPER, TABLE_1, duration, per_cent, readable, split_error
-from thalweg.papers.bounsiar.study import (
-    HALF,
-    LEFT_OUT,
-    LEFT_OUT_ALONE,
-    PAPER_PROTOCOL,
-    SUPPORT_VECTORS,
-    UNBIASED,
-    Measured,
-    Table1Study,
-)
 from thalweg.papers.registry import Finding, Outcome
 from thalweg.report import tables
 
@@ -32,23 +23,23 @@ _NOTES = (
 )
 
 
-def outcomes(study: Table1Study) -> list[Outcome]:
+def outcomes(study: measures.Table1Study) -> list[Outcome]:
     measured = {name: study.measured(name) for name in study.sets}
     return [_errors(measured, (*_NOTES, *study.notes)), _variants(measured), _times(measured)]
 
 
-def _split_error(item: str, name: str, model: str, found: Measured) -> Finding:
+def _split_error(item: str, name: str, model: str, found: measures.Measured) -> Finding:
     parameters: Mapping[str, float] = {}
     if model in found.machines:
         parameters = found.machines[model]._asdict()
-    elif model == SUPPORT_VECTORS:
+    elif model == measures.SUPPORT_VECTORS:
         parameters = found.support_vectors._asdict()
-    printed = TABLE_1[name][OWN] if model == PAPER_PROTOCOL and name in TABLE_1 else None
+    printed = TABLE_1[name][OWN] if model == measures.PAPER_PROTOCOL and name in TABLE_1 else None
     return split_error(item, name, model, found.errors[model], printed, parameters)
 
 
-def _errors(measured: Mapping[str, Measured], notes: tuple[str, ...]) -> Outcome:
-    models = (PAPER_PROTOCOL, SUPPORT_VECTORS, LEFT_OUT)
+def _errors(measured: Mapping[str, measures.Measured], notes: tuple[str, ...]) -> Outcome:
+    models = (measures.PAPER_PROTOCOL, measures.SUPPORT_VECTORS, measures.LEFT_OUT)
     findings, lines = [], []
     for name, found in measured.items():
         errors = [_split_error("table1", name, model, found) for model in models]
@@ -67,12 +58,12 @@ def _errors(measured: Mapping[str, Measured], notes: tuple[str, ...]) -> Outcome
     )
 
 
-def _distances(measured: Mapping[str, Measured]) -> list[str]:
+def _distances(measured: Mapping[str, measures.Measured]) -> list[str]:
     """How far ours is from the paper's method, and leave-one-out from the paper's way of tuning."""
-    ours = {name: 100.0 * float(found.errors[PAPER_PROTOCOL].mean()) for name, found in measured.items()}
+    ours = {name: 100.0 * float(found.errors[measures.PAPER_PROTOCOL].mean()) for name, found in measured.items()}
     from_paper = {name: ours[name] - 100.0 * TABLE_1[name][OWN].mean for name in ours if name in TABLE_1}
     said = [_distance("METH. here less METH. in the paper", from_paper, NEAR_PAPER)]
-    for model in (LEFT_OUT, LEFT_OUT_ALONE):
+    for model in (measures.LEFT_OUT, measures.LEFT_OUT_ALONE):
         from_protocol = {name: 100.0 * float(measured[name].errors[model].mean()) - ours[name] for name in ours}
         said.append(_distance(f"{model.capitalize()} less METH. here", from_protocol, NEAR_PROTOCOL))
     return said
@@ -85,12 +76,12 @@ def _distance(what: str, points: Mapping[str, float], near: float) -> str:
     return f"{what}: {within}; " + (f"beyond {near:.1f}: {beyond}." if beyond else f"within {near:.1f} on all.")
 
 
-def _variants(measured: Mapping[str, Measured]) -> Outcome:
-    models = (PAPER_PROTOCOL, HALF, UNBIASED, LEFT_OUT, LEFT_OUT_ALONE)
+def _variants(measured: Mapping[str, measures.Measured]) -> Outcome:
+    models = (measures.PAPER_PROTOCOL, measures.HALF, measures.UNBIASED, measures.LEFT_OUT, measures.LEFT_OUT_ALONE)
     findings, lines = [], []
     for name, found in measured.items():
         errors = [_split_error("table1-variants", name, model, found) for model in models]
-        chosen = found.machines[PAPER_PROTOCOL]
+        chosen = found.machines[measures.PAPER_PROTOCOL]
         numbers = (f"{chosen.sigma:.2g}", f"{chosen.rho:.2f}", f"{chosen.bias:.0e}")
         lines.append([name, *(per_cent(error) for error in errors), *numbers])
         findings += errors
@@ -109,11 +100,14 @@ def _variants(measured: Mapping[str, Measured]) -> Outcome:
     )
 
 
-def _times(measured: Mapping[str, Measured]) -> Outcome:
+def _times(measured: Mapping[str, measures.Measured]) -> Outcome:
     findings, lines = [], []
     for name, found in measured.items():
         training, testing = found.data.train.shape[1], len(found.data.y) - found.data.train.shape[1]
-        ours, tuned, peer = (found.timings[model] for model in (PAPER_PROTOCOL, LEFT_OUT_ALONE, SUPPORT_VECTORS))
+        ours, tuned, peer = (
+            found.timings[model]
+            for model in (measures.PAPER_PROTOCOL, measures.LEFT_OUT_ALONE, measures.SUPPORT_VECTORS)
+        )
         lines.append(
             [
                 name,
@@ -146,12 +140,13 @@ def _against(ours: float, peer: float) -> tuple[str, str, str]:
     return readable(ours), readable(peer), f"{peer / ours:.2g}×" if peer < 10.0 * ours else f"{peer / ours:,.0f}×"
 
 
-def _slower(measured: Mapping[str, Measured]) -> str:
+def _slower(measured: Mapping[str, measures.Measured]) -> str:
     behind = {
         operation: [
             name
             for name, found in measured.items()
-            if getattr(found.timings[PAPER_PROTOCOL], operation) > getattr(found.timings[SUPPORT_VECTORS], operation)
+            if getattr(found.timings[measures.PAPER_PROTOCOL], operation)
+            > getattr(found.timings[measures.SUPPORT_VECTORS], operation)
         ]
         for operation in ("fit", "predict")
     }

@@ -38,20 +38,8 @@ from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.learners.perceptron import Perceptron
 from thalweg.learners.winnow import BalancedWinnow
 from thalweg.papers.figures import Curve, Panel, draw_progression
-from thalweg.papers.kuncheva2008 import figures
+from thalweg.papers.kuncheva2008 import figures, tables
 from thalweg.papers.kuncheva2008.study import Bench, HeldOutTrial, OnePass, OnePassTrial, RateStudy, Stage
-from thalweg.papers.kuncheva2008.tables import (
-    ELEC2,
-    MARK,
-    PLANE,
-    STAGGER,
-    TABLE_1,
-    TABLE_2,
-    Comparison,
-    Printed,
-    Printout,
-    layout,
-)
 from thalweg.papers.registry import PAPERS, Finding, Outcome
 from thalweg.papers.study import Request
 from thalweg.papers.trials import Batch, Measured, Model, Trial
@@ -78,15 +66,15 @@ ADAPTIVE = ErrorDriven(start=0.5, window=10)
 
 # ---- the data sets --------------------------------------------------------------------------------------
 
-GENERATED: Mapping[str, type[ConceptStream]] = {STAGGER: Stagger, PLANE: MovingPlane}
+GENERATED: Mapping[str, type[ConceptStream]] = {tables.STAGGER: Stagger, tables.PLANE: MovingPlane}
 MODELS: Mapping[str, tuple[Model, ...]] = {
-    STAGGER: (O_LDC, PERCEPTRON, WINNOW, HIRAOKA),
-    PLANE: (O_LDC, PERCEPTRON, WINNOW, HIRAOKA),
-    ELEC2: (O_LDC_SOFT, O_LDC_HARD, PERCEPTRON, WINNOW, HIRAOKA),
+    tables.STAGGER: (O_LDC, PERCEPTRON, WINNOW, HIRAOKA),
+    tables.PLANE: (O_LDC, PERCEPTRON, WINNOW, HIRAOKA),
+    tables.ELEC2: (O_LDC_SOFT, O_LDC_HARD, PERCEPTRON, WINNOW, HIRAOKA),
 }
 ADAPTIVE_MODELS: Mapping[str, tuple[Model, ...]] = {
     **MODELS,
-    ELEC2: (O_LDC_SOFT, O_LDC_HARD, O_LDC_NO_RIDGE, PERCEPTRON, WINNOW, HIRAOKA),
+    tables.ELEC2: (O_LDC_SOFT, O_LDC_HARD, O_LDC_NO_RIDGE, PERCEPTRON, WINNOW, HIRAOKA),
 }
 BASELINES = (NO_CHANGE, MAJORITY)
 
@@ -96,11 +84,11 @@ ROWS_A_WEEK = 7 * 48
 
 #: Labels of the axes of time and of error in Figure 3, and where a concept ends at once.
 AXES: Mapping[str, tuple[str, str]] = {
-    STAGGER: ("rows learned", "error\n(share of 100 test rows)"),
-    PLANE: ("rows learned (the plane turns by 1° with each)", "error\n(share of 100 test rows)"),
-    ELEC2: ("rows learned (one per half hour)", "error\n(share of the last 4 weeks)"),
+    tables.STAGGER: ("rows learned", "error\n(share of 100 test rows)"),
+    tables.PLANE: ("rows learned (the plane turns by 1° with each)", "error\n(share of 100 test rows)"),
+    tables.ELEC2: ("rows learned (one per half hour)", "error\n(share of the last 4 weeks)"),
 }
-CHANGES: Mapping[str, tuple[float, ...]] = {STAGGER: (40.5, 80.5)}
+CHANGES: Mapping[str, tuple[float, ...]] = {tables.STAGGER: (40.5, 80.5)}
 #: They would stretch the scale of error.
 LEFT_OUT_OF_FIG3 = (O_LDC_NO_RIDGE.name, MAJORITY.name)
 SNAPSHOT_DEGREES = (0, 30, 60, 90)
@@ -117,14 +105,14 @@ STAGES: Mapping[str, tuple[Stage, ...]] = {
     "fig3": ("adaptive",),
 }
 DATA: Mapping[str, tuple[str, ...]] = {
-    "table1": (STAGGER, PLANE, ELEC2),
-    "table2": (STAGGER, PLANE, ELEC2),
-    "fig1": (STAGGER, PLANE),
+    "table1": (tables.STAGGER, tables.PLANE, tables.ELEC2),
+    "table2": (tables.STAGGER, tables.PLANE, tables.ELEC2),
+    "fig1": (tables.STAGGER, tables.PLANE),
     "fig2": (),
-    "fig3": (STAGGER, PLANE, ELEC2),
+    "fig3": (tables.STAGGER, tables.PLANE, tables.ELEC2),
 }
 
-_MARK_NOTE = f"{MARK} differs from O-LDC at p < 0.05 (paired t test)."
+_MARK_NOTE = f"{tables.MARK} differs from O-LDC at p < 0.05 (paired t test)."
 _NOTES = {
     "table1": "Best rates are searched on the test rows themselves, as in the paper.",
     "table2": f"Rates start at {ADAPTIVE.start} and follow the error of the last {ADAPTIVE.window} rows.",
@@ -144,8 +132,8 @@ def reproduce(request: Request) -> list[Outcome]:
     stages = [(data, stage) for data, stage in dict.fromkeys(stages) if data in benches]
     study = RateStudy(benches, stages, request, adaptive=ADAPTIVE)
     makers: Mapping[str, Callable[[RateStudy], Outcome]] = {
-        "table1": partial(_table, "table1", "Table 1. Error at the best fixed rate", "final", TABLE_1),
-        "table2": partial(_table, "table2", "Table 2. Error with the adaptive rate", "adaptive", TABLE_2),
+        "table1": partial(_table, "table1", "Table 1. Error at the best fixed rate", "final", tables.TABLE_1),
+        "table2": partial(_table, "table2", "Table 2. Error with the adaptive rate", "adaptive", tables.TABLE_2),
         "fig1": _fig1,
         "fig2": _fig2,
         "fig3": _fig3,
@@ -160,13 +148,13 @@ def _benches(needed: Collection[str], request: Request) -> tuple[dict[str, Bench
     trials: dict[str, Trial] = {
         name: HeldOutTrial(stream, request.seed, request.runs) for name, stream in GENERATED.items() if name in needed
     }
-    if ELEC2 in needed:
+    if tables.ELEC2 in needed:
         try:
-            trials[ELEC2] = OnePassTrial(load_elec2(), request.seed, block=ROWS_A_WEEK, window=4 * ROWS_A_WEEK)
+            trials[tables.ELEC2] = OnePassTrial(load_elec2(), request.seed, block=ROWS_A_WEEK, window=4 * ROWS_A_WEEK)
         except DataUnavailable as error:
             notes = (f"Left out: {error}",)
     printed_rates: dict[str, dict[str, float]] = {name: {} for name in trials}
-    for (data, model), printed in TABLE_1.items():
+    for (data, model), printed in tables.TABLE_1.items():
         if data in trials and printed.rate is not None:
             printed_rates[data][model] = printed.rate
     benches = {
@@ -175,14 +163,16 @@ def _benches(needed: Collection[str], request: Request) -> tuple[dict[str, Bench
             MODELS[name],
             ADAPTIVE_MODELS[name],
             printed_rates[name],
-            BASELINES if name == ELEC2 else (),
+            BASELINES if name == tables.ELEC2 else (),
         )
         for name, trial in trials.items()
     }
     return benches, notes
 
 
-def _finding(item: str, data: str, batch: Batch[Measured], place: int, printed: Printed | None = None) -> Finding:
+def _finding(
+    item: str, data: str, batch: Batch[Measured], place: int, printed: tables.Printed | None = None
+) -> Finding:
     candidate, measured = batch.candidates[place], batch.measured
     return Finding(
         PAPER,
@@ -197,7 +187,7 @@ def _finding(item: str, data: str, batch: Batch[Measured], place: int, printed: 
     )
 
 
-def _compared(item: str, data: str, batch: Batch[Measured], printout: Printout) -> list[Comparison]:
+def _compared(item: str, data: str, batch: Batch[Measured], printout: tables.Printout) -> list[tables.Comparison]:
     """One line per model, tested against the first, which is O-LDC, and beside what the paper prints."""
     measured, compared = batch.measured, []
     models = {candidate.model.name: candidate.model for candidate in batch.candidates}
@@ -209,7 +199,7 @@ def _compared(item: str, data: str, batch: Batch[Measured], printout: Printout) 
             at_printed_rate = _finding(f"{item}-at-paper-rate", data, batch, there, printed)
         kappa = measured.kappa_temporal(place, batch.place(NO_CHANGE)) if isinstance(measured, OnePass) else None
         compared.append(
-            Comparison(
+            tables.Comparison(
                 _finding(item, data, batch, place, printed),
                 model.symbol,
                 printed,
@@ -221,17 +211,17 @@ def _compared(item: str, data: str, batch: Batch[Measured], printout: Printout) 
     return compared
 
 
-def _findings(compared: Sequence[Comparison]) -> tuple[Finding, ...]:
+def _findings(compared: Sequence[tables.Comparison]) -> tuple[Finding, ...]:
     return tuple(each for line in compared for each in (line.finding, line.at_printed_rate) if each is not None)
 
 
-def _table(item: str, title: str, stage: Stage, printout: Printout, study: RateStudy) -> Outcome:
+def _table(item: str, title: str, stage: Stage, printout: tables.Printout, study: RateStudy) -> Outcome:
     compared = [line for data in study.benches for line in _compared(item, data, study.batch(data, stage), printout)]
     runs = max(line.finding.runs for line in compared)
     notes: tuple[str, ...] = (f"Means of {runs:,} runs ± 95 % interval. {_MARK_NOTE}", _NOTES[item])
-    if ELEC2 in study.benches:
+    if tables.ELEC2 in study.benches:
         notes += (_ELEC2_NOTES[item], _ELEC2_NOTE)
-    return Outcome(PAPER, item, title, _findings(compared), notes=notes, table=partial(layout, compared))
+    return Outcome(PAPER, item, title, _findings(compared), notes=notes, table=partial(tables.layout, compared))
 
 
 def _fig1(study: RateStudy) -> Outcome:
@@ -242,7 +232,7 @@ def _fig1(study: RateStudy) -> Outcome:
         for model in MODELS[data]:
             found = [_finding("fig1", data, batch, batch.place(model, rate)) for rate in batch.errors(model)]
             findings += found
-            printed = TABLE_1[data, model.name]
+            printed = tables.TABLE_1[data, model.name]
             curves.append(
                 Curve(
                     model.name,
@@ -280,7 +270,7 @@ def _fig3(study: RateStudy) -> Outcome:
     panels = []
     for data in study.benches:
         batch = study.batch(data, "adaptive")
-        compared = _compared("fig3", data, batch, TABLE_2)
+        compared = _compared("fig3", data, batch, tables.TABLE_2)
         findings += _findings(compared)
         panels.append(
             Panel(

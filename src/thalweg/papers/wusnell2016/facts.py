@@ -11,31 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from thalweg.papers.registry import Finding
-from thalweg.papers.wusnell2016.simulations import (
-    ACCURACY,
-    AVERAGED,
-    BATCH,
-    BEST_LINE,
-    CENTRED,
-    DISTANCE,
-    FIRST_COMPONENT,
-    LEAST_SQUARES,
-    MARGIN_0,
-    MARGIN_1,
-    NEAR_OPTIMAL_AFTER,
-    NOISE,
-    OPTIMAL_ACCURACY,
-    PRINTED_LINE,
-    RAW,
-    RAW_AXIS,
-    REGRET,
-    ROWS,
-    SGD,
-    TRUE_AXIS,
-    VARIANCE_WEIGHED,
-    Curves,
-    line_name,
-)
+from thalweg.papers.wusnell2016 import simulations as simulated
 from thalweg.report import tables
 
 if TYPE_CHECKING:
@@ -44,73 +20,73 @@ if TYPE_CHECKING:
 PAPER, ITEM = "wusnell2016", "facts"
 
 
-def of_regression(curves: Curves) -> list[Finding]:
+def of_regression(curves: simulated.Curves) -> list[Finding]:
     """Distance to the true weights, and regret."""
     part = "Stochastic gradient, η₀ = 1"
-    early = NEAR_OPTIMAL_AFTER
-    regret = curves[REGRET, SGD]
+    early, of_noise = simulated.NEAR_OPTIMAL_AFTER, simulated.NOISE**2
+    regret = curves[simulated.REGRET, simulated.SGD]
     return [
         _mean(
             part,
             "distance to w",
-            curves[DISTANCE, SGD][:, -1],
+            curves[simulated.DISTANCE, simulated.SGD][:, -1],
             note="The fifth weight is 2, as in the paper's vector; its formula has 1.",
         ),
-        _mean(part, "…of recursive least squares", curves[DISTANCE, LEAST_SQUARES][:, -1]),
+        _mean(part, "…of recursive least squares", curves[simulated.DISTANCE, simulated.LEAST_SQUARES][:, -1]),
         _mean(part, f"regret after {early} rows", regret[:, early - 1]),
-        _mean(part, f"regret after {ROWS:,} rows", regret[:, -1]),
+        _mean(part, f"regret after {simulated.ROWS:,} rows", regret[:, -1]),
         _mean(
             part,
             f"regret a row after row {early}",
-            (regret[:, -1] - regret[:, early - 1]) / (ROWS - early),
-            note=f"“They increase very slowly after {early} steps”; the noise itself costs {NOISE**2:g} a row.",
+            (regret[:, -1] - regret[:, early - 1]) / (simulated.ROWS - early),
+            note=f"“They increase very slowly after {early} steps”; the noise itself costs {of_noise:g} a row.",
         ),
     ]
 
 
-def of_perceptron(curves: Curves) -> list[Finding]:
+def of_perceptron(curves: simulated.Curves) -> list[Finding]:
     """The best accuracy possible, and the accuracy reached."""
     part = "Perceptron"
-    accuracy = {name: runs for (quantity, name), runs in curves.items() if quantity == ACCURACY}
-    best, printed = (line_name(line) for line in (BEST_LINE, PRINTED_LINE))
+    accuracy = {name: runs for (quantity, name), runs in curves.items() if quantity == simulated.ACCURACY}
+    best, printed = (simulated.line_name(line) for line in (simulated.BEST_LINE, simulated.PRINTED_LINE))
     said = {
-        MARGIN_0: "Updates at y w'x ≤ margin, with η y x: the printed < never begins from w = 0, nor η y w.",
-        MARGIN_1: "“The classification ability … is near optimal after some number of updates.”",
-        AVERAGED: "",
+        simulated.MARGIN_0: "Updates at y w'x ≤ margin, with η y x: the printed < never begins from w = 0, nor η y w.",
+        simulated.MARGIN_1: "“The classification ability … is near optimal after some number of updates.”",
+        simulated.AVERAGED: "",
     }
     return [
-        _known(part, "best accuracy possible", float(ndtr(math.sqrt(2.0))), OPTIMAL_ACCURACY, "Φ(√2)."),
+        _known(part, "best accuracy possible", float(ndtr(math.sqrt(2.0))), simulated.OPTIMAL_ACCURACY, "Φ(√2)."),
         _mean(part, f"{best} on these rows", accuracy[best]),
         _mean(
             part,
             f"{printed} on these rows",
             accuracy[printed],
-            OPTIMAL_ACCURACY,
+            simulated.OPTIMAL_ACCURACY,
             "A misprint: that line goes through both means.",
         ),
         *(_mean(part, f"cumulative, {name}", accuracy[name][:, -1], note=why) for name, why in said.items()),
     ]
 
 
-def of_component(curves: Curves) -> list[Finding]:
+def of_component(curves: simulated.Curves) -> list[Finding]:
     """The first component, and the distance of each recursion to it."""
     part = "First principal component"
-    length = math.hypot(*FIRST_COMPONENT)
+    length = math.hypot(*simulated.FIRST_COMPONENT)
     misprints = (f"A misprint, two digits being swapped: as printed, the vector is {length:.4f} long.", "")
-    apart = float(np.linalg.norm(RAW_AXIS - TRUE_AXIS))
+    apart = float(np.linalg.norm(simulated.RAW_AXIS - simulated.TRUE_AXIS))
     said = {
-        CENTRED: "",
-        RAW: f"Raw rows lead to the first axis of E x x', {apart:.2f} away: they must be centred.",
-        VARIANCE_WEIGHED: "As in Weng, Zhang & Hwang 2003, to which the paper refers.",
-        BATCH: "",
+        simulated.CENTRED: "",
+        simulated.RAW: f"Raw rows lead to the first axis of E x x', {apart:.2f} away: they must be centred.",
+        simulated.VARIANCE_WEIGHED: "As in Weng, Zhang & Hwang 2003, to which the paper refers.",
+        simulated.BATCH: "",
     }
     return [
         *(
-            _known(part, f"v₁, entry {place + 1}", float(TRUE_AXIS[place]), number, note)
-            for place, (number, note) in enumerate(zip(FIRST_COMPONENT[:2], misprints, strict=True))
+            _known(part, f"v₁, entry {place + 1}", float(simulated.TRUE_AXIS[place]), number, note)
+            for place, (number, note) in enumerate(zip(simulated.FIRST_COMPONENT[:2], misprints, strict=True))
         ),
         *(
-            _mean(part, f"distance, {name}", _at_the_end(curves[DISTANCE, name]), note=why)
+            _mean(part, f"distance, {name}", _at_the_end(curves[simulated.DISTANCE, name]), note=why)
             for name, why in said.items()
         ),
     ]

@@ -9,17 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.evaluate import (
-    BestWeights,
-    KnownLine,
-    KnownWeights,
-    Regret,
-    axis_distance,
-    cumulative_accuracy,
-    distance,
-    prequential,
-    regrets,
-)
+from thalweg import evaluate
 from thalweg.learners.base.regressor import LinearPredictions
 from thalweg.learners.linear_regression import OnlineLinearRegression
 from thalweg.learners.perceptron import Perceptron
@@ -75,9 +65,11 @@ def regression(seed: int) -> Curves:
     for name, make in REGRESSORS.items():
         given = make().predict_then_learn(X, y, with_coef=True)
         assert isinstance(given, LinearPredictions)
-        curves[DISTANCE, name] = distance(given.coef, WEIGHTS)
-        curves[REGRET, name] = Regret(KnownWeights(WEIGHTS)).update(X, y, given.predictions).regret
-        curves[REGRET_IN_HINDSIGHT, name] = Regret(BestWeights()).update(X, y, given.predictions).regret
+        curves[DISTANCE, name] = evaluate.distance(given.coef, WEIGHTS)
+        curves[REGRET, name] = evaluate.Regret(evaluate.KnownWeights(WEIGHTS)).update(X, y, given.predictions).regret
+        curves[REGRET_IN_HINDSIGHT, name] = (
+            evaluate.Regret(evaluate.BestWeights()).update(X, y, given.predictions).regret
+        )
     return curves
 
 
@@ -102,9 +94,9 @@ def classification(seed: int) -> Curves:
     stream = replace(TWO_CLASSES, seed=seed)
     curves = {}
     for name, make in PERCEPTRONS.items():
-        records = list(prequential(make().fit(np.zeros((2, 2)), stream.classes), stream, with_proba=False))
-        curves[ACCURACY, name] = cumulative_accuracy(records)
-        against = regrets(records, stream, KnownLine(BEST_LINE))
+        records = list(evaluate.prequential(make().fit(np.zeros((2, 2)), stream.classes), stream, with_proba=False))
+        curves[ACCURACY, name] = evaluate.cumulative_accuracy(records)
+        against = evaluate.regrets(records, stream, evaluate.KnownLine(BEST_LINE))
         curves[EXTRA_MISTAKES, name] = np.concatenate([record.regret for record in against])
     X, y = stream.take()
     for line in (BEST_LINE, PRINTED_LINE):
@@ -154,9 +146,9 @@ def components(seed: int) -> Curves:
     curves = {}
     for name, make in AXES.items():
         model = make()
-        curves[DISTANCE, name] = axis_distance([model.learn_one(x).components_[0] for x in X], TRUE_AXIS)
-    curves[DISTANCE, RAW] = axis_distance(printed_recursion(X), TRUE_AXIS)
-    curves[DISTANCE, BATCH] = axis_distance(first_axis(np.cov(X.T)), TRUE_AXIS)
+        curves[DISTANCE, name] = evaluate.axis_distance([model.learn_one(x).components_[0] for x in X], TRUE_AXIS)
+    curves[DISTANCE, RAW] = evaluate.axis_distance(printed_recursion(X), TRUE_AXIS)
+    curves[DISTANCE, BATCH] = evaluate.axis_distance(first_axis(np.cov(X.T)), TRUE_AXIS)
     return curves
 
 
