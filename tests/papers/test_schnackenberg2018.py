@@ -8,15 +8,8 @@ import pytest
 from thalweg.errors import InvalidParameter
 from thalweg.papers.registry import PAPERS, Finding, Outcome
 from thalweg.papers.schnackenberg2018 import reproduce
-from thalweg.papers.schnackenberg2018.reproduce import (
-    CANDIDATES,
-    CURVES,
-    ITEMS,
-    RATES,
-    SITUATIONS,
-    TABLES,
-    WINDOWS,
-)
+from thalweg.papers.schnackenberg2018.protocol import RATES, WINDOWS
+from thalweg.papers.schnackenberg2018.reproduce import CANDIDATES, CURVES, ITEMS, SITUATIONS, TABLES
 
 RUNS = 5
 #: What nobody chose must reach at 100 runs.

@@ -21,24 +21,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg import streams
 from thalweg.errors import MissingExtra
 from thalweg.papers.study import seeds_of_run
-from thalweg.streams import (
-    ConceptStream,
-    DriftingGaussians,
-    FriedmanDrift,
-    LinearResponse,
-    MovingPlane,
-    RotatingCheckerboard,
-    Stagger,
-    Table,
-    TurningXOR,
-    WanderingDisc,
-    load_covertype,
-    load_elec2,
-    load_sea_concepts,
-    load_weather,
-)
 from thalweg.streams.drifting_gaussians import Scenario
 
 #: Rows of the generated streams that have no length of their own in a paper's tables.
@@ -54,18 +39,18 @@ class DataSet:
     name: str
     #: The name over a narrow column.
     header: str
-    load: Callable[[], Table]
+    load: Callable[[], streams.Table]
     rows: int
     features: int
     #: Whether its errors are ranked: of a data set measured twice, the part that all models saw.
     ranked: bool = True
 
     @cached_property
-    def _table(self) -> Table:
+    def _table(self) -> streams.Table:
         table = self.load()
-        return table if table.length <= self.rows else Table(*table.take(self.rows), table.feature_names)
+        return table if table.length <= self.rows else streams.Table(*table.take(self.rows), table.feature_names)
 
-    def table(self, run: int, seed: int) -> Table:
+    def table(self, run: int, seed: int) -> streams.Table:
         """Its rows, the same in every run."""
         return self._table
 
@@ -80,7 +65,7 @@ class Generated:
 
     name: str
     header: str
-    stream: ConceptStream
+    stream: streams.ConceptStream
     ranked: bool = True
 
     @property
@@ -93,10 +78,10 @@ class Generated:
         """Columns of a row."""
         return self.stream.n_features
 
-    def table(self, run: int, seed: int) -> Table:
+    def table(self, run: int, seed: int) -> streams.Table:
         """The rows of a run."""
         stream = replace(self.stream, seed=seeds_of_run(seed, run)[0])
-        return Table(*stream.take(), stream.feature_names)
+        return streams.Table(*stream.take(), stream.feature_names)
 
     def runs(self, runs: int) -> int:
         """As many as asked for."""
@@ -105,14 +90,14 @@ class Generated:
 
 Source: TypeAlias = DataSet | Generated
 
-ELEC2 = DataSet("ELEC2, 6 features", "ELEC2\n6 col.", partial(load_elec2, "six"), 45_312, 6)
+ELEC2 = DataSet("ELEC2, 6 features", "ELEC2\n6 col.", partial(streams.load_elec2, "six"), 45_312, 6)
 DATA_SETS = (
-    DataSet("ELEC2, 3 features", "ELEC2\n3 col.", load_elec2, 45_312, 3),
+    DataSet("ELEC2, 3 features", "ELEC2\n3 col.", streams.load_elec2, 45_312, 3),
     ELEC2,
-    DataSet("SEA concepts", "SEA", load_sea_concepts, 50_000, 3),
-    DataSet("NOAA weather", "NOAA\nweather", load_weather, 18_159, 8),
-    DataSet("Covertype", "Cover-\ntype", load_covertype, 581_012, 54, ranked=False),
-    DataSet(f"Covertype, {RIVER_ROWS:,} rows", f"its first\n{RIVER_ROWS:,}", load_covertype, RIVER_ROWS, 54),
+    DataSet("SEA concepts", "SEA", streams.load_sea_concepts, 50_000, 3),
+    DataSet("NOAA weather", "NOAA\nweather", streams.load_weather, 18_159, 8),
+    DataSet("Covertype", "Cover-\ntype", streams.load_covertype, 581_012, 54, ranked=False),
+    DataSet(f"Covertype, {RIVER_ROWS:,} rows", f"its first\n{RIVER_ROWS:,}", streams.load_covertype, RIVER_ROWS, 54),
 )
 _SCENARIOS: tuple[tuple[Scenario, str], ...] = (
     ("circular", "circu-\nlar"),
@@ -121,13 +106,13 @@ _SCENARIOS: tuple[tuple[Scenario, str], ...] = (
     ("sudden", "\nsudden"),
 )
 GENERATED = (
-    Generated("STAGGER", "STAG-\nGER", Stagger()),
-    Generated("Moving plane", "moving\nplane", MovingPlane()),
+    Generated("STAGGER", "STAG-\nGER", streams.Stagger()),
+    Generated("Moving plane", "moving\nplane", streams.MovingPlane()),
     *(
-        Generated(f"Gaussians, {scenario}", header, DriftingGaussians(scenario=scenario, length=GENERATED_ROWS))
+        Generated(f"Gaussians, {scenario}", header, streams.DriftingGaussians(scenario=scenario, length=GENERATED_ROWS))
         for scenario, header in _SCENARIOS
     ),
-    Generated("Checkerboard", "checker\nboard", RotatingCheckerboard(length=GENERATED_ROWS)),
+    Generated("Checkerboard", "checker\nboard", streams.RotatingCheckerboard(length=GENERATED_ROWS)),
 )
 SOURCES: Mapping[str, tuple[Source, ...]] = {"data": DATA_SETS, "generated": GENERATED}
 
@@ -138,8 +123,8 @@ SOURCES: Mapping[str, tuple[Source, ...]] = {"data": DATA_SETS, "generated": GEN
 ROWS = 12_000
 
 
-def _first_rows(stream: ConceptStream, rows: int) -> Table:
-    return Table(*stream.take(rows), stream.feature_names)
+def _first_rows(stream: streams.ConceptStream, rows: int) -> streams.Table:
+    return streams.Table(*stream.take(rows), stream.feature_names)
 
 
 def river_datasets() -> Any:
@@ -150,16 +135,16 @@ def river_datasets() -> Any:
         raise MissingExtra.of("River", "river", "drawing rows of River's generators") from error
 
 
-def _from_river(streams: Callable[[Any], Iterable[Any]], rows: int) -> Table:
+def _from_river(sources: Callable[[Any], Iterable[Any]], rows: int) -> streams.Table:
     """``rows`` rows of each of River's streams, one stream after the other."""
-    pairs = [pair for stream in streams(river_datasets()) for pair in islice(stream, rows)]
-    return Table([list(x.values()) for x, _ in pairs], np.array([int(y) for _, y in pairs]))
+    pairs = [pair for stream in sources(river_datasets()) for pair in islice(stream, rows)]
+    return streams.Table([list(x.values()) for x, _ in pairs], np.array([int(y) for _, y in pairs]))
 
 
-def _digits() -> Table:
+def _digits() -> streams.Table:
     from sklearn.datasets import load_digits
 
-    return Table(*load_digits(return_X_y=True))
+    return streams.Table(*load_digits(return_X_y=True))
 
 
 def _bananas(datasets: Any) -> Iterable[Any]:
@@ -193,30 +178,30 @@ def _hyperplane(datasets: Any) -> Iterable[Any]:
     return [datasets.synth.Hyperplane(seed=1, mag_change=0.001, noise_percentage=0.05, **settings)]
 
 
-def _river(name: str, streams: Callable[[Any], Iterable[Any]], rows: int, features: int, parts: int = 1) -> DataSet:
-    return DataSet(name, name, partial(_from_river, streams, rows // parts), rows, features)
+def _river(name: str, sources: Callable[[Any], Iterable[Any]], rows: int, features: int, parts: int = 1) -> DataSet:
+    return DataSet(name, name, partial(_from_river, sources, rows // parts), rows, features)
 
 
-def _first_of(name: str, stream: ConceptStream, rows: int = ROWS) -> DataSet:
+def _first_of(name: str, stream: streams.ConceptStream, rows: int = ROWS) -> DataSet:
     return DataSet(name, name, partial(_first_rows, stream, rows), rows, stream.n_features)
 
 
 CURVED_STREAMS = (
     _river("Bananas", _bananas, 5300, 2),
     DataSet("Digits", "Digits", _digits, 1797, 64),
-    _first_of("Checkerboard", RotatingCheckerboard(seed=0), 8000),
-    _first_of("Wandering disc", WanderingDisc(seed=0)),
-    _first_of("Turning XOR", TurningXOR(seed=0)),
+    _first_of("Checkerboard", streams.RotatingCheckerboard(seed=0), 8000),
+    _first_of("Wandering disc", streams.WanderingDisc(seed=0)),
+    _first_of("Turning XOR", streams.TurningXOR(seed=0)),
     _river("RBF drift", _rbf, ROWS, 10),
     _river("Agrawal 0, 2, 4", _agrawal, ROWS, 9, parts=3),
     _river("Sine 0, 1, 2", _sine, ROWS, 2, parts=3),
     _river("LED drift", _led, ROWS, 24),
     _river("Waveform", _waveform, 8000, 21),
     _river("Hyperplane", _hyperplane, ROWS, 10),
-    DataSet("Covertype, 12 columns", "Covertype", partial(load_covertype, one_hot=False), ROWS, 12),
-    DataSet("ELEC2, 6 features", "ELEC2", partial(load_elec2, "six"), ROWS, 6),
-    DataSet("SEA concepts", "SEA", load_sea_concepts, ROWS, 3),
-    DataSet("NOAA weather", "NOAA", load_weather, ROWS, 8),
+    DataSet("Covertype, 12 columns", "Covertype", partial(streams.load_covertype, one_hot=False), ROWS, 12),
+    DataSet("ELEC2, 6 features", "ELEC2", partial(streams.load_elec2, "six"), ROWS, 6),
+    DataSet("SEA concepts", "SEA", streams.load_sea_concepts, ROWS, 3),
+    DataSet("NOAA weather", "NOAA", streams.load_weather, ROWS, 8),
 )
 
 
@@ -250,7 +235,7 @@ class NumberStream:
         return self.draw(seeds_of_run(seed, run)[0])
 
 
-def _ours(stream: ConceptStream, seed: int) -> tuple[Floats, Floats]:
+def _ours(stream: streams.ConceptStream, seed: int) -> tuple[Floats, Floats]:
     return replace(stream, seed=seed).take()
 
 
@@ -268,28 +253,28 @@ def _random_walk(seed: int) -> tuple[Floats, Floats]:
 
 
 def _noise_doubles(seed: int) -> tuple[Floats, Floats]:
-    stream = LinearResponse(seed=seed, noise=0.5, length=_ROWS)
+    stream = streams.LinearResponse(seed=seed, noise=0.5, length=_ROWS)
     (X, y), (_, clean) = stream.take(), replace(stream, noise=0.0).take()
     return X, np.where(np.arange(_ROWS) < _ROWS // 2, y, 2 * y - clean)
 
 
-def _next_value(load: Callable[[], Table], column: str, rows: int, seed: int) -> tuple[Floats, Floats]:
+def _next_value(load: Callable[[], streams.Table], column: str, rows: int, seed: int) -> tuple[Floats, Floats]:
     table = load()
     X, _ = table.take(rows + 1)
     return X[:-1], X[1:, table.feature_names.index(column)]
 
 
 def _elevation(seed: int) -> tuple[Floats, Floats]:
-    X, _ = load_covertype(one_hot=False).take(12_000)
+    X, _ = streams.load_covertype(one_hot=False).take(12_000)
     return np.ascontiguousarray(X[:, 1:]), X[:, 0]
 
 
 _ROWS = 10_000
-_PRICE = partial(_next_value, partial(load_elec2, "all"), "nswprice", 20_000)
-_TEMPERATURE = partial(_next_value, load_weather, "temperature", 18_158)
-_LOCAL = FriedmanDrift(drift="local", changes=(2000, 5000, 8000))
-_RECURRING = FriedmanDrift(drift="recurring", changes=(3000, 8000))
-_GRADUAL = FriedmanDrift(drift="gradual", changes=(3000, 8000), transition=2000)
+_PRICE = partial(_next_value, partial(streams.load_elec2, "all"), "nswprice", 20_000)
+_TEMPERATURE = partial(_next_value, streams.load_weather, "temperature", 18_158)
+_LOCAL = streams.FriedmanDrift(drift="local", changes=(2000, 5000, 8000))
+_RECURRING = streams.FriedmanDrift(drift="recurring", changes=(3000, 8000))
+_GRADUAL = streams.FriedmanDrift(drift="gradual", changes=(3000, 8000), transition=2000)
 
 NUMBER_STREAMS = (
     NumberStream("Friedman, local", 12_000, partial(_ours, _LOCAL), "another seed", bound=0.385),

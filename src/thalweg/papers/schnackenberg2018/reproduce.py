@@ -34,19 +34,7 @@ from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.learners.trend_forecast import TrendForecast
 from thalweg.papers.figures import Curve, Panel
 from thalweg.papers.registry import PAPERS, Finding, Outcome
-from thalweg.papers.schnackenberg2018 import figures
-from thalweg.papers.schnackenberg2018.protocol import (
-    CIRCULAR,
-    CROSSING,
-    PASSING,
-    RATES,
-    SUDDEN,
-    WINDOWS,
-    CurveSummary,
-    NextStep,
-    NextStepTrial,
-    Printout,
-)
+from thalweg.papers.schnackenberg2018 import figures, protocol
 from thalweg.papers.study import Request, Study
 from thalweg.papers.trials import Batch, Candidate, Model
 from thalweg.report import tables
@@ -74,9 +62,9 @@ def _at_window(window: int | None) -> Model:
     return Model(f"window {window}", "λ", lambda rate, seed: TrendForecast(OnlineLDC(rate=rate), window=window))
 
 
-MODELS: Mapping[int | None, Model] = {window: _at_window(window) for window in WINDOWS}
+MODELS: Mapping[int | None, Model] = {window: _at_window(window) for window in protocol.WINDOWS}
 CANDIDATES = (
-    *(Candidate(model, rate) for rate in RATES for model in MODELS.values()),
+    *(Candidate(model, rate) for rate in protocol.RATES for model in MODELS.values()),
     Candidate(AUTO, AUTO_RATE),
 )
 BAYES = "Bayes error"
@@ -90,7 +78,7 @@ class Situation:
 
     name: str
     stream: DriftingGaussians
-    printed: Printout
+    printed: protocol.Printout
     changes: tuple[int, ...] = ()
 
     @cached_property
@@ -100,10 +88,10 @@ class Situation:
 
 
 SITUATIONS: Mapping[str, Situation] = {
-    "circular": Situation("Circular", DriftingGaussians(scenario="circular"), CIRCULAR),
-    "crossing": Situation("Crossing", DriftingGaussians(scenario="crossing"), CROSSING),
-    "passing": Situation("Passing", DriftingGaussians(scenario="passing"), PASSING),
-    "sudden": Situation("Sudden", DriftingGaussians(scenario="sudden"), SUDDEN, changes=(1000, 2000, 3000)),
+    "circular": Situation("Circular", DriftingGaussians(scenario="circular"), protocol.CIRCULAR),
+    "crossing": Situation("Crossing", DriftingGaussians(scenario="crossing"), protocol.CROSSING),
+    "passing": Situation("Passing", DriftingGaussians(scenario="passing"), protocol.PASSING),
+    "sudden": Situation("Sudden", DriftingGaussians(scenario="sudden"), protocol.SUDDEN, changes=(1000, 2000, 3000)),
 }
 TABLES = {f"table{number}": name for number, name in enumerate(SITUATIONS, start=1)}
 CURVES = {f"fig{number}": name for number, name in enumerate(SITUATIONS, start=4)}
@@ -125,17 +113,17 @@ class SituationStudy(Study):
     def __init__(self, request: Request) -> None:
         needed = {TABLES.get(item, CURVES.get(item)) for item in request.items}
         self._trials = {
-            name: NextStepTrial(situation.stream, request.seed, request.runs)
+            name: protocol.NextStepTrial(situation.stream, request.seed, request.runs)
             for name, situation in SITUATIONS.items()
             if name in needed
         }
         super().__init__({SITUATIONS[name].name: trial.work for name, trial in self._trials.items()}, request)
         self._seconds = 0.0
 
-    def batch(self, name: str) -> Batch[NextStep]:
+    def batch(self, name: str) -> Batch[protocol.NextStep]:
         return self.once(name, lambda: self._measure(name))
 
-    def _measure(self, name: str) -> Batch[NextStep]:
+    def _measure(self, name: str) -> Batch[protocol.NextStep]:
         began = time.perf_counter()
         measured = self._trials[name].measure(CANDIDATES, self.workers, self.stage(SITUATIONS[name].name))
         self._seconds += time.perf_counter() - began
@@ -177,7 +165,7 @@ def _sketch(item: str, title: str, draw: Callable[[], Figure]) -> Outcome:
     return Outcome(PAPER, item, title, (), draw=draw)
 
 
-def _cells(item: str, name: str, batch: Batch[NextStep]) -> list[Finding]:
+def _cells(item: str, name: str, batch: Batch[protocol.NextStep]) -> list[Finding]:
     """Every candidate beside what the paper prints of it, and last the Bayes error."""
     situation, measured = SITUATIONS[name], batch.measured
     windows = {model.name: window for window, model in MODELS.items()} | {AUTO.name: "auto"}
@@ -189,7 +177,7 @@ def _cells(item: str, name: str, batch: Batch[NextStep]) -> list[Finding]:
         cell = _cell(item, situation.name, candidate.model.name, measured.summary(place), printed, window)
         cells.append(replace(cell, rate=candidate.rate, ci95=measured.ci95(place), runs=measured.runs))
     errors = situation.bayes_errors[measured.times()]
-    least = CurveSummary(float(errors.mean()), float(errors.std(ddof=1)), None)
+    least = protocol.CurveSummary(float(errors.mean()), float(errors.std(ddof=1)), None)
     return [*cells, replace(_cell(item, situation.name, BAYES, least), runs=measured.runs)]
 
 
@@ -197,8 +185,8 @@ def _cell(
     item: str,
     data: str,
     model: str,
-    measured: CurveSummary,
-    printed: CurveSummary | None = None,
+    measured: protocol.CurveSummary,
+    printed: protocol.CurveSummary | None = None,
     window: int | str | None = None,
 ) -> Finding:
     return Finding(
@@ -299,9 +287,11 @@ def _curves(item: str, name: str, study: SituationStudy) -> Outcome:
 
     bayes = Curve(BAYES, times, figures.thinned(situation.bayes_errors[measured.times()], STEPS_PER_POINT))
     panel = partial(Panel, changes=situation.changes)
-    panels = [panel(f"λ = {rate}", [*(drawn(model, rate) for model in MODELS.values()), bayes]) for rate in RATES]
+    panels = [
+        panel(f"λ = {rate}", [*(drawn(model, rate) for model in MODELS.values()), bayes]) for rate in protocol.RATES
+    ]
     best = min(
-        (Candidate(model, rate) for rate in RATES for model in MODELS.values()),
+        (Candidate(model, rate) for rate in protocol.RATES for model in MODELS.values()),
         key=lambda each: measured.error(batch.place(each.model, each.rate)),
     )
     assert isinstance(best.rate, float)
