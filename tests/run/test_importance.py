@@ -88,7 +88,7 @@ def test_samples_depend_neither_on_chunks_nor_on_interruptions(options: dict, tm
         further = run._further_chunks
         run._further_chunks = lambda further=further: islice(further(), 1)
         run.go(checkpoint_seconds=0)
-        answered, waited = run.processed, waited or run.importance.waiting is not None
+        answered, waited = run.counts.processed, waited or run.observer.importance.waiting is not None
     assert waited
     assert json.dumps(metrics_of(run)["importance"]) == json.dumps(found(tmp_path / "short", **options)["importance"])
 

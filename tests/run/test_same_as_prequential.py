@@ -47,7 +47,7 @@ def test_a_delay_means_the_same_to_the_model_and_to_both_baselines(
         written = [row["prediction"] for row in csv.DictReader(file)]
     assert written == [["down", "up", ""][code] for code in found["model"]]
     scored = slice(delay + 1, max(delay + 1, ROWS - delay))  # rows before the first label have no prediction
-    assert run.learned == ROWS - delay
+    assert run.counts.learned == ROWS - delay
     assert run.task.board.rows == scored.stop - scored.start
     for name, codes in found.items():
         assert (codes[: delay + 1] == NO_PREDICTION).all()

@@ -62,7 +62,7 @@ def test_a_run_that_is_cut_off_resumes_to_the_same_bytes(kind: str, delay: int, 
     whole = begun("whole", delay=delay)
     whole.go()
     whole.save_model(Path("whole/model"))
-    assert (whole.processed, whole.pending, whole.skipped) == (2499, delay, 1)
+    assert (whole.counts.processed, whole.pending, whole.counts.skipped) == (2499, delay, 1)
     assert (whole.options.target, whole.task.name) == ("label", "regression" if numbers else "classification")
     if numbers:
         scores = {name: whole.task.board.score(name)["rmse"] for name in whole.task.board.names}
@@ -78,7 +78,7 @@ def test_a_run_that_is_cut_off_resumes_to_the_same_bytes(kind: str, delay: int, 
         first.go(cut, checkpoint_seconds=0)
     again = begun("cut", delay=delay)
     assert again.resume()
-    assert 1000 < again.processed < 1500
+    assert 1000 < again.counts.processed < 1500
     again.go()
     again.save_model(Path("cut/model"))
     for file in ("model", "predictions.csv"):

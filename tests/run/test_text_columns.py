@@ -67,7 +67,7 @@ def test_a_run_that_is_cut_off_resumes_to_the_same_bytes() -> None:
         begun("cut", delay=70, text=["body"]).go(cut, checkpoint_seconds=0)
     again = begun("cut", delay=70, text=["body"])
     assert again.resume()
-    assert 1000 < again.processed < 1600
+    assert 1000 < again.counts.processed < 1600
     again.go()
     again.save_model(Path("cut/model"))
     again.write_metrics(metrics_of(again) | {"run": None})
@@ -132,7 +132,7 @@ def test_words_need_rows_that_are_learned() -> None:
     Path("mail.csv").write_text("body,label\n" + "".join(rows))
     unseen = begun("out", text=["body"])
     unseen.go()
-    assert (unseen.learned, unseen.unlabelled) == (50, 50)
+    assert (unseen.counts.learned, unseen.counts.unlabelled) == (50, 50)
     assert "words" not in metrics_of(unseen)
 
 

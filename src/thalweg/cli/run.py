@@ -157,25 +157,24 @@ def run(
 
         style.require_matplotlib()
     began = time.monotonic()
-    begun = Run(options)
-    if not (quiet or json):
+    view = None if quiet or json else _View()
+    if view is None:
+        begun = Run(options)
+    else:
+        begun = Run(options, say=lambda sentence: typer.echo(sentence, err=True), say_alert=view.say)
         if not fresh and what_is_in(folder) == "a finished run":
             typer.echo(f"{folder} holds a finished run with the same options: its results are replaced.", err=True)
         if files := begun.source.describe():
             typer.echo(files, err=True)
     existed = folder.exists()
     model_file = Path(options.model_out) if options.model_out else folder / folders.MODEL
-    view = None if quiet or json else _View()
-    if view is not None:
-        begun.say = lambda sentence: typer.echo(sentence, err=True)
-        begun.alerts.say = view.say
     with _warnings_in_words():
         try:
             writable_folder(folder)
             writable_file(model_file)
             resumed = resume and begun.resume()
             if view is not None:
-                view.begin(begun.processed)
+                view.begin(begun.counts.processed)
             begun.go(view or _say_nothing, checkpoint_seconds)
         except (Exception, Stopped) as error:
             begun.leave_nothing_half_done(existed)
@@ -239,7 +238,8 @@ def _tell_stopped(begun: Run, view: _View | None) -> None:
     if view is not None:
         view.close()
     if (begun.folder / CHECKPOINT).exists():
-        said = f"stopped after {counted(begun.processed, 'row')}; the same command with --resume continues from there"
+        rows = counted(begun.counts.processed, "row")
+        said = f"stopped after {rows}; the same command with --resume continues from there"
     else:
         said = "stopped before the first row"
     typer.echo(f"thalweg: {said}", err=True)

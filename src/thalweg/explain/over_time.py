@@ -35,8 +35,6 @@ Floats = NDArray[np.float64]
 MOST_BLOCKS, FIRST_LENGTH = 96, 64
 #: Rows over which the fading mean remembers, and so many distances between samples at the least.
 MEMORY, _LEAST_DISTANCES = 1000, 3
-#: Increase and effect, each as sums and squares of rows, then of samples.
-_SUMS = 8
 
 
 class Estimate(NamedTuple):

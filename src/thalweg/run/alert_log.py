@@ -79,13 +79,13 @@ class AlertLog(Saved):
 
     _saved = ("fired", "_counts", "_watches")
 
-    def __init__(self, rules: Sequence[AlertRule]) -> None:
+    def __init__(self, rules: Sequence[AlertRule], say: Callable[[str], None] = lambda sentence: None) -> None:
         self.rules = list(rules)
         self.fired: list[dict[str, Any]] = []
         #: By rule, how often it fired.
         self._counts: dict[str, int] = {}
         #: Told of each alert when it fires.
-        self.say: Callable[[str], None] = lambda sentence: None
+        self._say = say
         self._watches = [_Watch(rule) for rule in rules if not rule.is_event]
 
     @property
@@ -121,7 +121,7 @@ class AlertLog(Saved):
         count = self._counts[alert["rule"]] = self._counts.get(alert["rule"], 0) + 1
         if count <= MOST:
             self.fired.append(alert)
-            self.say(alert_words(alert))
+            self._say(alert_words(alert))
 
     def found(self) -> dict[str, Any]:
         """What ``metrics.json`` holds."""

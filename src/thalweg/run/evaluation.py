@@ -16,11 +16,11 @@ from thalweg.option_names import parameters_of
 from thalweg.parameters import whole_number
 from thalweg.pipeline import StreamPipeline
 from thalweg.pipeline.pipeline import learner_name, named
+from thalweg.run.engine import LateQuantity, RunEngine
 from thalweg.run.memory_source import MemorySource
 from thalweg.run.metrics import metrics_of
 from thalweg.run.options import RunOptions
 from thalweg.run.result import Comparison, Result
-from thalweg.run.runner import LateQuantity, RunEngine
 from thalweg.table_model import TableClassifier
 
 #: Options of `thalweg run` that are about files, or have a parameter of their own here.
@@ -162,9 +162,8 @@ def _walk(
     if rows is not None:
         whole_number("run", "rows", rows, least=1)
     began = clock.monotonic()
-    engines = [_engine(model, source, rows, asked) for model in models]
-    for engine in engines[1:]:  # what is wrong with the table is said once
-        engine.notices.said = engines[0].notices.said
+    said: set[str] = set()  # what is wrong with the table is said once
+    engines = [_engine(model, source, rows, asked, said) for model in models]
     try:
         _take_all(engines)
     except LateQuantity as found:
@@ -190,7 +189,7 @@ def _call(name: str, models: str, source: MemorySource, rows: int | None, asked:
     return f"thalweg.evaluate.{name}({', '.join([models, source.given, repr(source.target), *options])})"
 
 
-def _engine(model: Any, source: MemorySource, rows: int | None, asked: dict[str, Any]) -> RunEngine:
+def _engine(model: Any, source: MemorySource, rows: int | None, asked: dict[str, Any], said: set[str]) -> RunEngine:
     given = dict(asked)
     against = given.pop("against", ())
     for name, value in given.items():
@@ -220,7 +219,7 @@ def _engine(model: Any, source: MemorySource, rows: int | None, asked: dict[str,
         against=(against if isinstance(against, str) else ",".join(against)) or None,
         **given,
     )
-    return RunEngine(options, source, made)
+    return RunEngine(options, source, made, said=said)
 
 
 def _copy(model: Any) -> StreamClassifier | StreamRegressor:

@@ -12,10 +12,10 @@ from thalweg.pipeline.over_columns import learner_of
 from thalweg.pipeline.pipeline import learner_name
 from thalweg.report.page.content import SCHEMA
 from thalweg.run.decision_words import decision_words
+from thalweg.run.engine import RunEngine
 from thalweg.run.importance import loss_name
 from thalweg.run.options import RunOptions
 from thalweg.run.pending_rows import as_ranges
-from thalweg.run.runner import RunEngine
 from thalweg.store import plain_parameters
 from thalweg.tables import Plan
 
@@ -31,15 +31,17 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
     entry = MODELS[task.name].get(options.model)
     names = run.encoder.feature_names()
     warnings = run.warnings()
-    watched = [names[at] for at in run.history.watch.features]
-    course = run.history.series(model, run.learned, watched, getattr(model, "horizon", None))
+    watched = [names[at] for at in run.observer.history.watch.features]
+    course = run.observer.history.series(model, run.counts.learned, watched, getattr(model, "horizon", None))
     found = task.metrics(course, names)
     words = _words(run, found)
-    importance = None if run.importance is None else run.importance.metrics(found["changes"], loss_name(model))
+    importance = (
+        None if run.observer.importance is None else run.observer.importance.metrics(found["changes"], loss_name(model))
+    )
     times, column = None, options.time
     if run.row_times is not None and column is not None:
-        times = run.row_times.metrics(column, run.clocks[column])
-    seen = model._features_seen() if run.learned and hasattr(model, "_features_seen") else None
+        times = run.row_times.metrics(column, run.first_rows.clocks[column])
+    seen = model._features_seen() if run.counts.learned and hasattr(model, "_features_seen") else None
     return {
         "schema": SCHEMA,
         **({} if task.name == "classification" else {"task": task.name}),
@@ -51,15 +53,15 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
             "options": options.resolved(),
         },
         "rows": {
-            "read": run.read,
-            "predicted": run.processed - run.unpredicted,
-            "unpredicted": run.unpredicted,
+            "read": run.counts.read,
+            "predicted": run.counts.processed - run.counts.unpredicted,
+            "unpredicted": run.counts.unpredicted,
             "scored": task.board.rows,
-            "learned": run.learned,
-            "unlabelled": run.unlabelled,
+            "learned": run.counts.learned,
+            "unlabelled": run.counts.unlabelled,
             "pending": run.pending,
             **({"pending_rows": as_ranges(run.pending_rows)} if run.pending else {}),
-            "skipped": run.skipped,
+            "skipped": run.counts.skipped,
             "bad": run.notices.complaints,
         },
         **found,
@@ -77,7 +79,7 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
             "about": _summary_line(model) if entry is None else _about(entry, options, run.encoder.plan),
             "parameters": _parameters(learner_of(model)),
             "features": run.encoder.plan.width if seen is None else seen,
-            "explain": model.explain() if hasattr(model, "explain") and run.learned else None,
+            "explain": model.explain() if hasattr(model, "explain") and run.counts.learned else None,
         },
     }
 
@@ -106,7 +108,7 @@ def _summary_line(model: Any) -> str:
 
 def _words(run: RunEngine, found: dict[str, Any]) -> dict[str, Any] | None:
     """The words that carry the decision, for the labels of the confusion matrix in its order."""
-    if run.encoder is None or not run.encoder.plan.sparse_columns or "confusion" not in found or not run.learned:
+    if run.encoder is None or not run.encoder.plan.sparse_columns or "confusion" not in found or not run.counts.learned:
         return None
     labels, counts = found["confusion"]["classes"], found["confusion"]["counts"]
     frequent = sorted(range(len(labels)), key=lambda at: -sum(counts[at]))[:_MOST_LABELS]

@@ -32,11 +32,11 @@ class Notices(Saved):
 
     _saved = ("complaints", "_oddities", "_late_sentinels", "_late_columns", "_late_labels", "_times")
 
-    def __init__(self, options: RunOptions, head: int) -> None:
+    def __init__(self, options: RunOptions, head: int, said: set[str] | None = None) -> None:
         self._options = options
         self._head = head
         #: Sentences that were reported as soon as they arose.
-        self.said: set[str] = set()
+        self.said = set() if said is None else said
         self.begin()
 
     def begin(self) -> None:

@@ -1,0 +1,155 @@
+"""What the first rows of a run settle: its task, what the columns are, and the clocks of their times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.catalogue import ask_of
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.run.hashing_options import parse_ngrams, unused_hashing
+from thalweg.run.notices import Notices
+from thalweg.run.options import RunOptions
+from thalweg.run.task import Task
+from thalweg.run.tasks import PossibleTasks
+from thalweg.tables import Chunk, Plan, plan_columns
+from thalweg.tables.cells import parsed, trimmed
+from thalweg.tables.clock import NEVER, Clock
+from thalweg.tables.oddities import oddities
+from thalweg.tables.rows import as_text
+from thalweg.tables.timestamps import form_of
+
+
+class FirstRows:
+    """Of one run; ``say`` is told what was decided."""
+
+    def __init__(self, options: RunOptions, notices: Notices, say: Callable[[str], None]) -> None:
+        self._options, self._notices, self._say = options, notices, say
+        #: By column, for those of times that the options name.
+        self.clocks: dict[str, Clock] = {}
+
+    def settle(self, head: Chunk, tasks: PossibleTasks) -> tuple[Task, Plan]:
+        """The task, and what the columns are; what a user should know of them is said."""
+        reserved = [name for name in (self._options.label_time,) if name is not None]
+        for name in (self._options.time, *reserved):
+            if name is not None and name not in head.column_names:
+                raise InvalidInput.of_column(head.pieces[0].block.file, name, head.column_names)
+            if name is not None and name not in self.clocks:  # sorting has settled that of the rows already
+                self.settle_clock(name, head.column(name))
+        plan = self._columns(head, reserved, detect_text=True)
+        task = tasks.settle(head)
+        text_left_out: list[str] = []
+        if plan.sparse_columns and (self._options.key is not None or not task.takes_sparse_rows()):
+            if self._options.text:
+                rule = f"be left out: {self._owner(task)} takes no sparse rows"
+                raise InvalidParameter.of_option("text", rule, self._options.text[0])
+            plan, text_left_out = self._without_text(task, plan, self._columns(head, reserved, detect_text=False))
+        if tasks.found is not None:
+            self._say(tasks.found)
+        self._say_forms(head, plan)
+        if len({clock.kind for clock in self.clocks.values()}) > 1:
+            time, label_time = (self.clocks[str(name)].kind for name in (self._options.time, self._options.label_time))
+            raise InvalidInput(
+                f"columns {self._options.time!r} and {self._options.label_time!r} cannot be compared: "
+                f"one holds {time}, the other {label_time}"
+            )
+        plan = task.settle(head, plan, self.clocks)
+        _split_columns(task.model, plan)
+        self._warn(head, plan, task, text_left_out)
+        return task, plan
+
+    def _warn(self, head: Chunk, plan: Plan, task: Task, text_left_out: list[str]) -> None:
+        given = self._options
+        ngrams = None if given.ngrams == RunOptions.ngrams else given.ngrams
+        hash_bits = None if given.hash_bits == RunOptions.hash_bits else given.hash_bits
+        self._notices.odd(unused_hashing(plan, ngrams=ngrams, hash_bits=hash_bits))
+        self._notices.odd(f"column {name!r} is {plan.left_out[name]}" for name in text_left_out)
+        odd = oddities(
+            head,
+            plan,
+            task.codes(head),
+            na=given.na,
+            time=given.time,
+            categorical=given.categorical,
+            decimal=given.decimal,
+        )
+        self._notices.odd(odd)
+
+    def settle_clock(self, name: str, column: Any) -> Clock:
+        """The clock of a column, by its first rows in the order of the file."""
+        like = None if name == self._options.time else self.clocks.get(str(self._options.time))
+        self.clocks[name] = Clock.settle(name, column, self._options.na, like)
+        return self.clocks[name]
+
+    def times(
+        self, chunk: Chunk
+    ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None, list[tuple[int, str, str]]]:
+        """When rows and labels come, where the table says so; and the rows of which it does not."""
+        time_column, label_column = self._options.time, self._options.label_time
+        if time_column is None:
+            return None, None, []
+        now, wrong = parsed(self.clocks[time_column], chunk.column(time_column))
+        if label_column is None:
+            self._notices.times_of(time_column, now)
+            return now, None, [(at, time_column, what) for at, what in wrong]
+        seen = {at for at, _ in wrong}
+        places = (int(at) for at in np.flatnonzero(now == NEVER))
+        wrong += [(at, "the time of the row is missing") for at in places if at not in seen]
+        label_time, wrong_labels = parsed(self.clocks[label_column], chunk.column(label_column))
+        untimed = [(at, time_column, what) for at, what in wrong]
+        return now, label_time, untimed + [(at, label_column, what) for at, what in wrong_labels]
+
+    def _say_forms(self, head: Chunk, plan: Plan) -> None:
+        """Whether days or months come first, where the first rows had to show it."""
+        times = [each for each in plan.columns if each.is_exchangeable and each.name not in self.clocks]
+        found = {name: clock.found for name, clock in self.clocks.items()}
+        found |= {each.name: form_of(trimmed(as_text(head.column(each.name)))) for each in times}
+        for name, form in found.items():
+            if form is None or form.because is None:
+                continue
+            sentence = f"column {name!r} is read as {form.form}: {form.because}"
+            if form.likely:
+                self._notices.odd([f"{sentence}; if that is wrong, write its dates as 2024-01-31"])
+            elif name in self.clocks:
+                self._say(sentence)
+
+    def _owner(self, task: Task) -> str:
+        keys = "" if self._options.key is None else " with keys"
+        return f"the model {self._options.model} of {task.name}{keys}"
+
+    def _without_text(self, task: Task, found: Plan, plan: Plan) -> tuple[Plan, list[str]]:
+        """The plan with the reason why columns of text are left out, and the names of these columns."""
+        why = f"left out: it seems to be text, whose words are sparse features, which {self._owner(task)} does not take"
+        text = {column.name: why for column in found.columns if column.kind == "text" and column.name in plan.left_out}
+        return replace(plan, left_out=plan.left_out | text), list(text)
+
+    def _columns(self, head: Chunk, reserved: list[str], *, detect_text: bool) -> Plan:
+        return plan_columns(
+            head,
+            target=self._options.target,
+            drop=self._options.drop,
+            categorical=self._options.categorical,
+            numeric=self._options.numeric,
+            reserved=reserved,
+            decimal=self._options.decimal,
+            na=self._options.na,
+            detect_sentinels=not self._options.keep_sentinels,
+            text=self._options.text,
+            detect_text=detect_text,
+            ngrams=parse_ngrams(self._options.ngrams),
+            hash_bits=self._options.hash_bits,
+            key=self._options.key,
+            forms={name: clock.found for name, clock in self.clocks.items() if clock.found is not None},
+        )
+
+
+def _split_columns(model: Any, plan: Plan) -> None:
+    """Let the default learn numbers and categories beside text as it learns them without."""
+    while hasattr(model, "learner"):
+        model = model.learner
+    if hasattr(model, "dense_features"):
+        ask_of(model, dense_features=plan.dense_beside_sparse)
