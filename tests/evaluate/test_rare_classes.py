@@ -29,7 +29,6 @@ from thalweg.evaluate import (
 )
 from thalweg.evaluate.reliability import EDGES
 from thalweg.evaluate.running_auc import BinnedAuc, log_odds_bins, running_auc
-from thalweg.kernels import compiled
 from thalweg.streams import Fraud, Table
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
@@ -131,17 +130,6 @@ def test_the_area_of_a_window_is_scikit_learns_to_the_last_digits() -> None:
         if positive[last].any():
             assert abs(auc.roc_auc() - sk.roc_auc_score(positive[last], scores[last])) < 1e-12
             assert abs(auc.average_precision() - sk.average_precision_score(positive[last], scores[last])) < 1e-12
-
-
-def test_areas_of_sorted_windows_are_those_of_the_tree_to_the_last_bit() -> None:
-    scores, positive = rare_scores(9000)
-    scores -= 0.01  # some are negative
-    ends = np.array([0, 1, 77, 600, 2000, 5000, 9000])
-    found = np.stack(compiled.windowed_areas(scores, positive, 2000, ends), axis=1)
-    for end, areas in zip(ends.tolist(), found, strict=True):
-        auc = compiled.WindowedAuc(2000)
-        auc.push(scores[:end], positive[:end])
-        np.testing.assert_array_equal(areas, [auc.roc_auc(), auc.average_precision()])
 
 
 def test_a_score_must_be_a_number() -> None:

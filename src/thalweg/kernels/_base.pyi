@@ -822,16 +822,6 @@ class FadingAuc:
     def roc_auc(self) -> float: ...
     def average_precision(self) -> float: ...
 
-def windowed_areas(
-    scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    positive: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    window: int,
-    ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
-    """
-    ROC AUC and average precision of the rows of the window before each of these ends.
-    """
-
 class FeatureNames:
     def __init__(self, bits: int, limit: int) -> None: ...
     @overload

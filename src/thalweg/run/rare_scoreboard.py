@@ -59,9 +59,8 @@ class RareScoreboard:
         self.rows = self.with_proba = 0
         #: After so many rows, the areas, and the shares of true positives, false positives and false negatives.
         self._history = HistoryPoints[list[float | None]](MOST_POINTS)
-        #: P(positive) of the last rows, and which of them are positives; the same of all rows, binned.
-        self._scores, self._flags = np.empty(0), np.empty(0, dtype=np.bool_)
-        self._all = BinnedAuc()
+        #: P(positive) and which rows are positives: of the last rows, and of all of them, binned.
+        self._recent, self._all = compiled.WindowedAuc(WINDOW), BinnedAuc()
         self._outcomes = WindowedMean(WINDOW, 3)
         self._bins = np.zeros((3, BINS))  # rows, sum of P(positive), positives
         #: By baseline and mistake, how many more the model makes; only costs ask for it.
@@ -123,7 +122,9 @@ class RareScoreboard:
             known = ~np.isnan(of_positive)
             scores, flags = np.ascontiguousarray(of_positive[known]), np.ascontiguousarray(is_positive[known])
             due = np.cumsum(known)[at] - 1
-            areas[due >= 0] = self._push_and_score(scores, flags, due[due >= 0])
+            due = due[due >= 0]
+            roc, precision = self._recent.push_and_score(scores, flags, due)
+            areas[len(at) - len(due) :] = np.stack([roc[due], precision], axis=1)
             self._add_scores(scores, flags)
             if self._alerts is not None and period is not None:
                 timed = known & (period != NEVER)
@@ -136,17 +137,6 @@ class RareScoreboard:
                 more = (kind & (said != is_positive)).astype(np.int64)
                 blocks[mistake].add(more - (kind & (flagged != is_positive)))
         self.rows += len(truth)
-
-    def _push_and_score(self, scores: Floats, flags: NDArray[np.bool_], at: Codes) -> Floats:
-        """Add rows to the window; both areas after those of them that are ``at`` these places."""
-        ends = len(self._scores) + at + 1
-        scores, flags = np.concatenate([self._scores, scores]), np.concatenate([self._flags, flags])
-        self._scores, self._flags = scores[-WINDOW:], flags[-WINDOW:]
-        return np.stack(compiled.windowed_areas(scores, flags, WINDOW, ends), axis=1)
-
-    def _recent_areas(self) -> Floats:
-        end = np.array([len(self._scores)])
-        return np.concatenate(compiled.windowed_areas(self._scores, self._flags, WINDOW, end))
 
     def _add_scores(self, scores: Floats, flags: NDArray[np.bool_]) -> None:
         self.with_proba += len(scores)
@@ -183,7 +173,7 @@ class RareScoreboard:
                 scores[name]["cost"] = _known(cost(each, costs))
         with_areas = bool(self.with_proba) and at is not None
         if with_areas:
-            recent_roc, recent_pr = self._recent_areas().tolist()
+            recent_roc, recent_pr = self._recent.roc_auc(), self._recent.average_precision()
             scores["model"] |= {
                 "roc_auc": _known(self._all.roc_auc()),
                 "pr_auc": _known(self._all.average_precision()),
@@ -261,6 +251,7 @@ class RareScoreboard:
     # ------------------------------------------------------------------ checkpoints
 
     def state(self) -> dict[str, Any]:
+        scores, flags = self._recent.rows()
         return {
             "positive": self.positive,
             "second": self._second,
@@ -271,8 +262,8 @@ class RareScoreboard:
             "bins": self._bins.tolist(),
             "blocks": [[blocks[each].state() for each in _MISTAKES] for blocks in self._blocks.values()],
             "alerts": None if self._alerts is None else self._alerts.state(),
-            "scores": self._scores,
-            "flags": self._flags,
+            "scores": scores,
+            "flags": flags.astype(np.bool_),
             "outcomes": np.array(self._outcomes.state(), dtype=np.bool_),
             "counts": self._all.counts,
         }
@@ -287,7 +278,7 @@ class RareScoreboard:
                 blocks[mistake].restore(saved)
         if self._alerts is not None:
             self._alerts.restore(state["alerts"])
-        self._scores, self._flags = state["scores"], state["flags"]
+        self._recent.push(state["scores"], state["flags"])
         self._outcomes.restore(state["outcomes"])
         self._all.counts = state["counts"]
 

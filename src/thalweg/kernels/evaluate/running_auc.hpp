@@ -10,12 +10,11 @@
 // a distinct score with the weights of its positives and negatives, and those of its subtree. Counts are exact integers.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <deque>
 #include <limits>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 namespace thalweg::THALWEG_LEVEL {
@@ -195,20 +194,38 @@ template <class Weight> class ScoreTree {
   }
 };
 
-// The tree, and twice the weight of pairs of a positive and a negative that are in the right order, ties once.
-template <class Weight> class RunningAuc {
+template <class Weight> struct ScoredRow {
+  double score;
+  bool positive;
+  Weight weight;
+};
+
+// Both areas over the last rows, all of them while there are fewer, or with weights that fade by a factor at every further
+// row, those below kNegligible being dropped. Instead of making all old weights smaller, a new row gets a larger one, until it is
+// large enough to scale all of them back.
+template <class Weight> class RecentAuc {
  public:
-  void add(double score, bool positive, Weight weight) {
-    pairs_ += weight * partners(tree_.add(score, positive, weight), positive);
-  }
+  explicit RecentAuc(int64_t rows) : most_(rows) {}
+  explicit RecentAuc(double factor) : factor_(factor) {}
 
-  void remove(double score, bool positive, Weight weight) {
-    pairs_ -= weight * partners(tree_.remove(score, positive, weight), positive);
-  }
-
-  void scale(Weight by) {
-    tree_.scale(by);
-    pairs_ *= by * by;
+  void push(double score, bool positive) {
+    if constexpr (std::is_floating_point_v<Weight>) {
+      weight_ /= factor_;
+      if (weight_ > kLargest) {
+        const double by = 1 / weight_;
+        tree_.scale(by);
+        pairs_ *= by * by;
+        for (auto &each : rows_) each.weight *= by;
+        weight_ = 1;
+      }
+    }
+    while (!rows_.empty() && is_forgotten(rows_.front())) {
+      const auto &last = rows_.front();
+      pairs_ -= last.weight * partners(tree_.remove(last.score, last.positive, last.weight), last.positive);
+      rows_.pop_front();
+    }
+    rows_.push_back({score, positive, weight_});
+    pairs_ += weight_ * partners(tree_.add(score, positive, weight_), positive);
   }
 
   // NaN without a positive or without a negative.
@@ -232,135 +249,28 @@ template <class Weight> class RunningAuc {
     return sum / double(positives);
   }
 
+  const std::deque<ScoredRow<Weight>> &rows() const { return rows_; }
+
  private:
+  static constexpr double kNegligible = 1e-12, kLargest = 1e60;
+  int64_t most_ = std::numeric_limits<int64_t>::max();
+  double factor_ = 1;
+  Weight weight_ = 1;
+  std::deque<ScoredRow<Weight>> rows_;
   ScoreTree<Weight> tree_;
+  // Twice the weight of pairs of a positive and a negative that are in the right order, ties once.
   Weight pairs_ = 0;
+
+  bool is_forgotten(const ScoredRow<Weight> &row) const {
+    if constexpr (std::is_floating_point_v<Weight>) return row.weight < kNegligible * weight_;
+    return int64_t(rows_.size()) >= most_;
+  }
 
   // A positive is in the right order with the negatives below it, a negative with the positives above it.
   Weight partners(const typename ScoreTree<Weight>::Place &place, bool positive) const {
     if (positive) return 2 * place.below.negative + place.tied.negative;
     return 2 * (tree_.all().positive - place.below.positive) - place.tied.positive;
   }
-};
-
-struct Areas {
-  double roc, precision;
-};
-
-// Both areas of rows that are there at once: what WindowedAuc would give of them, to the last bit. Where areas are asked for
-// seldom, sorting the window anew costs less than a tree that follows every row.
-class SortedAreas {
- public:
-  Areas of(const double *scores, const bool *positive, int64_t rows) {
-    for (auto &keys : keys_) keys.clear();
-    for (int64_t i = 0; i < rows; i++) keys_[positive[i]].push_back(key_of(scores[i]));
-    for (auto &keys : keys_) sort(keys);
-    const auto &negatives = keys_[0], &positives = keys_[1];
-    const double all_positive = double(positives.size()), all_negative = double(negatives.size());
-    const double unknown = std::numeric_limits<double>::quiet_NaN();
-    int64_t pairs = 0, n = int64_t(negatives.size());  // negatives that do not lie above
-    double sum = 0;
-    for (auto p = int64_t(positives.size()); p > 0;) {  // distinct scores of positives, the highest first
-      const uint64_t key = positives[p - 1];
-      while (n > 0 && negatives[n - 1] > key) n--;
-      int64_t tied = 0, own = 0;
-      while (n > 0 && negatives[n - 1] == key) n--, tied++;
-      while (p > 0 && positives[p - 1] == key) p--, own++;
-      pairs += own * (2 * n + tied);
-      const int64_t found = int64_t(positives.size()) - p, alarms = found + int64_t(negatives.size()) - n;
-      sum += double(own) * (double(found) / double(alarms));
-    }
-    return {all_positive > 0 && all_negative > 0 ? double(pairs) / (2 * all_positive * all_negative) : unknown,
-            all_positive > 0 ? sum / all_positive : unknown};
-  }
-
- private:
-  // Whole numbers in the order of the scores.
-  static uint64_t key_of(double score) {
-    uint64_t bits;
-    score += 0.0;  // -0 is 0
-    std::memcpy(&bits, &score, sizeof bits);
-    return bits >> 63 ? ~bits : bits | uint64_t(1) << 63;
-  }
-  // By digits of 11 bits, the lowest first; those that all keys share are passed over.
-  void sort(std::vector<uint64_t> &keys) {
-    constexpr std::size_t few = 512;
-    if (keys.size() < few) return std::sort(keys.begin(), keys.end());
-    uint64_t differ = 0;
-    for (const uint64_t key : keys) differ |= key ^ keys[0];
-    sorted_.resize(keys.size());
-    for (int shift = 0; shift < 64; shift += 11) {
-      if (!(differ >> shift & 0x7ff)) continue;
-      uint32_t places[2049] = {};
-      for (const uint64_t key : keys) places[(key >> shift & 0x7ff) + 1]++;
-      for (int i = 0; i < 2048; i++) places[i + 1] += places[i];
-      for (const uint64_t key : keys) sorted_[places[key >> shift & 0x7ff]++] = key;
-      keys.swap(sorted_);
-    }
-  }
-
-  std::vector<uint64_t> keys_[2], sorted_;  // of negatives and positives
-};
-
-struct ScoredRow {
-  double score;
-  bool positive;
-};
-
-// Of the last rows, all of them while there are fewer.
-class WindowedAuc {
- public:
-  explicit WindowedAuc(int64_t rows) : most_(rows) {}
-
-  void push(ScoredRow row) {
-    if (int64_t(rows_.size()) == most_) {
-      auc_.remove(rows_.front().score, rows_.front().positive, 1);
-      rows_.pop_front();
-    }
-    rows_.push_back(row);
-    auc_.add(row.score, row.positive, 1);
-  }
-
-  double roc_auc() const { return auc_.roc_auc(); }
-  double average_precision() const { return auc_.average_precision(); }
-  const std::deque<ScoredRow> &rows() const { return rows_; }
-
- private:
-  int64_t most_;
-  std::deque<ScoredRow> rows_;
-  RunningAuc<int64_t> auc_;
-};
-
-// With weights that fade by a factor at every further row, those below kNegligible being dropped. Instead of making all old
-// weights smaller, a new row gets a larger one, until it is large enough to scale all of them back.
-class FadingAuc {
- public:
-  explicit FadingAuc(double factor) : factor_(factor) {}
-
-  void push(ScoredRow row) {
-    weight_ /= factor_;
-    if (weight_ > kLargest) {
-      const double by = 1 / weight_;
-      auc_.scale(by);
-      for (auto &each : rows_) each.second *= by;
-      weight_ = 1;
-    }
-    while (!rows_.empty() && rows_.front().second < kNegligible * weight_) {
-      auc_.remove(rows_.front().first.score, rows_.front().first.positive, rows_.front().second);
-      rows_.pop_front();
-    }
-    rows_.emplace_back(row, weight_);
-    auc_.add(row.score, row.positive, weight_);
-  }
-
-  double roc_auc() const { return auc_.roc_auc(); }
-  double average_precision() const { return auc_.average_precision(); }
-
- private:
-  static constexpr double kNegligible = 1e-12, kLargest = 1e60;
-  double factor_, weight_ = 1;
-  std::deque<std::pair<ScoredRow, double>> rows_;
-  RunningAuc<double> auc_;
 };
 
 }  // namespace thalweg::THALWEG_LEVEL
