@@ -39,6 +39,7 @@ def sample_metrics(points: int = 60, names: dict[str, Any] | None = None) -> dic
 
     weights = rng.dirichlet(np.ones(len(named["members"])), size=len(looks))
     difference = {"low": -0.12, "high": -0.08, "level": 0.95, "blocks": 46, "block_rows": 128}
+    skill = {"skill": 0.5, "skill_low": 0.4, "skill_high": 0.6}
     counts = [[900 if truth == answer else 50 for answer in range(len(labels))] for truth in range(len(labels))]
     return {
         "schema": 3,
@@ -60,27 +61,27 @@ def sample_metrics(points: int = 60, names: dict[str, Any] | None = None) -> dic
             "bad": [f"row 7, column {named['column']}: {text}", f"row 9: {text}"],
         },
         "verdict": {
-            "no_change": {"difference": -0.1, **difference},
-            "majority": {"difference": -0.3, **difference, "low": -0.33, "high": -0.27},
+            "no_change": {"error": {"difference": -0.1, **difference, **skill}},
+            "majority": {"error": {"difference": -0.3, **difference, **skill, "low": -0.33, "high": -0.27}},
         },
         "scores": {
             "model": {
                 "error": 0.1,
-                "recent": 0.11,
+                "recent_error": 0.11,
                 "kappa": 0.8,
                 "kappa_temporal": 0.5,
                 "log_loss": 0.3,
                 "brier": 0.2,
             },
-            "no_change": {"error": 0.2, "recent": 0.21, "kappa": 0.6, "kappa_temporal": 0.0},
-            "majority": {"error": 0.4, "recent": 0.41, "kappa": 0.0, "kappa_temporal": -1.0},
+            "no_change": {"error": 0.2, "recent_error": 0.21, "kappa": 0.6, "kappa_temporal": 0.0},
+            "majority": {"error": 0.4, "recent_error": 0.41, "kappa": 0.0, "kappa_temporal": -1.0},
         },
         "curve": {
             "rows": rows,
             "window": 1000,
             "error": errors(),
             "fade": 0.999,
-            "fading": errors(),
+            "fading": {"error": errors()},
         },
         "course": {
             "rows": looks,

@@ -27,7 +27,7 @@ def sample_number_metrics(
     answers["season"] = truth + 3.0 * rng.normal(size=rows)
     board, changes = RegressionScoreboard(BASELINES, 0.9), ResidualChanges()
     board.by_size.settle(truth[:1000])
-    errors = board.add(truth, answers, answers["model"] - 1.65 * sizes, answers["model"] + 1.65 * sizes)
+    errors, _ = board.add_numbers(truth, answers, answers["model"] - 1.65 * sizes, answers["model"] + 1.65 * sizes)
     changes.add(errors)
     base = sample_metrics(60, names)
     base["run"]["options"]["season"] = 24
@@ -37,8 +37,8 @@ def sample_number_metrics(
         **{name: base[name] for name in kept},
         "rows": base["rows"] | {"read": rows + 15, "predicted": rows, "scored": rows, "learned": rows},
         "verdict": board.verdict(),
-        "scores": {name: board.score(name) for name in board.names},
-        "intervals": board.intervals.metrics(),
+        "scores": board.scores({"intervals", *board.predictors}),
+        "intervals": board.intervals(),
         "curve": board.curve(),
         "predictions": board.predictions(),
         "by_size": board.by_size.groups(),

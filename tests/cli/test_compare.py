@@ -42,7 +42,7 @@ def test_runs_over_the_same_data_stand_side_by_side_the_best_first(
 def test_a_baseline_that_is_better_than_every_run_is_named_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    score = {"error": 0.15, "recent": 0.1, "kappa": 0.0, "kappa_temporal": None}
+    score = {"error": 0.15, "recent_error": 0.1, "kappa": 0.0, "kappa_temporal": None}
     for model, error in (("oldc", 0.3), ("auto", 0.2)):
         record(tmp_path / model, model, error, change={"scores": {"majority": score}})
     _, out, _ = run(capsys, tmp_path / "oldc", tmp_path / "auto")
@@ -62,7 +62,7 @@ def test_a_small_difference_is_not_called_one(tmp_path: Path, capsys: pytest.Cap
 
 def test_baselines_that_differ_are_named_by_their_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record(tmp_path / "a", "oldc", 0.30, options={"delay": 0})
-    score = {"error": 0.45, "recent": 0.4, "kappa": 0.1, "kappa_temporal": None}
+    score = {"error": 0.45, "recent_error": 0.4, "kappa": 0.1, "kappa_temporal": None}
     late = {"scores": {"no_change": score}}
     record(tmp_path / "b", "oldc", 0.20, seed=1, options={"delay": 100}, change=late)
     _, out, _ = run(capsys, tmp_path / "a", tmp_path / "b")
@@ -85,7 +85,7 @@ def test_several_data_sets_give_ranks_and_a_picture(tmp_path: Path, capsys: pyte
     assert ranks[2:] == ["1.00", "2.00", "3.00"]
     assert "Over 3 data sets the models differ" in " ".join(out.split())
     assert "A baseline" not in out
-    lower = {"error": 0.05, "recent": 0.05, "kappa": 0.0, "kappa_temporal": None}
+    lower = {"error": 0.05, "recent_error": 0.05, "kappa": 0.0, "kappa_temporal": None}
     for at, model in enumerate(("oldc", "auto", "pa")):
         record(tmp_path / f"b {model}", model, 0.1 + 0.1 * at, source="b.csv", change={"scores": {"majority": lower}})
     assert "A baseline has a lower error than every model on b.csv." in run(capsys, *folders)[1]

@@ -225,7 +225,7 @@ def test_keys_that_come_late_are_told_or_learned(
     assert "warnings" not in metrics_after(capsys, "run", "whole.ndjson", *common, "--limit", "2000")
     found = metrics_after(capsys, "run", "whole.ndjson", *common, "--head", "3101")
     assert "warnings" not in found
-    assert found["scores"]["model"]["recent"] < 0.05
+    assert found["scores"]["model"]["recent_error"] < 0.05
     told = f"rows/2.ndjson, row 601: {what}: write it, with null for a value, into the first file"
     assert metrics_after(capsys, "run", "rows", *common)["warnings"] == [told]
 

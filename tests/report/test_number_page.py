@@ -41,7 +41,7 @@ def test_it_holds_every_part() -> None:
 def test_the_verdict_is_as_sure_as_its_interval(error: float, rows: int, found: str, words: str) -> None:
     metrics = as_number_metrics(sample_number_metrics(rows, error=error))
     if found == "even":  # whatever the draw, an interval across zero
-        metrics["verdict"]["last_value"]["absolute"] |= {"low": -0.1, "high": 0.1}  # type: ignore[typeddict-item]
+        metrics["verdict"]["last_value"]["mae"] |= {"low": -0.1, "high": 0.1}  # type: ignore[typeddict-item]
     assert tone(metrics) == found
     assert headline(metrics).startswith(words)
     assert build(metrics)
@@ -50,7 +50,7 @@ def test_the_verdict_is_as_sure_as_its_interval(error: float, rows: int, found: 
 def test_squared_errors_that_disagree_are_told() -> None:
     metrics = as_number_metrics(sample_number_metrics(error=0.3))
     assert not any("By squared errors" in finding for finding in findings(metrics))
-    metrics["verdict"]["last_value"]["squared"] |= {"low": 1.0, "high": 2.0, "skill": -0.25}  # type: ignore[typeddict-item]
+    metrics["verdict"]["last_value"]["mse"] |= {"low": 1.0, "high": 2.0, "skill": -0.25}  # type: ignore[typeddict-item]
     (told,) = [finding for finding in findings(metrics) if "By squared errors" in finding]
     assert "it is worse than the last value: they are 25.0\N{NO-BREAK SPACE}% larger" in told
 
@@ -72,6 +72,6 @@ def test_a_run_without_any_target_has_a_page_too() -> None:
 def test_a_file_sorted_by_its_target_is_asked_about(step: float, time: str | None, said: bool) -> None:
     metrics = sample_number_metrics()
     metrics["run"]["options"]["time"] = time
-    metrics["scores"]["last_value"]["absolute_error"] = step * metrics["scores"]["running_mean"]["absolute_error"]
+    metrics["scores"]["last_value"]["mae"] = step * metrics["scores"]["running_mean"]["mae"]
     assert any("is the file sorted by it?" in finding for finding in findings(metrics)) == said
     assert any("repeating the last target is hard" in finding for finding in findings(metrics)) == (time is not None)

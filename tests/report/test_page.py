@@ -236,10 +236,10 @@ def test_with_times_rows_have_dates() -> None:
 
 def test_a_run_without_any_label_has_a_page_too() -> None:
     metrics = sample_metrics(0)
-    unknown: dict[str, Any] = {"error": None, "recent": None, "kappa": None, "kappa_temporal": None}
+    unknown: dict[str, Any] = {"error": None, "recent_error": None, "kappa": None, "kappa_temporal": None}
     metrics["scores"] = dict.fromkeys(metrics["scores"], unknown)
     none = {"difference": None, "low": None, "high": None, "level": 0.95, "blocks": 0, "block_rows": 1}
-    metrics["verdict"] = {"no_change": none, "majority": none}
+    metrics["verdict"] = {"no_change": {"error": none}, "majority": {"error": none}}
     metrics["confusion"] = {"classes": [], "counts": [], "unpredicted": 0}
     page = Outline(build(metrics))
     assert "No row had a label, so nothing can be said." in page.text
@@ -260,7 +260,7 @@ def test_the_verdict_is_as_sure_as_the_interval_beside_the_harder_baseline(
     metrics["scores"][harder]["error"] = 0.15  # the other's is 0.2 or 0.4
     for name, ends in (("no_change", no_change), ("majority", majority)):
         low, high = sorted(ends)
-        metrics["verdict"][name].update(low=low, high=high, difference=(low + high) / 2)
+        metrics["verdict"][name]["error"].update(low=low, high=high, difference=(low + high) / 2)
     low, high = sorted(no_change if harder == "no_change" else majority)
     said = headline(metrics)  # type: ignore[arg-type]
     assert f"{harder.replace('_', '-')}, the best baseline" in said
@@ -276,8 +276,8 @@ def test_the_verdict_is_as_sure_as_the_interval_beside_the_harder_baseline(
 
 def test_without_an_interval_nothing_is_claimed() -> None:
     metrics = sample_metrics(1)
-    metrics["verdict"]["no_change"].update(low=None, high=None)
-    assert standing(metrics["verdict"]["no_change"]) == "unknown"
+    metrics["verdict"]["no_change"]["error"].update(low=None, high=None)
+    assert standing(metrics["verdict"]["no_change"]["error"]) == "unknown"
     said = headline(metrics)  # type: ignore[arg-type]
     assert said.startswith("Too few rows to distinguish it from no-change, the best baseline: error 10.0")
 

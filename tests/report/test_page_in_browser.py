@@ -265,7 +265,7 @@ def test_views_switch_and_the_theme_turns(opened: Any) -> None:
     fading = chart(page, "error").locator('[data-view="1"]')
     fading.click()
     page.evaluate(NEXT_FRAMES)
-    last = metrics["curve"]["fading"]["model"][-1]
+    last = metrics["curve"]["fading"]["error"]["model"][-1]
     assert told(page, "error")[1].replace("\u00a0", " ") == f"{100 * round(last, 4):.1f}".rstrip("0").rstrip(".") + " %"
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.locator("#theme").click()

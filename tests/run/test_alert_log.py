@@ -12,6 +12,7 @@ from tests.examples import examples
 
 from thalweg.container import packed, unpacked
 from thalweg.errors import InvalidParameter
+from thalweg.evaluate.metrics import Rows
 from thalweg.run.alert_log import EVERY, AlertLog
 from thalweg.run.alert_rules import AlertRule
 
@@ -49,7 +50,7 @@ def test_a_rule_fires_where_its_mean_has_held(seed: int, window: int, hold: int,
     log = AlertLog([rule])
     ends = sorted({*cuts, 2000})
     for at, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
-        log.add_values(np.arange(start + 1, end + 1), {"error": (values[start:end], np.ones(end - start))})
+        log.add_rows(np.arange(start + 1, end + 1), Rows(np.zeros(end - start), {"model": values[start:end]}))
         if at == 1:
             other = AlertLog([rule])
             other.restore(unpacked(packed(log.state())))
@@ -65,11 +66,11 @@ def test_any_text_is_a_rule_or_refused(text: str) -> None:
 
 
 def test_recall_and_rmse_are_ratios_of_sums() -> None:
-    log = AlertLog([AlertRule.parse("recall<=0.25 over 50 rows"), AlertRule.parse("rmse>=2 over 50 rows")])
-    positive = np.tile([1.0, 1.0, 1.0, 1.0, 0.0], 10)
-    found = positive * np.tile([1.0, 0.0, 0.0, 0.0, 0.0], 10)
-    log.add_values(np.arange(1, 51), {"recall": (found, positive), "rmse": (np.full(50, 4.0), np.ones(50))})
-    assert [(alert["row"], alert["value"]) for alert in log.fired] == [(50, 0.25), (50, 2.0)]
+    recall, rmse = (AlertLog([AlertRule.parse(f"{text} over 50 rows")]) for text in ("recall<=0.25", "rmse>=2"))
+    positive, said = np.tile([1, 1, 1, 1, 0], 10), np.tile([1, 0, 0, 0, 0], 10)
+    recall.add_rows(np.arange(1, 51), Rows(positive, {"model": said}, positive=1))
+    rmse.add_rows(np.arange(1, 51), Rows(np.full(50, 3.0), {"model": np.tile([1.0, 5.0], 25)}))
+    assert [(alert["row"], alert["value"]) for log in (recall, rmse) for alert in log.fired] == [(50, 0.25), (50, 2.0)]
 
 
 @pytest.mark.parametrize("column", ["a(b)", "a > b", "Ort, Straße"])

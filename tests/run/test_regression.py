@@ -52,11 +52,11 @@ def test_no_error_is_smaller_by_more_than_all_of_it() -> None:
     board = RegressionScoreboard(("last_value", "running_mean"), 0.9)
     truth = np.where(np.arange(640) % 320 < 10, 100.0, 0.125)
     answers = {"model": truth * 0.999, "last_value": np.zeros(640), "running_mean": np.zeros(640)}
-    board.add(truth, answers, np.full(640, np.nan), np.full(640, np.nan))
-    for kind in ("absolute", "squared"):
+    board.add_numbers(truth, answers, np.full(640, np.nan), np.full(640, np.nan))
+    for kind in ("mae", "mse"):
         found = board.verdict()["last_value"][kind]
         assert found["skill_low"] < found["skill"] < found["skill_high"] == 1.0
-        assert found["low"] == -np.mean(truth if kind == "absolute" else truth**2)
+        assert found["low"] == -np.mean(truth if kind == "mae" else truth**2)
 
 
 def test_the_scores_are_those_of_the_predictions(capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,7 +68,7 @@ def test_the_scores_are_those_of_the_predictions(capsys: pytest.CaptureFixture[s
     assert "mean absolute error" in said.splitlines()[0]
     (scored,) = [line.split() for line in said.splitlines() if line.startswith("value 24 rows ago ")]
     season = metrics()["scores"]["season"]
-    measures = ("absolute_error", "rmse", "r2", "recent_absolute_error")
+    measures = ("mae", "rmse", "r2", "recent_mae")
     assert scored[4:] == [f"{season[key]:.4g}".replace("-", "−") for key in measures]
     assert "Of the blocks of 1,000 rows, the lowest coverage was " in " ".join(said.split())
     found, lines = metrics(), columns()
@@ -88,12 +88,12 @@ def test_the_scores_are_those_of_the_predictions(capsys: pytest.CaptureFixture[s
     assert found["rows"]["scored"] == held.sum() == len(known) - 1
     for name, error in errors.items():
         score = found["scores"][name]
-        assert score["absolute_error"] == pytest.approx(np.abs(error).mean())
+        assert score["mae"] == pytest.approx(np.abs(error).mean())
         assert score["rmse"] == pytest.approx(np.sqrt(np.square(error).mean()))
         assert score["recent_rmse"] == pytest.approx(np.sqrt(np.square(error[-1000:]).mean()))
         share = np.square(error).sum() / np.square(errors["running_mean"]).sum()
         assert score["r2"] == pytest.approx(1 - share)
-    skill = found["verdict"]["season"]["absolute"]
+    skill = found["verdict"]["season"]["mae"]
     better = 1 - np.abs(errors["model"]).mean() / np.abs(errors["season"]).mean()
     assert skill["skill"] == pytest.approx(better)
     assert skill["skill_low"] < better < skill["skill_high"]
@@ -106,7 +106,7 @@ def test_the_scores_are_those_of_the_predictions(capsys: pytest.CaptureFixture[s
     assert intervals["pinball_upper"] == pytest.approx(np.where(above > 0, 0.9 * above, -0.1 * above).mean())
     sizes = found["by_size"]
     assert sum(sizes["rows"]) == held.sum()
-    total = np.dot(sizes["rows"], sizes["absolute_error"]["model"])
+    total = np.dot(sizes["rows"], sizes["mae"]["model"])
     assert total == pytest.approx(np.abs(errors["model"]).sum())
     assert 8 <= len(sizes["rows"]) <= 10
     in_first = held & (target < sizes["to"][0])
@@ -282,9 +282,9 @@ def test_runs_are_compared_row_by_row(capsys: pytest.CaptureFixture[str]) -> Non
     residuals = [(each["target"] - each["prediction"])[:-9] for each in (one, two)]  # the last targets never came
     squared = np.nanmean(np.square(residuals[0]) - np.square(residuals[1]))
     found = pair["errors"]
-    assert found["absolute_error"]["difference"] == pytest.approx(pair["difference"])
-    assert found["squared_error"]["difference"] == pytest.approx(squared)
-    assert found["squared_error"]["low"] < squared < found["squared_error"]["high"]
+    assert found["mae"]["difference"] == pytest.approx(pair["difference"])
+    assert found["mse"]["difference"] == pytest.approx(squared)
+    assert found["mse"]["low"] < squared < found["mse"]["high"]
     code, said, _ = run(capsys, "compare", "linear", "tiling")
     assert code == 0
     assert said.index("tiling") < said.index("linear") < said.index("last value")  # the best first
@@ -330,6 +330,6 @@ def test_many_categories_are_learned_by_their_mean_target(capsys: pytest.Capture
         "cell or a new category",
     ]
     # eight rows for each shop in the end, the first of them predicted without knowing it
-    assert told["scores"]["model"]["recent_absolute_error"] < 0.6 * told["scores"]["running_mean"]["absolute_error"]
+    assert told["scores"]["model"]["recent_mae"] < 0.6 * told["scores"]["running_mean"]["mae"]
     model, new = load("out/model.thalweg"), {"x": 0.0, "shop": f"shop {shop[-1]}"}
     assert model.predict_one(new) != model.predict_one(new | {"shop": "another"})

@@ -52,7 +52,7 @@ def test_a_delay_means_the_same_to_the_model_and_to_both_baselines(
     for name, codes in found.items():
         assert (codes[: delay + 1] == NO_PREDICTION).all()
         expected = (np.array(["down", "up", ""])[codes] != y)[scored]
-        assert run.task.board.score(name)["error"] == (expected.mean() if len(expected) else None)
+        assert run.task.scores()[name]["error"] == (expected.mean() if len(expected) else None)
 
 
 @pytest.mark.parametrize("delay", [0, 1, 40])
@@ -77,4 +77,4 @@ def test_a_delay_means_the_same_to_predicted_numbers(
     for name in ("running_mean", "running_median"):
         predicted = np.concatenate([getattr(record, name) for record in records])
         expected = np.abs(predicted - y)[delay + 1 : 400 - delay].mean()
-        assert run.task.board.score(name)["absolute_error"] == pytest.approx(expected)
+        assert run.task.scores()[name]["mae"] == pytest.approx(expected)

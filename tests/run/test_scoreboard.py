@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from sklearn.metrics import cohen_kappa_score, confusion_matrix
+from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score, recall_score
 from tests.examples import examples
 
 from thalweg.container import packed, unpacked
+from thalweg.evaluate.reliability import BINS, reliability_of
 from thalweg.run import scoreboard
-from thalweg.run.scoreboard import FADE, PREDICTORS, BlockMeans, Scoreboard
+from thalweg.run.label_scoreboard import PREDICTORS, LabelScoreboard
+from thalweg.run.scoreboard import FADE, BlockMeans
 
 CLASSES = np.array([1, 2, 3])
 #: Rows that came before any label was known.
@@ -37,37 +39,49 @@ def answers(rows: int, seed: int = 0):
     return truth, given_answers, confidences
 
 
-def fill(board: Scoreboard, truth, given_answers, confidences, cuts=(), *, interrupted: bool = False) -> Scoreboard:
+def fill(truth, given_answers, confidences, cuts=(), *, interrupted: bool = False) -> LabelScoreboard:
+    board = LabelScoreboard()
     for begin, end in zip([0, *cuts], [*cuts, len(truth)], strict=True):
         part = slice(begin, end)
         if interrupted:
             told = unpacked(packed(board.state()))
-            board = Scoreboard()
+            board = LabelScoreboard()
             board.restore(told)
-        board.add(
+        board.add_labels(
             truth[part],
             {name: each[part] for name, each in given_answers.items()},
+            2,
             *(each[part] for each in confidences),
         )
     return board
 
 
+def scores_of(board: LabelScoreboard) -> dict:
+    terms = {name: {"confusion": each} for name, each in board.confusions(3).items()}
+    terms["model"] |= {"areas": (0.5, 0.1), "reliability": reliability_of(np.zeros((3, BINS)))}
+    return board.scores({*PREDICTORS, "probabilities", "positive"}, terms, positive=1)
+
+
 def test_scores_are_those_of_scikit_learn() -> None:
     truth, given_answers, confidences = answers(700)
-    board = fill(Scoreboard(), truth, given_answers, confidences)
+    board = fill(truth, given_answers, confidences)
     assert (board.rows, board.unpredicted) == (697, UNPREDICTED)
     truth, given_answers = truth[UNPREDICTED:], {name: each[UNPREDICTED:] for name, each in given_answers.items()}
     no_change_error = (given_answers["no_change"] != truth).mean()
     for name, given_answer in given_answers.items():
-        score = board.score(name)
+        score = scores_of(board)[name]
         error = (given_answer != truth).mean()
         assert score["error"] == pytest.approx(error, abs=1e-15)
         assert score["kappa"] == pytest.approx(cohen_kappa_score(truth, given_answer), abs=1e-12)
+        assert score["recall"] == pytest.approx(recall_score(truth, given_answer, labels=[2], average="micro"))
+        assert score["f1"] == pytest.approx(f1_score(truth, given_answer, labels=[2], average="micro"))
         assert score["kappa_temporal"] == pytest.approx(1 - error / no_change_error, abs=1e-12)
     of_truth, of_answer, squared = (each[UNPREDICTED:] for each in confidences)
     least = np.finfo(np.float64).eps
-    assert board.score("model")["log_loss"] == pytest.approx(-np.log(np.maximum(of_truth, least)).mean(), rel=1e-12)
-    assert board.score("model")["brier"] == pytest.approx(squared.mean(), rel=1e-12)
+    assert scores_of(board)["model"]["log_loss"] == pytest.approx(
+        -np.log(np.maximum(of_truth, least)).mean(), rel=1e-12
+    )
+    assert scores_of(board)["model"]["brier"] == pytest.approx(squared.mean(), rel=1e-12)
     expected = confusion_matrix(truth, given_answers["model"], labels=[0, *CLASSES])
     assert board.confusion[0].tolist() == expected.tolist()
     bins = np.minimum((of_answer * 10).astype(int), 9)
@@ -88,23 +102,20 @@ def test_chunks_and_interruptions_do_not_matter_to_the_last_bit(rows: int, data:
         small.setattr(scoreboard, "MOST_POINTS", 16)
         told = answers(max(rows, 6), seed=rows)
         cuts = sorted(data.draw(st.lists(st.integers(0, len(told[0])), max_size=6)))
-        whole = fill(Scoreboard(), *told)
-        parts = fill(Scoreboard(), *told, cuts, interrupted=data.draw(st.booleans()))
+        whole = fill(*told)
+        parts = fill(*told, cuts, interrupted=data.draw(st.booleans()))
         assert parts.confusion.tolist() == whole.confusion.tolist()
-        for name in PREDICTORS:
-            assert parts.score(name) == whole.score(name)
+        assert scores_of(parts) == scores_of(whole)
         assert parts.curve() == whole.curve()
         assert parts.calibration() == whole.calibration()
-        assert {name: each.interval() for name, each in parts.blocks.items()} == {
-            name: each.interval() for name, each in whole.blocks.items()
-        }
+        assert parts.verdict() == whole.verdict()
 
 
 def test_points_of_the_curve_are_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoreboard, "WINDOW", 50)
     monkeypatch.setattr(scoreboard, "MOST_POINTS", 20)
     told = answers(777)
-    curve = fill(Scoreboard(), *told, cuts=(100, 101, 400)).curve()
+    curve = fill(*told, cuts=(100, 101, 400)).curve()
     assert 10 <= len(curve["rows"]) <= 20
     assert np.diff(curve["rows"]).tolist() == [curve["rows"][0] - UNPREDICTED] * (len(curve["rows"]) - 1)
     for name in PREDICTORS:
@@ -112,7 +123,9 @@ def test_points_of_the_curve_are_what_they_say(monkeypatch: pytest.MonkeyPatch) 
         for point, row in enumerate(np.array(curve["rows"]) - UNPREDICTED):
             assert curve["error"][name][point] == pytest.approx(wrong[max(row - 50, 0) : row].mean(), abs=1e-12)
             weights = FADE ** np.arange(row)[::-1]
-            assert curve["fading"][name][point] == pytest.approx(np.average(wrong[:row], weights=weights), abs=1e-12)
+            assert curve["fading"]["error"][name][point] == pytest.approx(
+                np.average(wrong[:row], weights=weights), abs=1e-12
+            )
 
 
 def test_means_of_blocks_give_students_interval() -> None:

@@ -232,7 +232,7 @@ def _look_at_scores(table: Table, metrics: dict[str, Any], outcome: Outcome) -> 
     from thalweg.report.score_table import verdict_of
 
     regression = "running_mean" in metrics["scores"]
-    measure = "absolute_error" if regression else "error"
+    measure = "mae" if regression else "error"
     scores = {name: each[measure] for name, each in metrics["scores"].items() if each.get(measure) is not None}
     outcome.error = scores.pop("model", None)
     verdict = verdict_of(metrics)
@@ -241,7 +241,7 @@ def _look_at_scores(table: Table, metrics: dict[str, Any], outcome: Outcome) -> 
         outcome.failures.append("nothing was scored")
         return
     best = min(scores, key=lambda name: scores[name])
-    against = metrics["verdict"][best]["absolute"] if regression else metrics["verdict"][best]
+    against = metrics["verdict"][best][measure]
     gap = outcome.error - scores[best]
     noise = _standard_error(against, outcome.error, metrics["rows"]["scored"])
     wins = gap > _STANDARD_ERRORS * noise + _SHARE * scores[best]

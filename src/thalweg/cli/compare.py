@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -75,7 +75,7 @@ def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> Non
         return
     _head(console, data, pairs, "label")
     lines = [
-        (name, *(_number(score[key]) for key in ("error", "recent", "kappa", "kappa_temporal")))
+        (name, *(_number(score[key]) for key in ("error", "recent_error", "kappa", "kappa_temporal")))
         for name, score in _scores(data)
     ]
     recent = f"last {next(iter(data.runs.values())).metrics['curve']['window']:,} rows"
@@ -101,14 +101,14 @@ def _numbers_side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]
     """Runs that predict numbers: scores, then the differences of their errors."""
     from thalweg.report import tables
     from thalweg.report.page.formats import short
-    from thalweg.run.compare_numbers import ERRORS
+    from thalweg.run.compare_numbers import ERRORS, NAMES
 
     _head(console, data, pairs, "target")
     keys = {
-        "MAE": "absolute_error",
+        "MAE": "mae",
         "RMSE": "rmse",
         "R²": "r2",
-        "recent\nMAE": "recent_absolute_error",
+        "recent\nMAE": "recent_mae",
     }
     lines = [(name, *(short(score[key]) for key in keys.values())) for name, score in _number_scores(data)]
     console.print(tables.lines(("", *keys), lines), "")
@@ -116,10 +116,9 @@ def _numbers_side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]
     groups: dict[str, list[Sequence[str]]] = {}
     for pair in pairs:
         windows = ("", "") if pair.windows is None else (f"{pair.windows.windows}", _p(pair.windows.p_value))
-        tests = {"absolute_error": windows}  # Wilcoxon's is about absolute errors
+        tests = {"mae": windows}  # Wilcoxon's is about absolute errors
         groups[f"{pair.first} – {pair.second}"] = [
-            (f"  {name.replace('_', ' ')}", *_spread((pair.errors or {}).get(name)), *tests.get(name, ("", "")))
-            for name in ERRORS
+            (f"  {NAMES[name]}", *_spread((pair.errors or {}).get(name)), *tests.get(name, ("", ""))) for name in ERRORS
         ]
     console.print(tables.sections(headers, groups))
     console.print(f"\n{' '.join(_notes(data, pairs))}")
@@ -128,7 +127,7 @@ def _numbers_side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]
 def _number_scores(data: DataSet) -> Iterator[tuple[str, dict[str, float | None]]]:
     """The runs, the best first, then the baselines: once where they are the same beside every run."""
     runs = dict(sorted(data.runs.items(), key=lambda each: each[1].error))
-    scores = {name: cast("dict[str, dict[str, float | None]]", run.metrics["scores"]) for name, run in runs.items()}
+    scores = {name: run.metrics["scores"] for name, run in runs.items()}
     for name, own in scores.items():
         yield name, own["model"]
     for baseline in dict.fromkeys(key for own in scores.values() for key in own if key != "model"):
@@ -158,8 +157,7 @@ def _rare(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
     positive = next(iter(data.runs.values())).metrics["rare"]["positive"]
     console.print(f"\nLabel {positive}\n", style="bold", soft_wrap=True)
     lines = [
-        (name, *(_number(cast("float | None", run.metrics["rare"]["scores"]["model"].get(key))) for key in shown))
-        for name, run in data.runs.items()
+        (name, *(_number(run.metrics["scores"]["model"].get(key)) for key in shown)) for name, run in data.runs.items()
     ]
     headers = ("", *(names[key] for key in shown))
     console.print(tables.lines(headers, lines), "")
@@ -183,7 +181,7 @@ def _scores(data: DataSet) -> Iterator[tuple[str, Score]]:
     for name, run in runs.items():
         yield name, run.metrics["scores"]["model"]
     for title, baseline in (("no-change", "no_change"), ("majority", "majority")):
-        beside = {name: run.metrics["scores"][baseline] for name, run in runs.items()}  # type: ignore[literal-required]
+        beside = {name: run.metrics["scores"][baseline] for name, run in runs.items()}
         alike = all(score["error"] == next(iter(beside.values()))["error"] for score in beside.values())
         for name, score in beside.items():
             yield title if alike else f"{title}, {name}", score

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 #: Labels of a model, and features made of a column, that are listed.
 _MOST_LABELS, _MOST_DERIVED = 20, 20
-#: What a run notes beside its scores.
-_COUNTS = ("rows", "learned")
 _TARGETS = {"classification": "labels", "regression": "numbers"}
 
 
@@ -97,7 +95,9 @@ def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
     if hasattr(loaded, "explain"):
         console.print(loaded.explain())
     if "run" in notes:
-        scores = {name.replace("_", " "): value for name, value in notes["run"].items() if name not in _COUNTS}
+        from thalweg.evaluate.metrics import METRICS
+
+        scores = {METRICS[name].title_in_full: value for name, value in notes["run"].items() if name in METRICS}
         told = ", ".join(
             f"{name} {value:.4{'f' if name == 'error' else 'g'}}" for name, value in scores.items() if value is not None
         )

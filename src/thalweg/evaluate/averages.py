@@ -39,8 +39,10 @@ def piece_ends(rows: int, seen: int, every: int) -> Iterator[int]:
         yield done
 
 
-class CumulativeMean:
+class CumulativeMean(Saved):
     """Rows are added one by one: numpy's own sum adds in pairs, which depends on where they are cut."""
+
+    _saved = ("sums", "count")
 
     def __init__(self, columns: int = 0) -> None:
         self.sums: Floats = np.zeros(columns)
@@ -49,7 +51,10 @@ class CumulativeMean:
     def push(self, block: NDArray[Any]) -> None:
         if self.count == 0 and len(self.sums) == 0:
             self.sums = np.zeros(block.shape[1])
-        self.sums = np.cumsum(np.concatenate([self.sums[np.newaxis], block]), axis=0)[-1]
+        columns = np.array(block.T, dtype=np.float64, order="C")
+        if len(block):
+            columns[:, 0] += self.sums
+            self.sums = np.cumsum(columns, axis=1)[:, -1].copy()
         self.count += len(block)
 
     def mean(self) -> Floats:
@@ -97,7 +102,8 @@ class WindowedMean:
         return np.asarray((sums[ends] - sums[begins]) / (ends - begins)[:, np.newaxis])
 
     def _with(self, block: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate([self._last, block]) if len(self._last) else block
+        # Row by row in memory: numpy's sums would else depend on how the rows came.
+        return np.ascontiguousarray(np.concatenate([self._last, block]) if len(self._last) else block)
 
     def mean(self) -> Floats:
         return np.asarray(self._last.mean(axis=0))
@@ -120,7 +126,7 @@ class WindowedMean:
         self._last = np.array(state, dtype=np.bool_).T
 
 
-class FadingMean:
+class FadingMean(Saved):
     """A mean with weights that fade by ``factor`` with every further row.
 
     Examples
@@ -130,6 +136,8 @@ class FadingMean:
     >>> fading.mean()
     array([2.])
     """
+
+    _saved = ("sums",)
 
     def __init__(self, factor: float, columns: int = 0) -> None:
         self._factor = factor

@@ -8,11 +8,12 @@ metric is an entry there.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from thalweg.evaluate import confusion as by_class
 from thalweg.evaluate.averages import Floats
@@ -38,11 +39,13 @@ class Rows:
     upper: Any = None
     #: What the intervals were asked for.
     coverage: float | None = None
+    #: The label of interest.
+    positive: int | None = None
 
     @property
     def has(self) -> set[str]:
         """What there is for metrics to need."""
-        known = {"probabilities": self.of_truth, "intervals": self.lower}
+        known = {"probabilities": self.of_truth, "intervals": self.lower, "positive": self.positive}
         return {*self.predictions, *(name for name, given in known.items() if given is not None)}
 
 
@@ -84,12 +87,23 @@ def _residual(rows: Rows, name: str) -> Any:
     return rows.truth - rows.predictions[name]
 
 
+def _is_positive(rows: Rows) -> Any:
+    return rows.truth == rows.positive
+
+
+def _said(rows: Rows, name: str) -> Any:
+    return rows.predictions[name] == rows.positive
+
+
 TERMS: Mapping[str, Term] = {
     "mistake": Term(lambda rows, name: rows.predictions[name] != rows.truth),
+    "true_positive": Term(lambda rows, name: _is_positive(rows) & _said(rows, name)),
+    "false_positive": Term(lambda rows, name: ~_is_positive(rows) & _said(rows, name)),
+    "false_negative": Term(lambda rows, name: _is_positive(rows) & ~_said(rows, name)),
     "with_probability": Term(lambda rows, _: ~np.isnan(rows.of_truth), of_model=True),
     "surprise": Term(lambda rows, _: _given(surprise(rows.of_truth), rows.of_truth), of_model=True),
     "squared_distance": Term(lambda rows, _: _given(rows.squared, rows.of_truth), of_model=True),
-    "residual": Term(_residual),
+    "residual": Term(_residual, of_model=True),
     "absolute": Term(lambda rows, name: np.abs(_residual(rows, name))),
     "squared": Term(lambda rows, name: np.square(_residual(rows, name))),
     "with_interval": Term(lambda rows, _: ~np.isnan(rows.lower), of_model=True),
@@ -123,15 +137,25 @@ class Means:
     def __getitem__(self, term: str) -> Any:
         return self.terms[term]
 
-    def per(self, term: str, of: str) -> float:
-        """A term over the rows that have it; NaN where none has."""
+    def mean(self, term: str) -> float:
+        """Over several targets."""
+        value = self.terms[term]
+        return value if isinstance(value, float) else float(np.mean(value))
+
+    def per(self, term: str, *of: str) -> float:
+        """A term as a share of the sum of others, averaged over several targets; NaN where that is zero."""
+        if isinstance(self.terms[term], float):
+            total = sum(self.terms[each] for each in of)
+            return self.terms[term] / total if total else math.nan
         with np.errstate(invalid="ignore", divide="ignore"):
-            return float(np.mean(np.divide(self[term], self[of])))
+            return float(np.mean(self.terms[term] / sum(self.terms[each] for each in of)))
 
     def gain_over(self, baseline: str, term: str) -> float:
         """One minus a term as a multiple of a baseline's, averaged over several targets."""
-        pairs = zip(np.ravel(self[term]).tolist(), np.ravel(self.beside[baseline][term]).tolist(), strict=True)
-        return float(np.mean([gain_over(*pair) for pair in pairs]))
+        own, other = self.terms[term], self.beside[baseline].terms[term]
+        if isinstance(own, float):
+            return gain_over(own, other)
+        return float(np.mean([gain_over(*pair) for pair in zip(own.tolist(), other.tolist(), strict=True)]))
 
 
 def gain_over(mistake: float, reference: float) -> float:
@@ -149,8 +173,8 @@ class Metric:
     ----------
     name : str
         Its key in ``metrics.json``, in the service, in rules of alerts, and its name in `Scores`.
-    title, about : str
-        As a page heads it, and what it means.
+    title, in_full, about : str
+        As a table heads it, as a page does where that is longer, and what it means.
     read : callable
         The score from the `Means`; NaN where it is not known.
     adds : tuple of str
@@ -165,6 +189,9 @@ class Metric:
         ``"less"`` or ``"more"``; empty where neither is.
     over_time : bool
         Whether runs and the service follow it over the last rows.
+    shown : str
+        At the top of which pages: those about the error (``"error"``), a label of interest (``"positive"``) or rare
+        classes (``"classes"``); empty for none.
 
     Examples
     --------
@@ -182,38 +209,46 @@ class Metric:
     form: Literal["share", "number", "amount"] = "number"
     better: Literal["less", "more", ""] = "less"
     over_time: bool = False
+    shown: Literal["error", "positive", "classes", ""] = "error"
+    in_full: str = ""
+
+    @property
+    def title_in_full(self) -> str:
+        return self.in_full or self.title
+
+    @property
+    def of_model(self) -> bool:
+        """Whether baselines do not have it."""
+        return any(term != "confusion" and (term not in TERMS or TERMS[term].of_model) for term in self.adds)
+
+    @property
+    def of_rows(self) -> bool:
+        """Whether all it adds up are terms, so that a rule of an alert can follow it."""
+        return all(term in TERMS for term in self.adds)
 
     def applies(self, has: Collection[str]) -> bool:
         return all(need in has for need in self.needs)
-
-
-def _of_positive(
-    name: str, title: str, about: str, score: Callable[[Any], Floats], form: Literal["share", "number"]
-) -> Metric:
-    def read(means: Means) -> float:
-        return float(score(means["confusion"])[means.positive])
-
-    return Metric(name, title, about, read, ("confusion",), ("positive",), form, "more")
 
 
 #: Of predictions that are classes, in the order in which they are shown.
 LABELS: tuple[Metric, ...] = (
     Metric(
         "error",
-        "Error",
+        "error",
         "share of wrong predictions",
-        lambda means: float(np.mean(means["mistake"])),
+        lambda means: means.mean("mistake"),
         ("mistake",),
         form="share",
         over_time=True,
     ),
     Metric(
         "kappa",
-        "Cohen’s κ",
+        "κ",
         "share of the mistakes avoided that guessing by class frequency makes; 1 is no mistake",
         lambda means: by_class.kappa(means["confusion"]),
         ("confusion",),
         better="more",
+        in_full="Cohen’s κ",
     ),
     Metric(
         "kappa_temporal",
@@ -226,7 +261,7 @@ LABELS: tuple[Metric, ...] = (
     ),
     Metric(
         "log_loss",
-        "Log-loss",
+        "log-loss",
         "nats a row; less is better",
         lambda means: means.per("surprise", "with_probability"),
         ("surprise", "with_probability"),
@@ -242,12 +277,14 @@ LABELS: tuple[Metric, ...] = (
     ),
     Metric(
         "cost",
-        "Cost of a row",
+        "cost",
         "less is better",
         lambda means: by_class.cost(means["confusion"], means.costs),
         ("confusion",),
         ("costs",),
         "amount",
+        shown="positive",
+        in_full="cost of a row",
     ),
     Metric(
         "pr_auc",
@@ -257,10 +294,40 @@ LABELS: tuple[Metric, ...] = (
         ("areas",),
         ("probabilities", "positive"),
         better="more",
+        shown="positive",
     ),
-    _of_positive("recall", "Recall", "share of the positives that is found", by_class.recall, "share"),
-    _of_positive("precision", "Precision", "of what is predicted as positive", by_class.precision, "share"),
-    _of_positive("f1", "F1", "harmonic mean of precision and recall", by_class.f1, "number"),
+    Metric(
+        "recall",
+        "recall",
+        "share of the positives that is found",
+        lambda means: means.per("true_positive", "true_positive", "false_negative"),
+        ("true_positive", "false_negative"),
+        ("positive",),
+        "share",
+        "more",
+        shown="positive",
+    ),
+    Metric(
+        "precision",
+        "precision",
+        "share of what is predicted as positive that is",
+        lambda means: means.per("true_positive", "true_positive", "false_positive"),
+        ("true_positive", "false_positive"),
+        ("positive",),
+        "share",
+        "more",
+        shown="positive",
+    ),
+    Metric(
+        "f1",
+        "F1",
+        "harmonic mean of precision and recall",
+        lambda means: 2.0 * means.per("true_positive", *2 * ("true_positive",), "false_positive", "false_negative"),
+        ("true_positive", "false_positive", "false_negative"),
+        ("positive",),
+        better="more",
+        shown="",
+    ),
     Metric(
         "roc_auc",
         "ROC AUC",
@@ -269,41 +336,46 @@ LABELS: tuple[Metric, ...] = (
         ("areas",),
         ("probabilities", "positive"),
         better="more",
+        shown="positive",
     ),
     Metric(
         "calibration_error",
-        "Calibration error",
+        "calibration error",
         "of P(positive), on average",
         lambda means: means["reliability"].expected_error,
         ("reliability",),
         ("probabilities", "positive"),
         "share",
+        shown="positive",
     ),
     Metric(
         "balanced_accuracy",
-        "Balanced accuracy",
+        "balanced accuracy",
         "mean recall over the classes",
         lambda means: by_class.balanced_accuracy(means["confusion"]),
         ("confusion",),
         form="share",
         better="more",
+        shown="classes",
     ),
     Metric(
         "macro_f1",
-        "Macro F1",
+        "macro F1",
         "mean over the classes",
         lambda means: by_class.macro(by_class.f1, means["confusion"]),
         ("confusion",),
         better="more",
+        shown="classes",
     ),
     Metric(
         "macro_precision",
-        "Macro precision",
+        "macro precision",
         "mean over the classes",
         lambda means: by_class.macro(by_class.precision, means["confusion"]),
         ("confusion",),
         form="share",
         better="more",
+        shown="",
     ),
     Metric(
         "g_mean",
@@ -312,6 +384,7 @@ LABELS: tuple[Metric, ...] = (
         lambda means: by_class.g_mean(means["confusion"]),
         ("confusion",),
         better="more",
+        shown="classes",
     ),
     Metric(
         "matthews",
@@ -320,6 +393,7 @@ LABELS: tuple[Metric, ...] = (
         lambda means: by_class.matthews(means["confusion"]),
         ("confusion",),
         better="more",
+        shown="classes",
     ),
 )
 
@@ -327,18 +401,19 @@ LABELS: tuple[Metric, ...] = (
 NUMBERS: tuple[Metric, ...] = (
     Metric(
         "mae",
-        "Absolute error",
+        "MAE",
         "mean size of the residuals",
-        lambda means: float(np.mean(means["absolute"])),
+        lambda means: means.mean("absolute"),
         ("absolute",),
         form="amount",
         over_time=True,
+        in_full="absolute error",
     ),
     Metric(
         "rmse",
         "RMSE",
         "root mean squared error",
-        lambda means: math.sqrt(np.mean(means["squared"])),
+        lambda means: math.sqrt(means.mean("squared")),
         ("squared",),
         form="amount",
         over_time=True,
@@ -354,26 +429,28 @@ NUMBERS: tuple[Metric, ...] = (
     ),
     Metric(
         "skill",
-        "Skill",
+        "skill",
         "squared error against that of the last value; 1 is perfect",
         lambda means: means.gain_over("last_value", "squared"),
         ("squared",),
         ("last_value",),
         better="more",
+        shown="",
     ),
     Metric(
         "bias",
-        "Bias",
+        "bias",
         "mean of target less prediction",
-        lambda means: float(np.mean(means["residual"])),
+        lambda means: means.mean("residual"),
         ("residual",),
         form="amount",
         better="",
         over_time=True,
+        shown="",
     ),
     Metric(
         "coverage",
-        "Coverage",
+        "coverage",
         "share of targets inside their interval",
         lambda means: 1.0 - means.per("below", "with_interval") - means.per("above", "with_interval"),
         ("with_interval", "below", "above"),
@@ -384,36 +461,41 @@ NUMBERS: tuple[Metric, ...] = (
     ),
     Metric(
         "mean_width",
-        "Width",
+        "width",
         "mean width of the intervals",
         lambda means: means.per("width", "with_interval"),
         ("width", "with_interval"),
         ("intervals",),
         "amount",
         over_time=True,
+        shown="",
     ),
     Metric(
         "pinball_lower",
-        "Pinball loss below",
+        "pinball loss below",
         "of the lower end of the intervals",
         lambda means: means.per("pinball_lower", "with_interval"),
         ("pinball_lower", "with_interval"),
         ("intervals",),
         "amount",
+        shown="",
     ),
     Metric(
         "pinball_upper",
-        "Pinball loss above",
+        "pinball loss above",
         "of the upper end of the intervals",
         lambda means: means.per("pinball_upper", "with_interval"),
         ("pinball_upper", "with_interval"),
         ("intervals",),
         "amount",
+        shown="",
     ),
 )
 
 #: All of them by name.
 METRICS: Mapping[str, Metric] = {metric.name: metric for metric in (*LABELS, *NUMBERS)}
+#: By task, the metric by which models are compared.
+LOSS: Mapping[str, Metric] = {"classification": METRICS["error"], "regression": METRICS["mae"]}
 
 
 class Layout:
@@ -421,46 +503,43 @@ class Layout:
 
     Examples
     --------
-    >>> layout = Layout(NUMBERS, ("model", "last_value"), has=("last_value",))
+    >>> layout = Layout([METRICS["mae"], METRICS["skill"]], ("model", "last_value"))
     >>> rows = Rows(np.array([1.0, 3.0]), {"model": np.array([1.5, 2.0]), "last_value": np.array([0.0, 1.0])})
-    >>> layout.scores(layout.means(layout.block(rows).mean(axis=0)))["model"]["mae"]
-    0.75
+    >>> layout.scores(layout.means(layout.block(rows).mean(axis=0)), rows.has)
+    {'model': {'mae': 0.75, 'skill': 0.75}, 'last_value': {'mae': 1.5, 'skill': 0.0}}
     """
 
-    def __init__(self, metrics: Sequence[Metric], predictors: Sequence[str], has: Collection[str]) -> None:
-        self.predictors, self._has = tuple(predictors), frozenset(has)
-        self.metrics = tuple(metric for metric in metrics if metric.applies(self._has))
+    def __init__(self, metrics: Iterable[Metric], predictors: Sequence[str]) -> None:
+        self.metrics, self.predictors = tuple(metrics), tuple(predictors)
         terms = dict.fromkeys(term for metric in self.metrics for term in metric.adds if term in TERMS)
         #: Predictor and term of each column.
         self.columns = [
             (name, term) for name in self.predictors for term in terms if name == "model" or not TERMS[term].of_model
         ]
 
-    def block(self, rows: Rows) -> Floats:
+    def block(self, rows: Rows) -> NDArray[Any]:
         """One line a row; of several targets, each column is one for each."""
         count = len(rows.truth)
-        return np.concatenate([_wide(TERMS[term].of(rows, name), count) for name, term in self.columns], axis=1)
+        if not self.columns:
+            return np.empty((count, 0))
+        columns = [np.asarray(TERMS[term].of(rows, name)) for name, term in self.columns]
+        return np.concatenate([each.reshape(count, math.prod(each.shape[1:])) for each in columns], axis=1)
 
     def means(self, averages: Floats, **known: Any) -> dict[str, Means]:
         """By predictor, from averages of the columns; ``known`` are further fields of `Means`."""
-        columns = averages.reshape(len(self.columns), -1)
+        one = len(averages) == len(self.columns)
+        columns: list[Any] = averages.tolist() if one else list(averages.reshape(len(self.columns), -1))
         found: dict[str, Means] = {}
         for name in self.predictors:
-            terms = {term: each for (of, term), each in zip(self.columns, columns, strict=True) if of == name}
-            found[name] = Means(terms, found, **known)
+            found[name] = Means({}, found, **known)
+        for (name, term), column in zip(self.columns, columns, strict=True):
+            found[name].terms[term] = column
         return found
 
-    def scores(self, means: Mapping[str, Means]) -> dict[str, dict[str, float]]:
-        """By predictor and metric; NaN where a score is not known."""
-        return {name: {each.name: each.read(means[name]) for each in self.of(name)} for name in self.predictors}
-
-    def of(self, predictor: str) -> list[Metric]:
-        """The metrics of a predictor: those of probabilities and intervals are the model's alone."""
-        return [each for each in self.metrics if predictor == "model" or each.applies(self._has - _OF_MODEL)]
-
-
-_OF_MODEL = frozenset({"probabilities", "intervals"})
-
-
-def _wide(column: Any, rows: int) -> Any:
-    return np.asarray(column).reshape(rows, -1)
+    def scores(self, means: Mapping[str, Means], has: Collection[str]) -> dict[str, dict[str, float]]:
+        """By predictor and metric, of those that apply; NaN where a score is not known."""
+        metrics = [metric for metric in self.metrics if metric.applies(has)]
+        return {
+            name: {each.name: each.read(means[name]) for each in metrics if name == "model" or not each.of_model}
+            for name in self.predictors
+        }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -217,14 +217,15 @@ class _Numbers:
             if given is not None:
                 raise InvalidParameter.of("Meter", name, "be left out for numbers: it is for labels", given)
         rows = record.as_rows()
-        self._layout = Layout(NUMBERS, tuple(rows.predictions), rows.has)
+        self._has = rows.has
+        self._layout = Layout((each for each in NUMBERS if each.applies(rows.has)), tuple(rows.predictions))
         self._running = average.begin()
 
     def push(self, record: RegressionRecord, rows: slice) -> None:
         self._running.push(self._layout.block(record.as_rows(rows)))
 
     def found(self) -> dict[str, Any]:
-        return {"scores": _scores(self._layout.scores(self._layout.means(self._running.mean())))}
+        return {"scores": _scores(self._layout.scores(self._layout.means(self._running.mean()), self._has))}
 
 
 class _Labels:
@@ -238,11 +239,11 @@ class _Labels:
         self._positive = at = _place_of(positive, record.classes)
         self._costs = None if costs is None else cost_matrix(costs, len(record.classes), at, "Meter")
         asked = {"positive": at, "costs": self._costs}
-        has = rows.has | {name for name, given in asked.items() if given is not None}
-        self._layout = Layout(LABELS, tuple(rows.predictions), has)
+        self._has = rows.has | {name for name, given in asked.items() if given is not None}
+        self._layout = Layout((each for each in LABELS if each.applies(self._has)), tuple(rows.predictions))
         self._running = average.begin()
         self._confusions = {name: RunningConfusion(average, len(record.classes)) for name in rows.predictions}
-        self._ranks = at is not None and "probabilities" in has
+        self._ranks = at is not None and "probabilities" in self._has
         self._auc, self._bins = running_auc(average), average.begin()
         self._every = None if alerts is None else alerts.rows
         self._alerts = None if alerts is None else AlertMeter(alerts.count)
@@ -251,7 +252,7 @@ class _Labels:
             raise InvalidParameter.of("Meter", "alerts", rule, alerts)
 
     def push(self, record: Record, rows: slice) -> None:
-        given = record.as_rows(rows)
+        given = replace(record.as_rows(rows), positive=self._positive)
         self._running.push(self._layout.block(given))
         for name, confusion in self._confusions.items():
             confusion.push(given.truth, given.predictions[name])
@@ -280,7 +281,7 @@ class _Labels:
         }
         at = self._positive
         return {
-            "scores": _scores(self._layout.scores(means)),
+            "scores": _scores(self._layout.scores(means, self._has)),
             "classes": self._classes,
             "positive": None if at is None else self._classes[at],
             "share": None if at is None else float(shares["model"][at].sum()),

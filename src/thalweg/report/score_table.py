@@ -46,17 +46,16 @@ def _of_labels(metrics: Mapping[str, Any]) -> ScoreTable:
     scores = metrics["scores"]
     names = {metrics["model"]["name"]: "model", "no change": "no_change", "majority": "majority"}
     recent = recent_rows(metrics)
-    measures = {"error": "error", recent: "recent", "κ": "kappa", "κ temporal": "kappa_temporal"}
+    measures = {"error": "error", recent: "recent_error", "κ": "kappa", "κ temporal": "kappa_temporal"}
     if asked := question(as_metrics(metrics)):
-        scores = {key: metrics["rare"]["scores"][key] | {"error": each["error"]} for key, each in scores.items()}
         measures = {"balanced accuracy": "balanced_accuracy", "macro F1": "macro_f1", "G-mean": "g_mean"}
         if asked != "classes":
-            scores["no_change"] = {"pr_auc": no_change_area(metrics["rare"])} | scores["no_change"]
+            scores = scores | {"no_change": {"pr_auc": no_change_area(as_metrics(metrics))} | scores["no_change"]}
             measures = {"PR AUC": "pr_auc", "ROC AUC": "roc_auc", "recall": "recall", "precision": "precision"}
         measures |= {"cost": "cost", "error": "error"} if "cost" in scores["model"] else {"error": "error"}
     lines = {name: tuple(scores[key].get(measure) for measure in measures.values()) for name, key in names.items()}
     if asked and "cost" in measures:
-        constant = cost_baselines(as_metrics(metrics)["rare"])[2:]
+        constant = cost_baselines(as_metrics(metrics))[2:]
         lines |= {each.name: tuple(each.cost if key == "cost" else None for key in measures) for each in constant}
     return ScoreTable(tuple(measures), lines)
 
@@ -64,10 +63,10 @@ def _of_labels(metrics: Mapping[str, Any]) -> ScoreTable:
 def _of_numbers(metrics: Mapping[str, Any]) -> ScoreTable:
     found = as_number_metrics(metrics)
     measures = {
-        "MAE": "absolute_error",
+        "MAE": "mae",
         "RMSE": "rmse",
         "R²": "r2",
-        f"MAE,\n{recent_rows(metrics)}": "recent_absolute_error",
+        f"MAE,\n{recent_rows(metrics)}": "recent_mae",
     }
     names = {"model": metrics["model"]["name"]} | number_verdict.baseline_names(found)
     lines = {

@@ -7,7 +7,6 @@ again only after it has ceased to. Nothing depends on how rows are cut into chun
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidParameter
+from thalweg.evaluate.metrics import METRICS, Layout, Rows
 from thalweg.option_names import option
 from thalweg.run.alert_rules import AlertRule
 from thalweg.saved import Saved
 
 Floats = NDArray[np.float64]
-#: Of each row what is added up, and what that is a share of.
-Terms = tuple[Floats, Floats]
 
 EVERY = 50
 #: Alerts of a rule that are kept; more are counted.
@@ -36,25 +34,30 @@ class _Watch(Saved):
     def __init__(self, rule: AlertRule) -> None:
         self.rule = rule
         self.rows = 0
-        self.last = np.empty((2, 0))
+        self._layout = Layout([METRICS[rule.metric]] if rule.metric in METRICS else [], ["model"])
+        #: The terms of the metric; of a column, whether each cell is missing.
+        self.last = np.empty((0, len(self._layout.columns) or 1))
         #: Rows so far when it began to hold; None while it does not.
         self.since: int | None = None
         self.fired: dict[str, Any] | None = None
 
-    def add(self, numbers: NDArray[np.int64], terms: Terms, fire: Callable[[dict[str, Any]], None]) -> None:
-        together = np.concatenate([self.last, np.stack(terms).astype(np.float64)], axis=1)
-        before, window = self.last.shape[1], self.rule.window
+    def block(self, rows: Rows) -> NDArray[Any] | None:
+        """What the rule adds up; None where it is about a column."""
+        return self._layout.block(rows) if self._layout.columns else None
+
+    def add(self, numbers: NDArray[np.int64], terms: NDArray[Any], fire: Callable[[dict[str, Any]], None]) -> None:
+        together = np.concatenate([self.last, terms])
+        before, window = len(self.last), self.rule.window
         for end in range(EVERY - self.rows % EVERY, len(numbers) + 1, EVERY):
             if self.rows + end >= window:
-                self._check(together[:, before + end - window : before + end], int(numbers[end - 1]), end, fire)
+                self._check(together[before + end - window : before + end], int(numbers[end - 1]), end, fire)
         self.rows += len(numbers)
-        self.last = together[:, max(0, together.shape[1] - window) :].copy()
+        self.last = together[max(0, len(together) - window) :].copy()
 
     def _check(self, terms: Floats, row: int, end: int, fire: Callable[[dict[str, Any]], None]) -> None:
-        value, of = float(np.sum(terms[0].copy())), float(np.sum(terms[1].copy()))
-        value = value / of if of else math.nan
-        if self.rule.metric == "rmse":
-            value = math.sqrt(value)
+        means = terms.copy().mean(axis=0)
+        metric = METRICS.get(self.rule.metric)
+        value = float(means[0]) if metric is None else metric.read(self._layout.means(means)["model"])
         if not self.rule.holds(value):
             if self.fired is not None:
                 self.fired["ended"] = row
@@ -72,7 +75,7 @@ class AlertLog(Saved):
     Examples
     --------
     >>> log = AlertLog([AlertRule.parse("error>0.5 over 50 rows")])
-    >>> log.add_values(np.arange(1, 201), {"error": (np.arange(200) >= 100, np.ones(200))})
+    >>> log.add_rows(np.arange(1, 201), Rows(np.zeros(200), {"model": np.arange(200) >= 100}))
     >>> log.fired
     [{'rule': 'error>0.5 over 50 rows', 'row': 150, 'value': 1.0, 'ended': None}]
     """
@@ -89,9 +92,9 @@ class AlertLog(Saved):
         self._watches = [_Watch(rule) for rule in rules if not rule.is_event]
 
     @property
-    def metrics(self) -> set[str]:
-        """What the rules ask for: metrics, and those of columns as in ``missing(city)``."""
-        return {_name(rule) for rule in self.rules}
+    def gaps(self) -> set[str]:
+        """The columns of which rules ask whether cells are missing."""
+        return {str(watch.rule.column) for watch in self._watches if watch.rule.column is not None}
 
     def settle(self, metrics: Sequence[str], columns: Sequence[str], task: str) -> None:
         """Refuse rules of metrics or columns that this run does not have."""
@@ -105,11 +108,17 @@ class AlertLog(Saved):
                 which = f"column {rule.column!r} among those that are watched"
                 raise InvalidParameter(f"{option('alert', rule.text)}: there is no {which}")
 
-    def add_values(self, numbers: NDArray[np.int64], terms: Mapping[str, Terms]) -> None:
-        """Rows by their numbers, and the terms of metrics by the names in `metrics`."""
+    def add_rows(self, numbers: NDArray[np.int64], rows: Rows) -> None:
+        """Rows that are scored, by their numbers."""
         for watch in self._watches:
-            if _name(watch.rule) in terms:
-                watch.add(numbers, terms[_name(watch.rule)], self._fire)
+            if (block := watch.block(rows)) is not None:
+                watch.add(numbers, block, self._fire)
+
+    def add_gaps(self, numbers: NDArray[np.int64], gaps: Mapping[str, NDArray[np.bool_]]) -> None:
+        """Rows by their numbers, and where each column is missing."""
+        for watch in self._watches:
+            if (gap := gaps.get(watch.rule.column or "")) is not None:
+                watch.add(numbers, gap[:, np.newaxis], self._fire)
 
     def add_event(self, metric: str, row: int, **told: Any) -> None:
         """Something happened at a row, to a column where one is named."""
@@ -147,10 +156,6 @@ class AlertLog(Saved):
         super().restore(state)
         for watch, place in zip(self._watches, state["places"], strict=True):
             watch.fired = None if place is None else self.fired[place] if place >= 0 else {}
-
-
-def _name(rule: AlertRule) -> str:
-    return rule.metric if rule.column is None else f"{rule.metric}({rule.column})"
 
 
 def _place(fired: Sequence[dict[str, Any]], alert: dict[str, Any]) -> int:

@@ -11,20 +11,24 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from thalweg.errors import InvalidParameter
+from thalweg.evaluate.metrics import METRICS, Metric
 
 #: Rows of the window where a rule names none.
 WINDOW = 1000
 _MOST_ROWS = 1_000_000
-#: Metrics by the task that has them; those of columns belong to both.
-OF_LABELS = ("error", "recall", "precision")
-OF_NUMBERS = ("mae", "rmse", "coverage")
+#: Metrics that are read from sums over rows; those of columns belong to every task.
+_FOLLOWED = [
+    metric
+    for metric in METRICS.values()
+    if metric.of_rows and {"probabilities", "positive", "intervals"}.issuperset(metric.needs)
+]
 OF_COLUMNS = ("missing",)
 #: Those that lie between 0 and 1.
-_SHARES = ("error", "recall", "precision", "coverage", "missing")
+_SHARES = (*(metric.name for metric in _FOLLOWED if metric.form == "share"), *OF_COLUMNS)
 #: What happens at a row, without a value.
 EVENTS = ("input_drift", "new_category", "prediction_drift", "label_drift", "error_rise")
 #: Rules that name a column, and those that may.
@@ -36,10 +40,15 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
 }
 _FORM = re.compile(
-    r"(?P<metric>[a-z_]++)(?:\s*+\((?P<column>.+)\))?"
+    r"(?P<metric>[a-z_][a-z0-9_]*+)(?:\s*+\((?P<column>.+)\))?"
     r"(?:\s*+(?P<comparison>[<>]=?+)\s*+(?P<bound>[-+]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?\d++)?+))?"
     r"(?:\s++over\s++(?P<window>\d++)\s++rows?)?(?:\s++for\s++(?P<hold>\d++)\s++rows?)?"
 )
+
+
+def followed(metrics: Iterable[Metric], has: Collection[str]) -> tuple[str, ...]:
+    """What rules about these metrics and about columns may name, where there is so much for metrics to need."""
+    return (*(each.name for each in metrics if each in _FOLLOWED and each.applies(has)), *OF_COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -74,7 +83,7 @@ input_drift, got 'error above 0.2'
         if found is None:
             raise _refusal("be as in error>0.2, mae>3 for 500 rows, missing(COLUMN)>0.1 or input_drift", text)
         metric, column, comparison = found["metric"], found["column"], found["comparison"]
-        values = (*OF_LABELS, *OF_NUMBERS, *OF_COLUMNS)
+        values = (*(each.name for each in _FOLLOWED), *OF_COLUMNS)
         if metric not in (*values, *EVENTS):
             raise _refusal(f"name one of {', '.join((*values, *EVENTS))}", text)
         if metric in EVENTS and (comparison or found["window"] or found["hold"]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,22 +12,23 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.class_drift import ClassChangeDetector
+from thalweg.evaluate.confusion import cost_matrix
 from thalweg.evaluate.drift import ChangeDetector
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting, follow_baselines, new_baselines
+from thalweg.evaluate.metrics import LABELS
 from thalweg.learners.base.member_predictions import MemberPredictions
 from thalweg.option_names import option
 from thalweg.pipeline.over_columns import learner_of, over_columns
-from thalweg.run.alert_log import Terms
-from thalweg.run.alert_rules import OF_COLUMNS, OF_LABELS
+from thalweg.run.alert_rules import followed
 from thalweg.run.label_counts import LabelCounts
 from thalweg.run.label_delays import LabelDelays
+from thalweg.run.label_scoreboard import PREDICTORS, LabelScoreboard
 from thalweg.run.label_shares import LabelShares
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import LabelNumbers, LabelPredictions, confidences, joined_labels, probabilities_of
 from thalweg.run.rare_scoreboard import RareScoreboard
-from thalweg.run.scoreboard import PREDICTORS, Scoreboard
 from thalweg.run.set_scoreboard import SetScoreboard
 from thalweg.run.task import Predicted, Scored, Targets, Task
 from thalweg.store import dumps, loads
@@ -73,6 +74,8 @@ class Classification(Task):
     _made = (("delays", LabelDelays),)
 
     name = "classification"
+    board: LabelScoreboard
+    shown = ("error",)
 
     def __init__(self, options: RunOptions, notices: Notices, model: Any = None) -> None:
         super().__init__(options, notices, model)
@@ -85,7 +88,7 @@ class Classification(Task):
         self.target = Target(options.target, declared=options.target in options.categorical)
         self.names = LabelNumbers()
         self.label_counts = LabelCounts()
-        self.board = Scoreboard()
+        self.board = LabelScoreboard()
         self.shares = LabelShares()
         #: Of labels with times of their own.
         self.delays: LabelDelays | None = None
@@ -282,12 +285,14 @@ class Classification(Task):
     def watched(self, values: NDArray[Any]) -> Cells:
         return values.astype(np.int64) - 1, self.names.known
 
-    def score(self, batch: Batch, predicted: Predicted, plan: Plan, asked: Collection[str]) -> Scored:
+    def score(self, batch: Batch, predicted: Predicted, plan: Plan) -> Scored:
         rows = batch.learned
         before = self.board.unpredicted
-        mistakes = self.board.add(
+        positive = self.rare.number(self.names.known)
+        mistakes, scored_rows = self.board.add_labels(
             batch.labels[rows],
             {name: predicted[name][rows] for name in PREDICTORS},
+            positive,
             *(predicted[name][rows] if name in predicted else None for name in _CONFIDENCES),
         )
         self.detector.skip(self.board.unpredicted - before)
@@ -302,7 +307,7 @@ class Classification(Task):
             of_positive,
             period,
             batch.number[scored],
-            positive=self.rare.number(self.names.known),
+            positive=positive,
             unpredicted=self.board.unpredicted,
         )
         if "share_of_truth" in predicted:
@@ -311,21 +316,11 @@ class Classification(Task):
             self.sets.add(predicted["held"][rows], predicted["set_size"][rows])
         self.class_detector.add(plan.without_cells(batch.X)[rows], batch.labels[rows])
         has_prediction = predicted["model"][rows] > 0
-        terms = self._terms(batch.labels[rows[has_prediction]], predicted["model"][rows[has_prediction]], asked)
-        return Scored(has_prediction, mistakes, changes, terms)
+        return Scored(has_prediction, mistakes, changes, scored_rows)
 
     def alert_metrics(self) -> tuple[str, ...]:
-        return (*OF_LABELS, *OF_COLUMNS) if self.rare.positive is not None else ("error", *OF_COLUMNS)
-
-    def _terms(self, truth: NDArray[np.int64], given: NDArray[np.int64], asked: Collection[str]) -> dict[str, Terms]:
-        found = {}
-        if "error" in asked:
-            found["error"] = (np.asarray(given != truth, dtype=np.float64), np.ones(len(truth)))
-        if not {"recall", "precision"}.isdisjoint(asked):
-            number = self.rare.number(self.names.known)
-            is_positive, said = (np.asarray(each == number, dtype=np.float64) for each in (truth, given))
-            found |= {"recall": (is_positive * said, is_positive), "precision": (is_positive * said, said)}
-        return found
+        asked = {"probabilities": hasattr(self.model, "predict_proba"), "positive": self.rare.positive is not None}
+        return followed(LABELS, {name for name, given in asked.items() if given})
 
     def known_targets(self, targets: NDArray[Any]) -> NDArray[Any]:
         return self.names.words(targets)
@@ -374,13 +369,12 @@ class Classification(Task):
         labels = ["", *known]
         order = sorted(np.flatnonzero(counts.any(axis=1)).tolist(), key=lambda at: natural_order(labels[at]))
         places = [at - 1 for at in order]
-        scores = {name: board.score(name) for name in PREDICTORS}
+        scores = self.scores()
+        confusion = board.confusions(len(known))["model"]
         shares = self.shares.metrics()
         delays = None if self.delays is None else self.delays.metrics(known)
         return {
-            "verdict": {
-                name: blocks.interval(least=-(scores[name]["error"] or 0.0)) for name, blocks in board.blocks.items()
-            },
+            "verdict": board.verdict(),
             "scores": scores,
             "curve": board.curve(),
             "course": course,
@@ -392,7 +386,7 @@ class Classification(Task):
             "calibration": board.calibration(),
             **({} if shares is None else {"label_shares": shares}),
             **({} if delays is None else {"label_delays": delays}),
-            "rare": self.rare.metrics(board.confusion, known, places),
+            "rare": self.rare.metrics(confusion, known, places, scores["model"].get("cost")),
             **({} if self.sets is None else {"sets": self.sets.metrics()}),
             "changes": self.detector.changes(),
             "changes_left_out": self.detector.left_out,
@@ -407,14 +401,21 @@ class Classification(Task):
             ],
         }
 
-    def progress(self) -> str:
-        if not self.board.rows:
-            return ""
-        model, no_change, majority = (self.board.score(name) for name in PREDICTORS)
-        return (
-            f"error {model['error']:.4f}, now {model['recent']:.4f} "
-            f"(no change {no_change['error']:.4f}, majority {majority['error']:.4f})"
-        )
+    def scores(self) -> dict[str, dict[str, float | None]]:
+        board, known, costs = self.board, self.names.known, self.rare.costs
+        at = known.index(self.rare.positive) if self.rare.positive in known else None
+        prices = None if costs is None or at is None else cost_matrix(costs, len(known), at, "--costs")
+        terms: dict[str, dict[str, Any]] = {
+            name: {"confusion": each} for name, each in board.confusions(len(known)).items()
+        }
+        asked = {"probabilities": board.with_proba, "positive": at is not None, "costs": prices is not None}
+        if board.with_proba and at is not None:
+            terms["model"] |= self.rare.terms()
+        has = {*PREDICTORS, *(name for name, given in asked.items() if given)}
+        found: dict[str, dict[str, float | None]] = board.scores(has, terms, positive=at, costs=prices)
+        if board.with_proba and at is not None:
+            found["model"] |= self.rare.recent_areas()
+        return found
 
     def require_labels(self) -> None:
         asked, known = self.options.positive, self.names.known
@@ -427,9 +428,6 @@ class Classification(Task):
 
     def of_table(self, encoder: Encoder, notes: dict[str, Any]) -> TableClassifier:
         return TableClassifier(self.model, encoder, notes=notes)
-
-    def summary(self) -> dict[str, Any]:
-        return {"error": self.board.score("model")["error"]}
 
 
 def _rows_of(places: NDArray[np.int64], rows: int) -> tuple[slice | NDArray[np.int64], NDArray[np.int64]]:

@@ -33,7 +33,7 @@ from thalweg.evaluate import (
 )
 from thalweg.report.page.content import SCHEMA, Known, Metrics, as_metrics
 from thalweg.report.page.formats import UNKNOWN, listed
-from thalweg.report.page.number_content import as_number_metrics, is_regression
+from thalweg.report.page.number_content import as_number_metrics, is_regression, loss_of
 from thalweg.report.page.number_verdict import baseline_names
 from thalweg.report.page.rare_verdict import cost_baselines, no_change_area
 from thalweg.report.page.verdict import BASELINES
@@ -70,31 +70,32 @@ class RecordedRun:
     @property
     def error(self) -> float:
         """The share of mistakes, or the mean absolute error of numbers."""
-        return self.score(error_of(self.metrics))
+        return self.score(loss_of(self.metrics).name)
 
     def score(self, kind: str) -> float:
         """A score of the model; ``cost`` and ``pr_auc`` are those of its rare label."""
-        scores: Any = (self.metrics["rare"] if kind in compare_rare.SCORES else self.metrics)["scores"]["model"]
-        return float(scores[kind])
+        score = self.metrics["scores"]["model"][kind]
+        assert score is not None
+        return score
 
     def baselines(self, kind: str) -> dict[str, float]:
         """The same score of each baseline, by its name."""
         if self.of_numbers:
             numbers = as_number_metrics(self.metrics)
-            found = {name: numbers["scores"][key]["absolute_error"] for key, name in baseline_names(numbers).items()}
+            found = {name: numbers["scores"][key][kind] for key, name in baseline_names(numbers).items()}
         elif kind == "cost":
-            found = {each.phrase: each.cost for each in cost_baselines(self.metrics["rare"])}
+            found = {each.phrase: each.cost for each in cost_baselines(self.metrics)}
         elif kind == "pr_auc":
-            found = {"no-change": no_change_area(self.metrics["rare"]), "chance": self.metrics["rare"]["share"]}
+            found = {"no-change": no_change_area(self.metrics), "chance": self.metrics["rare"]["share"]}
         else:
-            found = {name: self.metrics["scores"][key]["error"] for key, name in BASELINES.items()}  # type: ignore[literal-required]
+            found = {name: self.metrics["scores"][key][kind] for key, name in BASELINES.items()}
         return {name: score for name, score in found.items() if score is not None}
 
     @property
     def errors_over_time(self) -> dict[int, Known]:
         """By row, the error over the window before it."""
         curve = self.metrics["curve"]
-        windowed = curve[error_of(self.metrics)]["model"]  # type: ignore[literal-required]
+        windowed = curve[loss_of(self.metrics).name]["model"]  # type: ignore[literal-required]
         return dict(zip(curve["rows"], windowed, strict=True))
 
     @property
@@ -131,10 +132,6 @@ class DataSet:
     runs: Mapping[str, RecordedRun]
 
 
-def error_of(metrics: Mapping[str, Any]) -> str:
-    return "absolute_error" if is_regression(metrics) else "error"
-
-
 def read_run(path: Path) -> RecordedRun:
     """A run from its ``metrics.json``, or from the folder that holds it."""
     file = path / METRICS if path.is_dir() else path
@@ -142,7 +139,7 @@ def read_run(path: Path) -> RecordedRun:
         metrics = as_metrics(json.loads(file.read_text(encoding="utf-8")))
         schema, scored = metrics["schema"], metrics["rows"]["scored"]
         _ = metrics["run"]["source"], metrics["run"]["options"], metrics["model"]["name"], metrics["curve"]["rows"]
-        error = metrics["scores"]["model"][error_of(metrics)]  # type: ignore[literal-required]
+        error = metrics["scores"]["model"][loss_of(metrics).name]
     except (
         ValueError,
         KeyError,
@@ -471,14 +468,7 @@ def comparison(
 
 
 def _data_set_json(data: DataSet) -> dict[str, Any]:
-    runs = {
-        name: {
-            "path": str(run.path),
-            "scores": run.metrics["scores"],
-            "rare": run.metrics["rare"]["scores"] if "rare" in run.metrics else None,
-        }
-        for name, run in data.runs.items()
-    }
+    runs = {name: {"path": str(run.path), "scores": run.metrics["scores"]} for name, run in data.runs.items()}
     return {"source": data.source, "target": data.target, "rows": data.rows, "runs": runs}
 
 

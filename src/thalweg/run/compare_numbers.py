@@ -15,7 +15,9 @@ from thalweg.tables import Chunk
 from thalweg.tables.cells import BadCell, numbers
 
 #: Errors whose differences are reported.
-ERRORS = ("absolute_error", "squared_error")
+ERRORS = ("mae", "mse")
+#: Of them, and of the error of labels.
+NAMES = {"error": "error", "mae": "absolute error", "mse": "squared error"}
 
 Floats = NDArray[np.float64]
 
@@ -37,8 +39,8 @@ def differences(
         for i, j in pairs:
             scored = ~np.isnan(residuals[i] + residuals[j])
             one, two = residuals[i][scored], residuals[j][scored]
-            blocks[i, j]["absolute_error"].add(np.abs(one) - np.abs(two))
-            blocks[i, j]["squared_error"].add(np.square(one) - np.square(two))
+            blocks[i, j]["mae"].add(np.abs(one) - np.abs(two))
+            blocks[i, j]["mse"].add(np.square(one) - np.square(two))
     return intervals(blocks)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ def differences(
     filled = (first.outcomes[:, 0] > 0) & (second.outcomes[:, 0] > 0)
     left_out = _left_out(first, filled, costs) - _left_out(second, filled, costs)
     blocks = np.minimum(_informative(first, filled), _informative(second, filled))
-    one, two = (cast("Mapping[str, float | None]", run["rare"]["scores"]["model"]) for run in runs)
+    one, two = (run["scores"]["model"] for run in runs)
     found = {}
     for at, name in enumerate(SCORES):
         ours, theirs = one.get(name), two.get(name)

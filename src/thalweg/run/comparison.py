@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from thalweg.report.page.formats import per_hundred, percent, plain, short
-from thalweg.run.compare import DataSet, Pair, error_of
+from thalweg.report.page.number_content import loss_of
+from thalweg.run.compare import DataSet, Pair
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +23,7 @@ def verdict(data: DataSet, pairs: Sequence[Pair]) -> str:
     """
     kind = next((each for each in ("cost", "pr_auc") if all(each in (pair.rare or {}) for pair in pairs)), None)
     if kind is None:
-        kind = error_of(next(iter(data.runs.values())).metrics)
+        kind = loss_of(next(iter(data.runs.values())).metrics).name
     most = kind == "pr_auc"
     best, second = sorted(data.runs, key=lambda name: data.runs[name].score(kind), reverse=most)[:2]
     return better_baseline(data, kind) + _beside_second(pairs, kind, best, second)
@@ -30,7 +31,7 @@ def verdict(data: DataSet, pairs: Sequence[Pair]) -> str:
 
 def better_baseline(data: DataSet, kind: str | None = None) -> str:
     """The beginning of a sentence where a baseline has a better score than the best run, by its error; empty else."""
-    kind = kind or error_of(next(iter(data.runs.values())).metrics)
+    kind = kind or loss_of(next(iter(data.runs.values())).metrics).name
     has, sign = _BEST[kind], -1.0 if kind == "pr_auc" else 1.0
     best = min(data.runs.values(), key=lambda run: sign * run.score(kind))
     name, score = min(best.baselines(kind).items(), key=lambda each: sign * each[1])
@@ -89,7 +90,7 @@ class _Best(NamedTuple):
 
 _BEST = {
     "error": _Best("error", "the lowest error", "fewer", " mistakes in 100 rows", per_hundred, percent),
-    "absolute_error": _Best("error", "the lowest error", "less", " absolute error a row", short, short),
+    "mae": _Best("error", "the lowest error", "less", " absolute error a row", short, short),
     "cost": _Best("cost", "the lowest cost", "less", " a row", short, short),
     "pr_auc": _Best("PR AUC", "the highest PR AUC", "more", "", plain, plain),
 }

@@ -211,7 +211,7 @@ class RunEngine:
         predicted[INPUTS] = rows if before is None else np.concatenate([before, rows])
         self.watch.add_outcomes("predictions", self.task.watched(predicted["model"][batch.carried :]))
         for part in _by_prediction(batch, predicted["model"]):
-            scored = self.task.score(part, predicted, plan, self.alerts.metrics)
+            scored = self.task.score(part, predicted, plan)
             self._watch_scored(scored, part, predicted[INPUTS])
         if self.predictions is None:
             self.predictions = self._begin()
@@ -236,7 +236,7 @@ class RunEngine:
         self.watch.add_outcomes("targets", self.task.watched(batch.labels[batch.learned]))
         self.watch.skip(int((~scored.predicted).sum()))
         self.watch.add_scored(batch.number[places], scored.errors, rows[places], rises)
-        self.alerts.add_values(batch.number[places], scored.terms)
+        self.alerts.add_rows(batch.number[places], scored.rows)
 
     def _begin(self) -> PredictionsFile:
         """The first rows could be learned: a place for predictions. Without a folder it is memory."""

@@ -33,7 +33,7 @@ class ErrorBySize(Saved):
     >>> by_size.settle(np.array([1.0, 2.0, 3.0]))
     >>> by_size.add(np.array([1.0, 9.0]), np.array([[0.5], [2.0]]), np.array([0.5, -2.0]), np.array([1.0, np.nan]))
     >>> found = by_size.groups()
-    >>> found["rows"], found["absolute_error"], found["bias"]
+    >>> found["rows"], found["mae"], found["bias"]
     ([1, 1], {'model': [0.5, 2.0]}, [0.5, -2.0])
     """
 
@@ -86,7 +86,7 @@ class ErrorBySize(Saved):
             "from": [self._edge(at) for at in starts],
             "to": [self._edge(at + 1) for at in ends],
             "rows": [int(each[0]) for each in joined],
-            "absolute_error": dict(zip(self._names, errors, strict=True)),
+            "mae": dict(zip(self._names, errors, strict=True)),
             "bias": [float(each[-3] / each[0]) for each in joined],
             "coverage": [float(each[-1] / each[-2]) if each[-2] else None for each in joined],
         }

@@ -31,10 +31,8 @@ class InputWatch(StreamWatch):
         self.add_rows(rows)
         for named, category, row in self.columns.newest:
             self.alerts.add_event("new_category", row, column=named, what=category)
-        asked = self.alerts.metrics
-        missing = {f"missing({name})": at for at, name in enumerate(self.columns.names[: rows.shape[1]])}
-        gaps = {name: np.isnan(rows[:, at]).astype(np.float64) for name, at in missing.items() if name in asked}
-        self.alerts.add_values(numbers, {name: (each, np.ones(len(rows))) for name, each in gaps.items()})
+        places = {name: at for at, name in enumerate(self.columns.names[: rows.shape[1]]) if name in self.alerts.gaps}
+        self.alerts.add_gaps(numbers, {name: np.isnan(rows[:, at]) for name, at in places.items()})
         if self.causes is None:
             self.begin()
         return rows

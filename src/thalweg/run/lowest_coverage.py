@@ -23,6 +23,7 @@ class LowestCoverage(Saved):
     """
 
     _saved = ("_seen", "block", "lowest")
+    _made = (("lowest", lambda: (0.0, 0)),)
 
     def __init__(self, rows: int) -> None:
         self._rows = rows

@@ -15,22 +15,17 @@ from thalweg.errors import InvalidParameter
 from thalweg.evaluate.alerts import AlertMeter
 from thalweg.evaluate.averages import HistoryPoints, WindowedMean
 from thalweg.evaluate.confusion import (
-    balanced_accuracy,
-    cost,
-    cost_matrix,
     f1,
-    g_mean,
-    macro,
-    matthews,
     precision,
     recall,
 )
 from thalweg.evaluate.reliability import BINS, EDGES, bins_of, reliability_of
 from thalweg.evaluate.running_auc import BinnedAuc
 from thalweg.kernels import compiled
+from thalweg.run.label_scoreboard import PREDICTORS
 from thalweg.run.options import RunOptions
 from thalweg.run.questions import AlertsAsked, parse_costs
-from thalweg.run.scoreboard import PREDICTORS, BlockMeans, student_interval
+from thalweg.run.scoreboard import BlockMeans, finite, student_interval
 from thalweg.tables.clock import NEVER
 from thalweg.tables.target import plain_label
 
@@ -130,7 +125,7 @@ class RareScoreboard:
                 timed = known & (period != NEVER)
                 self._alerts.update(period[timed], number[timed], of_positive[timed], is_positive[timed])
         for row, area, share in zip(at.tolist(), areas.tolist(), shares.tolist(), strict=True):
-            self._history.add([row + unpredicted + self.rows + 1, *map(_known, area), *share])
+            self._history.add([row + unpredicted + self.rows + 1, *map(finite, area), *share])
         for name, blocks in self._blocks.items():
             flagged = np.full(len(truth), _CONSTANT[name]) if name in _CONSTANT else predictions[name] == positive
             for mistake, kind in (("fp", ~is_positive), ("fn", is_positive)):
@@ -148,56 +143,44 @@ class RareScoreboard:
 
     # ------------------------------------------------------------------ what it says
 
-    def metrics(self, confusion: NDArray[np.int64], labels: list[str], order: list[int]) -> dict[str, Any]:
-        """What `metrics.json` holds.
+    def terms(self) -> dict[str, Any]:
+        """What metrics of P(positive) are read from."""
+        areas = self._all.roc_auc(), self._all.average_precision()
+        return {"areas": areas, "reliability": reliability_of(self._bins)}
 
-        ``confusion`` is the board's, ``order`` the places of the labels that have rows, as they are to be listed.
+    def recent_areas(self) -> dict[str, float | None]:
+        """Over the last rows, exact."""
+        areas = {"roc_auc": self._recent.roc_auc(), "pr_auc": self._recent.average_precision()}
+        return {f"recent_{name}": finite(area) for name, area in areas.items()}
+
+    def metrics(
+        self, confusion: NDArray[np.int64], labels: list[str], order: list[int], cost: float | None
+    ) -> dict[str, Any]:
+        """What `metrics.json` holds beside the scores.
+
+        ``confusion`` is the model's, ``order`` the places of the labels that have rows, as they are to be listed,
+        ``cost`` that of a row.
         """
-        unseen = len(labels) + 1 - confusion.shape[1]
-        counts = np.pad(confusion, [(0, 0), (0, unseen), (0, unseen)])[:, 1:, 1:]
         at = labels.index(self.positive) if self.positive in labels else None
-        costs = None if self.costs is None or at is None else cost_matrix(self.costs, len(labels), at, "--costs")
-        scores: dict[str, dict[str, Any]] = {}
-        for name, each in zip(PREDICTORS, counts, strict=True):
-            scores[name] = {
-                "balanced_accuracy": _known(balanced_accuracy(each)),
-                "g_mean": _known(g_mean(each)),
-                "matthews": matthews(each) if self.rows else None,
-                "macro_precision": _known(macro(precision, each)),
-                "macro_f1": _known(macro(f1, each)),
-            }
-            if at is not None:
-                by_class = {"precision": precision(each), "recall": recall(each), "f1": f1(each)}
-                scores[name] |= {key: _known(float(values[at])) for key, values in by_class.items()}
-            if costs is not None:
-                scores[name]["cost"] = _known(cost(each, costs))
         with_areas = bool(self.with_proba) and at is not None
-        if with_areas:
-            recent_roc, recent_pr = self._recent.roc_auc(), self._recent.average_precision()
-            scores["model"] |= {
-                "roc_auc": _known(self._all.roc_auc()),
-                "pr_auc": _known(self._all.average_precision()),
-                "recent_roc_auc": _known(recent_roc),
-                "recent_pr_auc": _known(recent_pr),
-            }
-        positives = 0 if at is None else int(counts[0, at].sum())
+        positives = 0 if at is None else int(confusion[at].sum())
+        by_class = {"precision": precision, "recall": recall, "f1": f1}
         return {
             "positive": self.positive,
             "named": self.named,
             "share": positives / self.rows if self.rows and at is not None else None,
-            "scores": scores,
             "classes": {
                 "labels": [labels[place] for place in order],
-                "rows": [int(counts[0, place].sum()) for place in order],
-                "predicted": [int(counts[0, :, place].sum()) for place in order],
+                "rows": [int(confusion[place].sum()) for place in order],
+                "predicted": [int(confusion[:, place].sum()) for place in order],
                 **{
-                    name: [_known(value) for value in score(counts[0])[order].tolist()]
-                    for name, score in (("precision", precision), ("recall", recall), ("f1", f1))
+                    name: [finite(value) for value in score(confusion)[order].tolist()]
+                    for name, score in by_class.items()
                 },
             },
             "curve": None if at is None else self._curve(),
             "reliability": self._reliability() if with_areas else None,
-            "costs": None if costs is None else self._compared_costs(scores["model"]["cost"], positives),
+            "costs": None if self.costs is None or at is None else self._compared_costs(cost, positives),
             "alerts": None if not with_areas else self._alert_scores(),
         }
 
@@ -218,9 +201,9 @@ class RareScoreboard:
         return {
             "edges": EDGES.tolist(),
             "rows": [int(rows) for rows in self._bins[0]],
-            "probability": [_known(value) for value in curve.probability.tolist()],
-            "observed": [_known(value) for value in curve.observed.tolist()],
-            "expected_error": _known(curve.expected_error),
+            "probability": [finite(value) for value in curve.probability.tolist()],
+            "observed": [finite(value) for value in curve.observed.tolist()],
+            "expected_error": finite(curve.expected_error),
         }
 
     def _compared_costs(self, cost: float | None, positives: int) -> dict[str, Any]:
@@ -245,7 +228,7 @@ class RareScoreboard:
             return None
         found = self._alerts.scores()._asdict()
         per = self.alerts_asked.unit or f"{self.alerts_asked.rows:,} rows"
-        known = {key: _known(value) if isinstance(value, float) else value for key, value in found.items()}
+        known = {key: finite(value) if isinstance(value, float) else value for key, value in found.items()}
         return {"count": self.alerts_asked.count, "per": per, **known}
 
     # ------------------------------------------------------------------ checkpoints
@@ -287,7 +270,3 @@ def _ratio(part: float | None, other: float | None) -> float | None:
     assert part is not None
     assert other is not None
     return part / (part + other) if part + other else None
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None

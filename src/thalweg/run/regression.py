@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,13 @@ from thalweg.errors import InvalidParameter
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting
 from thalweg.evaluate.late_targets import follow_numbers, members_of
+from thalweg.evaluate.metrics import NUMBERS
 from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.residual_changes import ResidualChanges
 from thalweg.learners.base.rows import width_for_core
 from thalweg.option_names import option
 from thalweg.pipeline.over_columns import learner_of, over_columns
-from thalweg.run.alert_log import Terms
-from thalweg.run.alert_rules import OF_COLUMNS, OF_NUMBERS
+from thalweg.run.alert_rules import followed
 from thalweg.run.far_targets import FarTargets
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
@@ -46,6 +46,8 @@ class Regression(Task):
     _saved = ("baselines", "board", "detector", "far_targets", "_learned", "_judged", "_now")
 
     name = "regression"
+    board: RegressionScoreboard
+    shown = ("mae", "rmse")
 
     def __init__(self, options: RunOptions, notices: Notices, model: Any = None) -> None:
         super().__init__(options, notices, model)
@@ -173,12 +175,13 @@ class Regression(Task):
     def watched(self, values: NDArray[Any]) -> Cells:
         return values.astype(np.float64)
 
-    def score(self, batch: Batch, predicted: Predicted, plan: Plan, asked: Collection[str]) -> Scored:
+    def score(self, batch: Batch, predicted: Predicted, plan: Plan) -> Scored:
         rows = batch.learned
         before = self.board.unpredicted
-        predictions = {name: predicted[name][rows] for name in self.board.names}
+        predictions = {name: predicted[name][rows] for name in self.board.predictors}
         self.far_targets.add(batch.labels[rows], batch.number[rows])
-        errors = self.board.add(batch.labels[rows], predictions, predicted["lower"][rows], predicted["upper"][rows])
+        ends = (predicted[name][rows] for name in ("lower", "upper"))
+        errors, scored_rows = self.board.add_numbers(batch.labels[rows], predictions, *ends)
         self.detector.skip(self.board.unpredicted - before)
         changes = self.detector.add(errors)
         has_prediction = ~np.isnan(predicted["model"][rows])
@@ -186,23 +189,11 @@ class Regression(Task):
             has_prediction,
             errors,
             changes,
-            self._terms(errors, rows[has_prediction], batch, predicted) if asked else {},
+            scored_rows,
         )
 
     def alert_metrics(self) -> tuple[str, ...]:
-        return (*OF_NUMBERS, *OF_COLUMNS)
-
-    def _terms(
-        self, errors: NDArray[np.float64], rows: NDArray[np.int64], batch: Batch, predicted: Predicted
-    ) -> dict[str, Terms]:
-        target, lower, upper = batch.labels[rows], predicted["lower"][rows], predicted["upper"][rows]
-        covered = np.asarray((lower <= target) & (target <= upper), dtype=np.float64)
-        ones = np.ones(len(rows))
-        return {
-            "mae": (errors, ones),
-            "rmse": (np.square(errors), ones),
-            "coverage": (covered, np.asarray(~np.isnan(lower), dtype=np.float64)),
-        }
+        return followed(NUMBERS, {"intervals"})
 
     def known_targets(self, targets: NDArray[Any]) -> NDArray[Any]:
         return targets
@@ -231,8 +222,8 @@ class Regression(Task):
         board = self.board
         return {
             "verdict": board.verdict(),
-            "scores": {name: board.score(name) for name in board.names},
-            "intervals": board.intervals.metrics(),
+            "scores": self.scores(),
+            "intervals": board.intervals(),
             "curve": board.curve(),
             "predictions": board.predictions(),
             "by_size": board.by_size.groups(),
@@ -248,21 +239,9 @@ class Regression(Task):
         is_robust = getattr(learner_of(self.model), "robust", False)
         return [found if is_robust else f"{found}; {option('model', 'robust')} lets such targets count for less"]
 
-    def progress(self) -> str:
-        if not self.board.rows:
-            return ""
-        names = ("model", "last_value", "running_mean", "running_median")
-        model, last, mean, median = (self.board.score(name) for name in names)
-        return (
-            f"absolute error {model['absolute_error']:.4g}, now {model['recent_absolute_error']:.4g} "
-            f"(last value {last['absolute_error']:.4g}, running mean {mean['absolute_error']:.4g}, "
-            f"running median {median['absolute_error']:.4g})"
-        )
+    def scores(self) -> dict[str, dict[str, float | None]]:
+        return self.board.scores({"intervals", *self.board.predictors})
 
     def of_table(self, encoder: Encoder, notes: dict[str, Any]) -> TableRegressor:
         table = notes["table"] | {"coverage": self.options.coverage}
         return TableRegressor(self.model, encoder, notes=notes | {"table": table})
-
-    def summary(self) -> dict[str, Any]:
-        score = self.board.score("model")
-        return {name: score[name] for name in ("absolute_error", "rmse")}

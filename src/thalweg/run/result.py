@@ -8,23 +8,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from thalweg.errors import InvalidParameter, MissingExtra
+from thalweg.evaluate.metrics import METRICS
 from thalweg.evaluate.significance import Interval
 from thalweg.files import write_atomically
 from thalweg.report.notebook import cell, table_html
 from thalweg.report.page.content import as_metrics
 from thalweg.report.page.formats import counted, plain, short
-from thalweg.report.page.number_content import is_regression
+from thalweg.report.page.number_content import loss_of
 from thalweg.report.score_table import verdict_of
 from thalweg.run.compare import (
     DataSet,
     Pair,
     RecordedRun,
     columns_left_out,
-    error_of,
     pairs,
     require_same_rows,
     rows_used,
 )
+from thalweg.run.compare_numbers import NAMES
 from thalweg.run.comparison import draw_errors, verdict
 from thalweg.table_model import TableModel
 
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 
 Library = Literal["pandas", "polars", "arrow"]
-_NAMES = {"error": "error", "absolute_error": "absolute error", "squared_error": "squared error"}
 
 
 def as_frame(table: Any, library: Library, owner: str) -> Any:
@@ -96,7 +96,7 @@ class Result:
     def summary(self) -> dict[str, dict[str, Any]]:
         """Scores by name: of the model, of the baselines, and of the references over the rows that they predicted."""
         against = self.metrics.get("against", {"references": {}})
-        loss = "absolute_error" if is_regression(self.metrics) else "error"
+        loss = loss_of(self.metrics).name
         references = {
             name: {loss: each["loss"], f"model_{loss}": each["model"], "rows": each["rows"], "fits": each["fits"]}
             for name, each in against["references"].items()
@@ -150,12 +150,13 @@ class Result:
 
     def __repr__(self) -> str:
         scores = self.metrics["scores"]
-        error = "absolute_error" if is_regression(self.metrics) else "error"
+        loss = loss_of(self.metrics)
+        error = loss.name
         others = ", ".join(
             f"{name.replace('_', ' ')} {_digits(each[error])}" for name, each in scores.items() if name != "model"
         )
         title, source = self.metrics["model"]["title"], self.metrics["run"]["source"]
-        word = error.replace("_", " ")
+        word = loss.title_in_full
         rows = f"{self.metrics['rows']['scored']:,} rows"
         return f"Result({title} on {source}: {word} {_digits(scores['model'][error])} over {rows}; {others})"
 
@@ -238,7 +239,7 @@ class Comparison:
         return draw_errors(self._data)
 
     def __repr__(self) -> str:
-        error = error_of(self._first.metrics)
+        error = loss_of(self._first.metrics).name
         told = [f"{name} {each.metrics['scores']['model'][error]:.3g}" for name, each in self.results.items()]
         return f"Comparison({'; '.join([', '.join(told), *self.notes])})"
 
@@ -248,10 +249,9 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         metrics = self._first.metrics
-        error = error_of(metrics)
-        keys = {"error": "error", "recent": "recent error", "kappa": "κ", "log_loss": "log-loss"}
-        if is_regression(metrics):
-            keys = {"absolute_error": "MAE", "rmse": "RMSE", "r2": "R²", "recent_absolute_error": "recent MAE"}
+        error = loss_of(metrics).name
+        names = ("mae", "rmse", "r2") if error == "mae" else ("error", "kappa", "log_loss")
+        keys = {name: METRICS[name].title for name in names} | {f"recent_{error}": f"recent {METRICS[error].title}"}
         scores = {name: each.metrics["scores"]["model"] for name, each in self.results.items()}
         baselines = {name: each for name, each in metrics["scores"].items() if name != "model"}
         lines = sorted(scores.items(), key=lambda each: each[1][error] or 0.0) + [
@@ -288,7 +288,7 @@ def _lines(pair: Pair) -> list[tuple[str, ...]]:
     if not pair.errors:
         return [(name, _signed(pair.difference), "too few rows", *tests)]
     return [
-        (f"{name}, {_NAMES[kind]}", _signed(each.mean, kind), _ends(each, kind), *(tests if at == 0 else ("", "")))
+        (f"{name}, {NAMES[kind]}", _signed(each.mean, kind), _ends(each, kind), *(tests if at == 0 else ("", "")))
         for at, (kind, each) in enumerate(pair.errors.items())
     ]
 

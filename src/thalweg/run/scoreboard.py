@@ -1,17 +1,18 @@
-"""Scores of a run in constant memory, for any number of classes, with an interval for the error from block means."""
+"""Scores of a run in constant memory: every metric of its task, over time, with intervals from block means."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from thalweg.evaluate.averages import FadingMean, HistoryPoints, WindowedMean
-from thalweg.evaluate.confusion import kappa
-from thalweg.evaluate.metrics import gain_over, surprise
+from thalweg.evaluate.averages import CumulativeMean, FadingMean, HistoryPoints, WindowedMean
+from thalweg.evaluate.metrics import Layout, Metric, Rows
+from thalweg.saved import Saved
 
 _MOST_BLOCKS = 64
 _LEAST_BLOCKS = 10
@@ -95,163 +96,135 @@ def student_interval(
     return found
 
 
-Flags = NDArray[np.bool_]
-
-PREDICTORS = ("model", "no_change", "majority")
 WINDOW = 1000
 FADE = 0.999
 #: Points of the curve, at the most.
 MOST_POINTS = 600
-_BINS = 10
 
 
-class Scoreboard:
-    def __init__(self) -> None:
+class Scoreboard(Saved):
+    """The metrics of the model and of its baselines, over rows whose label or target has come.
+
+    ``losses`` are the terms of which the model's less each baseline's is taken, row by row, by the names that the
+    verdict has for them.
+    """
+
+    _saved: ClassVar[tuple[str, ...]] = ("rows", "unpredicted", "blocks", "history", "_all", "_fading")
+
+    def __init__(self, metrics: Sequence[Metric], predictors: Sequence[str], losses: Mapping[str, str]) -> None:
+        self.predictors, self._losses = tuple(predictors), losses
         #: Rows that are scored, and those before them that came before any label: they have no prediction.
         self.rows = self.unpredicted = 0
-        self.mistakes = np.zeros(3, dtype=np.int64)
-        #: Truth by prediction, by their numbers, for each predictor; 0 stands for none.
-        self.confusion = np.zeros((3, 1, 1), dtype=np.int64)
-        self.surprise = self.squared = 0.0
-        #: Rows that were predicted with a probability: all after the first label, if the model has any.
-        self.with_proba = 0
-        self.bins = np.zeros((3, _BINS))  # rows, sum of confidence, right predictions
-        #: After so many rows, the windowed and then the fading errors of all three.
+        self.layout = Layout(metrics, predictors)
+        self.over_time = Layout((metric for metric in metrics if metric.over_time), predictors)
+        self.blocks = {name: {loss: BlockMeans() for loss in losses} for name in self.predictors[1:]}
+        #: After so many rows, the windowed and then the fading averages of the terms that are followed over time.
         self.history = HistoryPoints[list[float]](MOST_POINTS)
-        self.blocks = {name: BlockMeans() for name in PREDICTORS[1:]}
-        self._recent, self._fading = WindowedMean(WINDOW, 3), FadingMean(FADE, 3)
+        self._followed = [self.layout.columns.index(column) for column in self.over_time.columns]
+        self._all = CumulativeMean(len(self.layout.columns))
+        self._recent = WindowedMean(WINDOW, len(self._followed))
+        self._fading = FadingMean(FADE, len(self._followed))
 
-    def add(
-        self,
-        truth: NDArray[np.int64],
-        predictions: dict[str, NDArray[np.int64]],
-        of_truth: Floats | None,
-        of_prediction: Floats | None,
-        squared: Floats | None,
-    ) -> NDArray[np.bool_]:
-        """Take in rows whose labels have come, in that order; the mistakes among the predicted ones are given back."""
-        predicted = predictions["model"] > 0
-        if not predicted.all():
-            self.unpredicted += int((~predicted).sum())
-            truth, predictions = truth[predicted], {name: given[predicted] for name, given in predictions.items()}
-            of_truth, of_prediction, squared = (
-                None if each is None else each[predicted] for each in (of_truth, of_prediction, squared)
-            )
-        wrong = np.array([predictions[name] != truth for name in PREDICTORS])
-        if len(truth) == 0:
-            return np.asarray(wrong[0])
-        self._count(truth, predictions)
-        self._add_points(wrong.T)
-        self.mistakes += wrong.sum(axis=1)
-        self.rows += len(truth)
-        for i, name in enumerate(PREDICTORS[1:], 1):
-            self.blocks[name].add(wrong[0].astype(np.int64) - wrong[i])
-        if of_truth is not None and of_prediction is not None and squared is not None:
-            known = ~np.isnan(of_prediction)
-            of_truth, of_prediction, squared, right = (
-                of_truth[known],
-                of_prediction[known],
-                squared[known],
-                ~wrong[0, known],
-            )
-            self.with_proba += len(of_prediction)
-            self.surprise = add_in_order(self.surprise, surprise(of_truth))
-            self.squared = add_in_order(self.squared, squared)
-            where = np.minimum((of_prediction * _BINS).astype(np.int64), _BINS - 1)
-            self.bins[0] += np.bincount(where, minlength=_BINS)
-            np.add.at(self.bins[1], where, of_prediction)
-            self.bins[2] += np.bincount(where[right], minlength=_BINS)
-        return np.asarray(wrong[0])
+    def add(self, rows: Rows, unpredicted: int = 0) -> NDArray[Any]:
+        """Take in rows that were predicted, behind so many that were not; the losses of the model, one column each."""
+        self.unpredicted += unpredicted
+        block = self.layout.block(rows)
+        of_model = block[:, [self.layout.columns.index(("model", term)) for term in self._losses.values()]]
+        if len(block) == 0:
+            return of_model
+        self._add_points(block[:, self._followed])
+        self._all.push(block)
+        for name, blocks in self.blocks.items():
+            for own, (loss, term) in zip(of_model.T, self._losses.items(), strict=True):
+                blocks[loss].add(own - block[:, self.layout.columns.index((name, term))])
+        self.rows += len(block)
+        return of_model
 
-    def _count(self, truth: NDArray[np.int64], predictions: dict[str, NDArray[np.int64]]) -> None:
-        classes, more = self.confusion.shape[1], 1 + max(int(each.max()) for each in (truth, *predictions.values()))
-        if more > classes:
-            self.confusion = np.pad(self.confusion, [(0, 0), (0, more - classes), (0, more - classes)])
-            classes = more
-        for i, name in enumerate(PREDICTORS):
-            pairs = np.bincount(truth * classes + predictions[name], minlength=classes * classes)
-            self.confusion[i] += pairs.reshape(classes, classes)
-
-    def _add_points(self, wrong: Flags) -> None:
+    def _add_points(self, block: NDArray[Any]) -> None:
         """Points of the curve that fall among these rows."""
-        at = self.history.due_among(self.rows, len(wrong))
+        at = self.history.due_among(self.rows, len(block))
         points = (at + self.unpredicted + self.rows + 1)[:, np.newaxis].astype(np.float64)
-        errors = self._recent.push_and_average(wrong, at), self._fading.push_and_average(wrong, at)
-        for point in np.concatenate([points, *errors], axis=1).tolist():
+        means = self._recent.push_and_average(block, at), self._fading.push_and_average(block, at)
+        for point in np.concatenate([points, *means], axis=1).tolist():
             self.history.add(point)
 
     # ------------------------------------------------------------------ what it says
 
-    def score(self, name: str) -> dict[str, Any]:
-        """Error, kappa and the rest of one predictor; None where it is not known."""
-        i = PREDICTORS.index(name)
+    def scores(
+        self, has: Collection[str], terms: Mapping[str, Mapping[str, Any]] | None = None, **known: Any
+    ) -> dict[str, dict[str, float | None]]:
+        """By predictor, every metric over all rows and ``recent_`` ones over the last; None where it is not known.
+
+        ``terms`` are those that are no columns, by predictor; ``known`` are further fields of `Means`.
+        """
+        over_time = [metric.name for metric in self.over_time.metrics if metric.applies(has)]
         if self.rows == 0:
-            return {"error": None, "recent": None, "kappa": None, "kappa_temporal": None}
-        error, no_change = (float(self.mistakes[each] / self.rows) for each in (i, 1))
-        found: dict[str, float | None] = {
-            "error": error,
-            "recent": float(self._recent.mean()[i]),
-            "kappa": _known(kappa(self.confusion[i])),
-            "kappa_temporal": _known(gain_over(error, no_change)),
+            names = [*(metric.name for metric in self.layout.metrics if metric.applies(has))]
+            names += [f"recent_{name}" for name in over_time]
+            return {predictor: dict.fromkeys(names) for predictor in self.predictors}
+        means = self.layout.means(self._all.mean(), **known)
+        for predictor, own in (terms or {}).items():
+            means[predictor].terms.update(own)
+        found = self.layout.scores(means, has)
+        recent = self.over_time.scores(self.over_time.means(self._recent.mean()), has)
+        return {
+            predictor: {name: finite(value) for name, value in scores.items()}
+            | {f"recent_{name}": finite(value) for name, value in recent[predictor].items()}
+            for predictor, scores in found.items()
         }
-        if name == "model" and self.with_proba:
-            found |= {"log_loss": self.surprise / self.with_proba, "brier": self.squared / self.with_proba}
+
+    def verdict(self) -> dict[str, Any]:
+        """By baseline and loss, the model's less the baseline's, with an interval; skill is it as a share of that."""
+        found: dict[str, Any] = {}
+        means = self.layout.means(self._all.mean()) if self.rows else {}
+        for name, blocks in self.blocks.items():
+            found[name] = {}
+            for loss, term in self._losses.items():
+                reference = means[name].mean(term) if means else 0.0
+                difference = blocks[loss].interval(least=-reference)
+                skill = {
+                    key: -difference[end] / reference if reference > 0.0 and difference[end] is not None else None
+                    for key, end in (("skill", "difference"), ("skill_low", "high"), ("skill_high", "low"))
+                }
+                found[name][loss] = difference | skill
         return found
 
-    def calibration(self) -> dict[str, Any] | None:
-        """How often the predictions were right, by how sure the model was of them."""
-        if not self.with_proba:
-            return None
-        rows, confidence, right = self.bins
-        shares = [(c / n, r / n) if n else (None, None) for n, c, r in zip(rows, confidence, right, strict=True)]
+    def curve(self) -> dict[str, Any]:
+        """By metric and predictor, the scores of the last rows at each point, and fading ones."""
+        wide = len(self._followed)
+        points = np.array(self.history.points).reshape(-1, 1 + 2 * wide)
         return {
-            "edges": [i / _BINS for i in range(_BINS + 1)],
-            "rows": [int(n) for n in rows],
-            "confidence": [c for c, _ in shares],
-            "accuracy": [r for _, r in shares],
+            "rows": points[:, 0].astype(np.int64).tolist(),
+            "window": WINDOW,
+            **self._series(points[:, 1 : 1 + wide]),
+            "fade": FADE,
+            "fading": self._series(points[:, 1 + wide :]),
         }
 
-    def curve(self) -> dict[str, Any]:
-        points = self.history.points
-        columns = list(zip(*points, strict=True)) if points else [()] * 7
+    def _series(self, points: Floats) -> dict[str, dict[str, list[float | None]]]:
+        has = {"probabilities", "intervals", "positive", *self.predictors}
+        lines = [self.over_time.scores(self.over_time.means(point), has) for point in points]
         return {
-            "rows": [int(row) for row in columns[0]],
-            "window": WINDOW,
-            "error": {name: list(columns[1 + i]) for i, name in enumerate(PREDICTORS)},
-            "fade": FADE,
-            "fading": {name: list(columns[4 + i]) for i, name in enumerate(PREDICTORS)},
+            metric.name: {
+                name: [finite(line[name][metric.name]) for line in lines]
+                for name in self.predictors
+                if name == "model" or not metric.of_model
+            }
+            for metric in self.over_time.metrics
         }
 
     # ------------------------------------------------------------------ checkpoints
 
     def state(self) -> dict[str, Any]:
-        return {
-            "rows": self.rows,
-            "unpredicted": self.unpredicted,
-            "mistakes": self.mistakes.tolist(),
-            "confusion": self.confusion.tolist(),
-            "surprise": self.surprise,
-            "squared": self.squared,
-            "with_proba": self.with_proba,
-            "bins": self.bins.tolist(),
-            "every": self.history.every,
-            "points": self.history.points,
-            "blocks": {name: blocks.state() for name, blocks in self.blocks.items()},
-            "last": self._recent.state(),
-            "faded": self._fading.sums.tolist(),
-        }
+        return super().state() | {"recent": self._recent.last}
 
-    def restore(self, state: dict[str, Any]) -> None:
-        self.rows, self.unpredicted = int(state["rows"]), int(state["unpredicted"])
-        self.mistakes = np.array(state["mistakes"], dtype=np.int64)
-        self.confusion = np.array(state["confusion"], dtype=np.int64)
-        self.surprise, self.squared = float(state["surprise"]), float(state["squared"])
-        self.with_proba, self.bins = int(state["with_proba"]), np.array(state["bins"])
-        self.history.restore(state)
-        for name, blocks in state["blocks"].items():
-            self.blocks[name].restore(blocks)
-        self._recent.restore(state["last"])
-        self._fading.sums = np.array(state["faded"])
+    def restore(self, state: Mapping[str, Any]) -> None:
+        super().restore(state)
+        self._recent.last = state["recent"]
+
+
+def finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def add_in_order(total: float, values: NDArray[Any]) -> float:
@@ -260,7 +233,3 @@ def add_in_order(total: float, values: NDArray[Any]) -> float:
         return total + int(values.sum())
     found: float = np.cumsum(np.concatenate([[total], values]))[-1].item()
     return found
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None

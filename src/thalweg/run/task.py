@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting
-from thalweg.run.alert_log import Terms
+from thalweg.evaluate.metrics import METRICS, Rows
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
@@ -42,14 +42,16 @@ class Scored(NamedTuple):
     errors: NDArray[Any]
     #: Changes of the error that were found now.
     changes: list[dict[str, Any]]
-    #: By the metric of an alert rule.
-    terms: dict[str, Terms]
+    #: As metrics take them.
+    rows: Rows
 
 
 class Task(Saved, ABC):
     """The part of a run that depends on whether it predicts labels or numbers; it owns the model."""
 
     name: ClassVar[str]
+    #: The metrics that a line of progress and a model file have, the one that is compared first.
+    shown: ClassVar[tuple[str, ...]]
     #: Scores of rows whose target has come.
     board: Any
     #: Where the error changed.
@@ -105,8 +107,8 @@ class Task(Saved, ABC):
         """Take the steps of each stretch; what was predicted for each row in hand, now or before."""
 
     @abstractmethod
-    def score(self, batch: Batch, predicted: Predicted, plan: Plan, asked: Collection[str]) -> Scored:
-        """Score the rows whose target has come; alert rules ask for some metrics."""
+    def score(self, batch: Batch, predicted: Predicted, plan: Plan) -> Scored:
+        """Score the rows whose target has come."""
 
     @abstractmethod
     def alert_metrics(self) -> tuple[str, ...]:
@@ -150,8 +152,20 @@ class Task(Saved, ABC):
         return []
 
     @abstractmethod
+    def scores(self) -> dict[str, dict[str, float | None]]:
+        """By predictor and metric."""
+
     def progress(self) -> str:
         """How well it goes, in one line."""
+        if not self.board.rows:
+            return ""
+        scores, metric = self.scores(), METRICS[self.shown[0]]
+        written = "{:.4f}".format if metric.form == "share" else "{:.4g}".format
+        others = ", ".join(
+            f"{name.replace('_', ' ')} {written(each[metric.name])}" for name, each in scores.items() if name != "model"
+        )
+        error, now = (written(scores["model"][f"{when}{metric.name}"]) for when in ("", "recent_"))
+        return f"{metric.title_in_full} {error}, now {now} ({others})"
 
     def require_labels(self) -> None:
         """Raise `InvalidParameter` after the last row where a label that was asked for never came."""
@@ -161,6 +175,7 @@ class Task(Saved, ABC):
     def of_table(self, encoder: Any, notes: dict[str, Any]) -> TableModel:
         """The model behind its encoder."""
 
-    @abstractmethod
     def summary(self) -> dict[str, Any]:
         """The scores that a model file keeps."""
+        scores = self.scores()["model"]
+        return {name: scores[name] for name in self.shown}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from thalweg.errors import InvalidParameter
-from thalweg.run.alert_rules import WINDOW, AlertRule
+from thalweg.run.alert_rules import OF_COLUMNS, WINDOW, AlertRule
 from thalweg.service.learning.column_watch import WatchView
 from thalweg.service.learning.model_state import ModelState
 from thalweg.service.learning.progress import View
@@ -34,6 +34,9 @@ def service_rules(texts: Sequence[str]) -> list[AlertRule]:
     for rule in rules:
         if rule.window != WINDOW:
             raise InvalidParameter.of_option("alert", "leave out over in a service, whose windows are fixed", rule.text)
+        if not rule.is_event and rule.metric not in (*GAUGES, *OF_COLUMNS):
+            known = ", ".join((*GAUGES, *OF_COLUMNS))
+            raise InvalidParameter.of_option("alert", f"name a metric of a service, one of {known}", rule.text)
     return rules
 
 

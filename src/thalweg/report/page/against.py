@@ -124,7 +124,7 @@ def against_chart(metrics: Mapping[str, Any]) -> Chart | None:
     if found is None or not any(value is not None for values in found["curve"].values() for value in values):
         return None
     numbers = is_regression(metrics)
-    lines = [Line(metrics["model"]["title"], curve["absolute_error" if numbers else "error"]["model"], "model")]
+    lines = [Line(metrics["model"]["title"], curve["mae" if numbers else "error"]["model"], "model")]
     looks = {name: _LINES[name] for name in found["curve"]}
     lines += [Line(looks[name][1], values, looks[name][0], dashed=True) for name, values in found["curve"].items()]
     what = "Mean absolute error" if numbers else "The share of wrong predictions"

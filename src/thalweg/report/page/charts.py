@@ -163,7 +163,7 @@ def _error(metrics: Metrics) -> Chart:
     short = metrics["rows"]["scored"] <= window
     views = (
         View("all rows so far" if short else f"last {count(window)} rows", _three(metrics, curve["error"])),
-        View(weighted(curve["fade"]), _three(metrics, curve["fading"])),
+        View(weighted(curve["fade"]), _three(metrics, curve["fading"]["error"])),
     )
     caption = "The share of wrong predictions, each made before its label was learned."
     if not short:

@@ -43,15 +43,9 @@ class Rows(TypedDict):
     bad: list[str]  # the first complaints, each naming file, row and column
 
 
-class Score(TypedDict):
-    """How one predictor did over all scored rows."""
-
-    error: Known  # null only where nothing was scored, as in a difference
-    recent: Known  # the error of the last `curve.window` rows
-    kappa: Known
-    kappa_temporal: Known
-    log_loss: NotRequired[Known]  # the model alone, where it gives probabilities
-    brier: NotRequired[Known]
+#: Of one predictor, over all scored rows: by the names of `METRICS`, and with ``recent_`` before them those of the last
+#: `curve.window` rows (of P(positive), the last `rare.curve.window`). A metric that does not apply is left out.
+Score = dict[str, Known]
 
 
 class Difference(TypedDict):
@@ -65,27 +59,18 @@ class Difference(TypedDict):
     block_rows: int
 
 
-class Verdict(TypedDict):
-    """Better or worse, by how much, and how sure."""
+class Skill(Difference):
+    """Skill is how much smaller the model's error is, as a share of the baseline's."""
 
-    no_change: Difference
-    majority: Difference
-
-
-class Scores(TypedDict):
-    """The model beside the two baselines, which live under the same delay."""
-
-    model: Score
-    no_change: Score
-    majority: Score
+    skill: Known
+    skill_low: Known
+    skill_high: Known
 
 
-class Errors(TypedDict):
-    """A share of mistakes over time, of all three."""
-
-    model: Series
-    no_change: Series
-    majority: Series
+#: By baseline and loss: "error" of labels, "mae" and "mse" of numbers.
+Verdict = dict[str, dict[str, Skill]]
+#: Of one metric over time, by predictor.
+Errors = dict[str, Series]
 
 
 class Means(TypedDict):
@@ -98,13 +83,13 @@ class Means(TypedDict):
 
 
 class Curve(TypedDict):
-    """Some hundred points over time."""
+    """Some hundred points over time, of the metrics that are followed."""
 
     rows: list[int]  # predicted rows at each point, rising
-    window: int  # rows that `error` looks back on
+    window: int  # rows that all but the fading ones look back on
     error: Errors
     fade: float  # by what the weight of a row shrinks with each later one
-    fading: Errors
+    fading: dict[str, Errors]
 
 
 class History(TypedDict):
@@ -132,32 +117,6 @@ class Calibration(TypedDict):
     rows: list[int]
     confidence: list[Known]  # the mean probability in each bin
     accuracy: list[Known]  # the share of right predictions in it
-
-
-class RareScore(TypedDict):
-    """How one predictor did by class; precision, recall and F1 are those of the positive label."""
-
-    balanced_accuracy: Known
-    g_mean: Known
-    matthews: Known
-    macro_precision: Known
-    macro_f1: Known
-    precision: NotRequired[Known]
-    recall: NotRequired[Known]
-    f1: NotRequired[Known]
-    cost: NotRequired[Known]  # of a row, with --costs
-    roc_auc: NotRequired[Known]  # the model alone, over all rows, P(positive) within 1/64 of log-odds counting as ties
-    pr_auc: NotRequired[Known]  # average precision
-    recent_roc_auc: NotRequired[Known]  # of the last `curve.window` rows, exact
-    recent_pr_auc: NotRequired[Known]
-
-
-class RareScores(TypedDict):
-    """The model beside the two baselines."""
-
-    model: RareScore
-    no_change: RareScore
-    majority: RareScore
 
 
 class ByClass(TypedDict):
@@ -223,12 +182,11 @@ class AlertsOfPeriods(TypedDict):
 
 
 class Rare(TypedDict):
-    """Scores that see a rare class."""
+    """What was found of a rare class beside the scores."""
 
     positive: str | None  # --positive, or the rarer of two labels in the first rows; null for more
     named: bool  # whether by --positive
     share: Known  # of positives
-    scores: RareScores
     classes: ByClass
     curve: RareCurve | None  # null without a positive label that came
     reliability: ReliabilityOfPositive | None  # null without probabilities
@@ -412,7 +370,7 @@ class Metrics(TypedDict):
     run: Run
     rows: Rows
     verdict: Verdict
-    scores: Scores
+    scores: dict[str, Score]  # of "model" and the baselines
     curve: Curve
     times: NotRequired[Times]
     course: History

@@ -95,6 +95,11 @@ def short(number: Known) -> str:
     return written.replace("-", "−")
 
 
+def written(form: str, number: Known) -> str:
+    """A value of a metric, in the form that its declaration says."""
+    return percent(number) if form == "share" else short(number) if form == "amount" else plain(number)
+
+
 def rounded(number: Known) -> Known:
     """To five digits: more cannot be seen in a chart, and would only make the page large."""
     return None if number is None else float(f"{number:.5g}")

@@ -52,9 +52,9 @@ def delays_by_label(metrics: Metrics) -> list[str]:
 def is_no_better_than_shares(metrics: Metrics) -> bool:
     """Whether the share of each label known at the time does as well: by log-loss, by error, and without a ranking."""
     shares, verdict = metrics.get("label_shares"), metrics["verdict"]
-    if shares is None or standing(verdict["no_change"]) == "worse" or _ranks(metrics):
+    if shares is None or standing(verdict["no_change"]["error"]) == "worse" or _ranks(metrics):
         return False
-    return not {"better", "unknown"} & {standing(shares["difference"]), standing(verdict["majority"])}
+    return not {"better", "unknown"} & {standing(shares["difference"]), standing(verdict["majority"]["error"])}
 
 
 def _ranks(metrics: Metrics) -> bool:
@@ -63,7 +63,7 @@ def _ranks(metrics: Metrics) -> bool:
     if rare is None:
         return False
     by_cost = asked == "costs" and tone(metrics, asked) == "better"
-    return by_cost or beside_chance(rare, metrics["rows"]["scored"]) == "better"
+    return by_cost or beside_chance(metrics) == "better"
 
 
 def shares_of_labels(metrics: Metrics) -> list[str]:

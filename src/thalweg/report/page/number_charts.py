@@ -42,9 +42,9 @@ def _errors(metrics: NumberMetrics) -> Chart:
     curve, window = metrics["curve"], _window(metrics)
     fading = weighted(curve["fade"])
     views = {
-        f"absolute error, {window}": curve["absolute_error"],
+        f"absolute error, {window}": curve["mae"],
         f"RMSE, {window}": curve["rmse"],
-        f"absolute error, {fading}": curve["fading_absolute_error"],
+        f"absolute error, {fading}": curve["fading"]["mae"],
     }
     shown = tuple(View(name, _of_all(metrics, errors)) for name, errors in views.items())
     caption = "How far predictions were from the target, each made before its target was learned."
@@ -97,7 +97,7 @@ def _residuals(metrics: NumberMetrics) -> Chart:
     ]
     every = metrics["predictions"]["every"]
     single = "of each row" if every == 1 else f"of one row in {count(every)}"
-    bias = dict(zip(curve["rows"], curve["bias"], strict=True))
+    bias = dict(zip(curve["rows"], curve["bias"]["model"], strict=True))
     lines = (
         Line(f"residual {single}", residuals, "model", 0.3, dots=True),
         Line(f"mean, {_window(metrics)}", [bias.get(row) for row in course["rows"]], "c1"),
@@ -110,7 +110,7 @@ def _residuals(metrics: NumberMetrics) -> Chart:
 def _coverage(metrics: NumberMetrics) -> Chart:
     curve, asked = metrics["curve"], metrics["intervals"]["asked"]
     lines = (
-        Line("coverage", curve["coverage"], "model"),
+        Line("coverage", curve["coverage"]["model"], "model"),
         Line("asked for", [asked for _ in curve["rows"]], "no-change", dashed=True),
     )
     caption = f"The share of intervals that held the target, {_window(metrics)}."

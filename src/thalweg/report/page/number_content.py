@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict, cast
 
+from thalweg.evaluate.metrics import LOSS, Metric
 from thalweg.report.page.content import (
     AlertsFired,
     Change,
-    Difference,
+    Errors,
     History,
     Importance,
     Inputs,
@@ -18,32 +19,11 @@ from thalweg.report.page.content import (
     References,
     Rows,
     Run,
+    Score,
     Series,
     Times,
+    Verdict,
 )
-
-
-class NumberScore(TypedDict):
-    """How one predictor did over all scored rows, in the unit of the target."""
-
-    absolute_error: Known  # mean
-    rmse: Known
-    r2: Known  # one minus the squared error as a share of the running mean's
-    recent_absolute_error: Known  # of the last `curve.window` rows
-    recent_rmse: Known
-
-
-class Skill(Difference):
-    """The model's error less a baseline's; skill is how much smaller it is, as a share of the baseline's."""
-
-    skill: Known
-    skill_low: Known
-    skill_high: Known
-
-
-class Skills(TypedDict):
-    absolute: Skill
-    squared: Skill
 
 
 class Intervals(TypedDict):
@@ -62,18 +42,17 @@ class Intervals(TypedDict):
 
 
 class NumberCurve(TypedDict):
-    """Some hundred points over time; errors by predictor."""
+    """Some hundred points over time: by metric and predictor."""
 
     rows: list[int]
     window: int  # rows that all but the fading ones look back on
-    absolute_error: dict[str, Series]
-    rmse: dict[str, Series]
-    bias: Series  # mean of target less prediction
-    coverage: Series
-    width: Series  # mean, of the intervals
+    mae: Errors
+    rmse: Errors
+    bias: Errors  # of the model alone, as the next two
+    coverage: Errors
+    mean_width: Errors
     fade: float
-    fading_absolute_error: dict[str, Series]
-    fading_rmse: dict[str, Series]
+    fading: dict[str, Errors]
 
 
 class Stretch(TypedDict):
@@ -99,7 +78,7 @@ BySize = TypedDict(
         "from": list[float],
         "to": list[float],
         "rows": list[int],
-        "absolute_error": dict[str, list[float]],
+        "mae": dict[str, list[float]],
         "bias": list[float],
         "coverage": Series,
     },
@@ -111,8 +90,8 @@ class NumberMetrics(TypedDict):
     task: str
     run: Run
     rows: Rows
-    verdict: dict[str, Skills]  # by baseline
-    scores: dict[str, NumberScore]  # of "model" and the baselines
+    verdict: Verdict
+    scores: dict[str, Score]  # of "model" and the baselines
     intervals: Intervals
     curve: NumberCurve
     times: NotRequired[Times]
@@ -137,3 +116,8 @@ def as_number_metrics(given: Mapping[str, Any]) -> NumberMetrics:
 
 def is_regression(metrics: Mapping[str, Any]) -> bool:
     return metrics.get("task") == "regression"
+
+
+def loss_of(metrics: Mapping[str, Any]) -> Metric:
+    """The metric by which models are compared."""
+    return LOSS[metrics.get("task", "classification")]

@@ -9,6 +9,7 @@ from thalweg.report.page.against import against_findings, with_references
 from thalweg.report.page.formats import count, percent, short
 from thalweg.report.page.number_charts import number_charts
 from thalweg.report.page.number_content import NumberMetrics
+from thalweg.report.page.tiles import tiles
 
 
 def number_parts(metrics: NumberMetrics) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def number_parts(metrics: NumberMetrics) -> dict[str, Any]:
         "fine_print": number_verdict.fine_print(metrics),
         "intervals": number_verdict.intervals(metrics),
         "interval_unit": number_verdict.unit(metrics),
-        "tiles": number_verdict.tiles(metrics),
+        "tiles": tiles(metrics),
         "charts": charts,
         "mean_charts": [],
         "class_changes": [],
@@ -46,7 +47,7 @@ def number_parts(metrics: NumberMetrics) -> dict[str, Any]:
 def _size_lines(metrics: NumberMetrics) -> list[tuple[float, tuple[str, ...]]]:
     """For each group of targets its line, and the model's error as a share of the largest."""
     groups = metrics["by_size"]
-    errors = list(groups["absolute_error"].values())
+    errors = list(groups["mae"].values())
     most = max(errors[0], default=0.0) or 1.0
     return [
         (

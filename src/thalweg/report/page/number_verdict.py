@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from thalweg.report.page.against import beaten_by
-from thalweg.report.page.content import Known
-from thalweg.report.page.formats import counted, lowest_coverage, per_hundred, percent, plain, short
-from thalweg.report.page.number_content import NumberMetrics, NumberScore, Skill
+from thalweg.report.page.content import Known, Skill
+from thalweg.report.page.formats import counted, lowest_coverage, per_hundred, percent, short
+from thalweg.report.page.number_content import NumberMetrics
 from thalweg.report.page.standing import (
     Bar,
     Standing,
-    Tile,
     bars,
     how_intervals_are_made,
-    recent_rows,
     skipped_rows,
     sorted_hint,
     standing,
@@ -38,12 +36,12 @@ def baseline_names(metrics: NumberMetrics) -> dict[str, str]:
 def best_baseline(metrics: NumberMetrics) -> str:
     """The one with the smallest absolute error."""
     scores = metrics["scores"]
-    return min(metrics["verdict"], key=lambda name: scores[name]["absolute_error"] or 0.0)
+    return min(metrics["verdict"], key=lambda name: scores[name]["mae"] or 0.0)
 
 
 def tone(metrics: NumberMetrics) -> Standing:
     """In which colour the headline stands."""
-    return standing(metrics["verdict"][best_baseline(metrics)]["absolute"])
+    return standing(metrics["verdict"][best_baseline(metrics)]["mae"])
 
 
 def headline(metrics: NumberMetrics) -> str:
@@ -56,14 +54,14 @@ def headline(metrics: NumberMetrics) -> str:
 
 def _compared(metrics: NumberMetrics) -> str:
     best = best_baseline(metrics)
-    name, against = baseline_names(metrics)[best], metrics["verdict"][best]["absolute"]
+    name, against = baseline_names(metrics)[best], metrics["verdict"][best]["mae"]
     if against["difference"] is None:
         return "No row had a target that could be compared, so nothing can be said."
     if against["skill"] is None:
         return f"{name[0].upper()}{name[1:]} is never wrong: the target does not change, there is nothing to learn."
     best_of, scores = ", the best baseline", metrics["scores"]
-    error = f"mean absolute error {short(scores['model']['absolute_error'])}"
-    both = f"{error} against {short(scores[best]['absolute_error'])}"
+    error = f"mean absolute error {short(scores['model']['mae'])}"
+    both = f"{error} against {short(scores[best]['mae'])}"
     match standing(against):
         case "better":
             return f"Better than {name}{best_of}: {error}, {_share(against['skill'])} less."
@@ -83,20 +81,20 @@ def findings(metrics: NumberMetrics) -> list[str]:
     """What happened, the comparison with each baseline, and whether the intervals held."""
     scores, names, rows = metrics["scores"], baseline_names(metrics), metrics["rows"]
     model = scores["model"]
-    if model["absolute_error"] is None:
+    if model["mae"] is None:
         return [
             f"{metrics['model']['title']} predicted {counted(rows['predicted'], 'row')} of {metrics['run']['source']}; "
             "no target came for any of them."
         ]
-    others = "; ".join(f"{name} {short(scores[key]['absolute_error'])}" for key, name in names.items())
+    others = "; ".join(f"{name} {short(scores[key]['mae'])}" for key, name in names.items())
     happened = (
         f"{metrics['model']['title']} predicted each row before it learned that row’s target. Over "
-        f"{counted(rows['scored'], 'row')} its mean absolute error is {short(model['absolute_error'])}, its root mean "
+        f"{counted(rows['scored'], 'row')} its mean absolute error is {short(model['mae'])}, its root mean "
         f"squared error {short(model['rmse'])}. Mean absolute errors of the baselines: {others}."
     )
     if rows["skipped"]:
         happened += f" {skipped_rows(metrics)}"
-    against = [_against(metrics["verdict"][key]["absolute"], name) for key, name in names.items()]
+    against = [_against(metrics["verdict"][key]["mae"], name) for key, name in names.items()]
     compared = f"{', '.join(against[:-1])}, and {against[-1]}"
     said = [happened, f"Its absolute error is {compared}.", *_advice(metrics)]
     return [*_sorted_by_target(metrics), *said, *_by_squares(metrics), *_coverage(metrics)]
@@ -104,7 +102,7 @@ def findings(metrics: NumberMetrics) -> list[str]:
 
 def _sorted_by_target(metrics: NumberMetrics) -> list[str]:
     """A warning where neighbours are almost the same, beside how far targets lie apart; not of the first few rows."""
-    step, spread = (metrics["scores"][key]["absolute_error"] for key in ("last_value", "running_mean"))
+    step, spread = (metrics["scores"][key]["mae"] for key in ("last_value", "running_mean"))
     if step is None or not spread or not 0.0 < step < _SORTED * spread:
         return []
     observed = f"The target changes by {short(step)} from row to row on average"
@@ -144,13 +142,13 @@ def _by_squares(metrics: NumberMetrics) -> list[str]:
     """Where squared errors, which count large misses most, say something else."""
     best = best_baseline(metrics)
     skills = metrics["verdict"][best]
-    by_size, by_squares = standing(skills["absolute"]), standing(skills["squared"])
+    by_size, by_squares = standing(skills["mae"]), standing(skills["mse"])
     if by_size == by_squares or "unknown" in (by_size, by_squares):
         return []
     name = baseline_names(metrics)[best]
     return [
         f"By squared errors, which count large ones most, it is {_verdict(by_squares)} {name}: they are "
-        f"{_share(skills['squared']['skill'])} {'smaller' if (skills['squared']['skill'] or 0.0) >= 0.0 else 'larger'}."
+        f"{_share(skills['mse']['skill'])} {'smaller' if (skills['mse']['skill'] or 0.0) >= 0.0 else 'larger'}."
     ]
 
 
@@ -172,14 +170,14 @@ def _coverage(metrics: NumberMetrics) -> list[str]:
 
 def fine_print(metrics: NumberMetrics) -> str:
     """How the interval was made; empty where there is none."""
-    return how_intervals_are_made(metrics["verdict"][best_baseline(metrics)]["absolute"], "Errors")
+    return how_intervals_are_made(metrics["verdict"][best_baseline(metrics)]["mae"], "Errors")
 
 
 def intervals(metrics: NumberMetrics) -> list[Bar]:
     """Each interval as a bar beside zero, all on one scale: the difference in absolute error."""
     return bars(
         {
-            name.removeprefix("the "): (metrics["verdict"][key]["absolute"], _ends(metrics["verdict"][key]["absolute"]))
+            name.removeprefix("the "): (metrics["verdict"][key]["mae"], _ends(metrics["verdict"][key]["mae"]))
             for key, name in baseline_names(metrics).items()
         }
     )
@@ -188,42 +186,3 @@ def intervals(metrics: NumberMetrics) -> list[Bar]:
 def unit(metrics: NumberMetrics) -> str:
     """What the bars measure."""
     return "absolute error"
-
-
-def tiles(metrics: NumberMetrics) -> list[Tile]:
-    model, found = metrics["scores"]["model"], metrics["intervals"]
-    best = metrics["verdict"][best_baseline(metrics)]["absolute"]
-    name = baseline_names(metrics)[best_baseline(metrics)]
-    return [
-        Tile(
-            "Absolute error",
-            short(model["absolute_error"]),
-            _beside(metrics, "absolute_error"),
-            "mean size of the residuals, all rows",
-        ),
-        Tile("RMSE", short(model["rmse"]), _beside(metrics, "rmse"), "root mean squared error, all rows"),
-        Tile(
-            "Recent absolute error",
-            short(model["recent_absolute_error"]),
-            _beside(metrics, "recent_absolute_error"),
-            f"of the {recent_rows(metrics)}",
-        ),
-        Tile("Skill", plain(best["skill"]), "", f"1 is perfect, 0 as good as {name}"),
-        Tile("R²", plain(model["r2"]), "", "against the running mean; 1 is perfect"),
-        Tile(
-            "Coverage",
-            percent(found["coverage"]),
-            f"{100 * found['asked']:g}\N{NO-BREAK SPACE}% asked for",
-            f"of intervals {short(found['mean_width'])} wide on average; pinball loss of the ends "
-            f"{short(found['pinball_lower'])} and {short(found['pinball_upper'])}",
-        ),
-    ]
-
-
-def _beside(metrics: NumberMetrics, key: str) -> str:
-    def written(score: NumberScore) -> str:
-        value: Known = score[key]  # type: ignore[literal-required]
-        return short(value)
-
-    names = baseline_names(metrics)
-    return " · ".join(f"{name.removeprefix('the ')} {written(metrics['scores'][key])}" for key, name in names.items())

@@ -26,7 +26,8 @@ from thalweg.report.page.number_parts import number_parts
 from thalweg.report.page.parameters import parameter_lines
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.row_axis import RowAxis
-from thalweg.report.page.verdict import findings, fine_print, headline, intervals, tiles, tone, unit
+from thalweg.report.page.tiles import tiles
+from thalweg.report.page.verdict import findings, fine_print, headline, intervals, tone, unit
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
 
-from thalweg.report.page.content import Difference, Known, Metrics, Rare, RareScore
+from thalweg.report.page.content import Difference, Known, Metrics, Rare, Score
 from thalweg.report.page.formats import count, counted, listed, percent, plain, short
-from thalweg.report.page.standing import Bar, Standing, Tile, bars, how_intervals_are_made, interval, standing
+from thalweg.report.page.standing import Bar, Standing, bars, how_intervals_are_made, interval, standing
 
 Question = Literal["costs", "alerts", "positive", "classes"]
 
@@ -53,8 +52,8 @@ def _rare(metrics: Metrics) -> Rare:
     return rare
 
 
-def _model(metrics: Metrics) -> RareScore:
-    return _rare(metrics)["scores"]["model"]
+def _model(metrics: Metrics) -> Score:
+    return metrics["scores"]["model"]
 
 
 class CostBaseline(NamedTuple):
@@ -65,9 +64,9 @@ class CostBaseline(NamedTuple):
     cost: Known
 
 
-def cost_baselines(rare: Rare) -> list[CostBaseline]:
+def cost_baselines(metrics: Metrics) -> list[CostBaseline]:
     """What the cost of a row is compared with; empty without costs."""
-    costs, scores, positive = rare["costs"], rare["scores"], rare["positive"]
+    costs, scores, positive = _rare(metrics)["costs"], metrics["scores"], _rare(metrics)["positive"]
     if costs is None:
         return []
     found = [
@@ -83,12 +82,12 @@ def cost_baselines(rare: Rare) -> list[CostBaseline]:
 
 def _reference(metrics: Metrics) -> CostBaseline:
     """The cheapest of the baselines."""
-    return min(cost_baselines(_rare(metrics)), key=lambda each: math.inf if each.cost is None else each.cost)
+    return min(cost_baselines(metrics), key=lambda each: math.inf if each.cost is None else each.cost)
 
 
-def no_change_area(rare: Rare) -> Known:
+def no_change_area(metrics: Metrics) -> Known:
     """PR AUC of no-change, whose ranking has two steps: the rows that it predicts as the label, and all others."""
-    score, share = rare["scores"]["no_change"], rare["share"]
+    score, share = metrics["scores"]["no_change"], _rare(metrics)["share"]
     recall, precision = score.get("recall"), score.get("precision")
     if recall is None or share is None:
         return share
@@ -101,7 +100,7 @@ def _no_change_wins(metrics: Metrics) -> str:
     It does where it ranks the rows as well, or where recall and precision are as high and the error is as low.
     """
     rare = _rare(metrics)
-    model, other, area = rare["scores"]["model"], rare["scores"]["no_change"], no_change_area(rare)
+    model, other, area = _model(metrics), metrics["scores"]["no_change"], no_change_area(metrics)
     own_area = model.get("pr_auc")
     if own_area is not None and area is not None and own_area <= area:
         return f"PR AUC {plain(own_area)} against {plain(area)} ({plain(rare['share'])} by chance)"
@@ -117,13 +116,13 @@ def tone(metrics: Metrics, asked: Question) -> Standing:
     """By the interval of the cost; else worse where no-change is as good, and by the area under the ROC curve."""
     if asked == "costs":
         return standing(_reference(metrics).difference)
-    rare = _rare(metrics)
-    return "worse" if _no_change_wins(metrics) else beside_chance(rare, metrics["rows"]["scored"])
+    return "worse" if _no_change_wins(metrics) else beside_chance(metrics)
 
 
-def beside_chance(rare: Rare, rows: int) -> Standing:
+def beside_chance(metrics: Metrics) -> Standing:
     """Whether the area under the ROC curve differs from one half, by its windows; of few, as ranks of single rows."""
-    curve, area, share = rare["curve"], rare["scores"]["model"].get("roc_auc"), rare["share"]
+    rare, rows = _rare(metrics), metrics["rows"]["scored"]
+    curve, area, share = rare["curve"], _model(metrics).get("roc_auc"), rare["share"]
     if curve is None or area is None or share is None:
         return "unknown"
     areas: list[float] = []
@@ -157,15 +156,15 @@ def headline(metrics: Metrics, asked: Question) -> str:
             case _:
                 return f"Too few rows to compare its cost with that of {name}."
     rare, model = _rare(metrics), _model(metrics)
-    area, other, share = model.get("pr_auc"), plain(no_change_area(rare)), plain(rare["share"])
+    area, other, share = model.get("pr_auc"), plain(no_change_area(metrics)), plain(rare["share"])
     if scores := _no_change_wins(metrics):
         said = f"Not better than no-change, which repeats the last label: {scores}"
     elif area is None:
-        theirs = rare["scores"]["no_change"].get("f1")
+        theirs = metrics["scores"]["no_change"].get("f1")
         said = f"F1 {plain(model.get('f1'))}, where no-change has {plain(theirs)}"
     else:
         scores = f"PR AUC {plain(area)}, where no-change has {other} and chance {share}"
-        match beside_chance(rare, metrics["rows"]["scored"]):
+        match beside_chance(metrics):
             case "better":
                 said = f"Better than chance: {scores}"
             case "worse":
@@ -186,7 +185,7 @@ def headline(metrics: Metrics, asked: Question) -> str:
 def balanced_accuracy(metrics: Metrics) -> str:
     """The mean recall over the classes beside those of the baselines, behind the headline about the error."""
     rare = _rare(metrics)
-    of = {name: each["balanced_accuracy"] for name, each in rare["scores"].items()}  # type: ignore[index]
+    of = {name: each["balanced_accuracy"] for name, each in metrics["scores"].items()}
     others = f"no-change {percent(of['no_change'])}, majority {percent(of['majority'])}"
     return f" Balanced accuracy over {count(len(rare['classes']['labels']))} classes {percent(of['model'])} ({others})."
 
@@ -197,7 +196,7 @@ def findings(metrics: Metrics, asked: Question) -> list[str]:
     happened = f"{title} predicted each row before it learned that row’s label."
     said = _of_classes(metrics, rows) if asked == "classes" else _of_positive(metrics, rows)
     scores = metrics["scores"]
-    error = {name: percent(each["error"]) for name, each in scores.items()}  # type: ignore[index]
+    error = {name: percent(each["error"]) for name, each in scores.items()}
     said.append(
         f"The error, {error['model']}, counts the frequent classes most; repeating the last label known at the time "
         f"(no-change) would have got {error['no_change']} wrong, always giving the most frequent label so far "
@@ -208,7 +207,7 @@ def findings(metrics: Metrics, asked: Question) -> list[str]:
 
 def _of_positive(metrics: Metrics, rows: str) -> list[str]:
     rare = _rare(metrics)
-    model, positive = rare["scores"]["model"], rare["positive"]
+    model, positive = _model(metrics), rare["positive"]
     said = [
         f"{percent(rare['share'])} of {rows} have the label {positive}. It found {percent(model.get('recall'))} of "
         f"them (recall), and {percent(model.get('precision'))} of the rows that it predicted as {positive} were "
@@ -224,7 +223,7 @@ def _of_positive(metrics: Metrics, rows: str) -> list[str]:
             )
         said.append(
             f"With the rows ranked by P({positive}), the area under the precision-recall curve (PR AUC) is "
-            f"{plain(model.get('pr_auc'))} ({plain(rare['share'])} by chance, {plain(no_change_area(rare))} by "
+            f"{plain(model.get('pr_auc'))} ({plain(rare['share'])} by chance, {plain(no_change_area(metrics))} by "
             f"repeating the last label), and that under the ROC curve "
             f"{plain(model.get('roc_auc'))} (0.5 by chance).{recent}"
         )
@@ -238,7 +237,7 @@ def _of_positive(metrics: Metrics, rows: str) -> list[str]:
         )
     if rare["costs"] is not None:
         costs = rare["costs"]
-        others = ", ".join(f"with {each.phrase} {short(each.cost)}" for each in cost_baselines(rare))
+        others = ", ".join(f"with {each.phrase} {short(each.cost)}" for each in cost_baselines(metrics))
         said.append(
             f"With a cost of {short(costs['fp'])} for a false positive and {short(costs['fn'])} for a false negative, "
             f"a row costs {short(model.get('cost'))}; {others}."
@@ -248,7 +247,7 @@ def _of_positive(metrics: Metrics, rows: str) -> list[str]:
 
 def _of_classes(metrics: Metrics, rows: str) -> list[str]:
     rare = _rare(metrics)
-    classes, scores = rare["classes"], rare["scores"]
+    classes, scores = rare["classes"], metrics["scores"]
     rarest = min(range(len(classes["rows"])), key=lambda at: classes["rows"][at])
     missed = [label for label, share in zip(classes["labels"], classes["recall"], strict=True) if not share]
     never = ""
@@ -276,61 +275,5 @@ def intervals(metrics: Metrics, asked: Question) -> list[Bar]:
     if asked != "costs":
         return []
     return bars(
-        {
-            each.name: (each.difference, interval(each.difference, short, "less"))
-            for each in cost_baselines(_rare(metrics))
-        }
+        {each.name: (each.difference, interval(each.difference, short, "less")) for each in cost_baselines(metrics)}
     )
-
-
-def tiles(metrics: Metrics, asked: Question) -> list[Tile]:
-    """The scores that the question asks for first."""
-    rare = _rare(metrics)
-    written: dict[str, Callable[[Known], str]] = {"percent": percent, "plain": plain, "short": short}
-    found = []
-    for name, key, form, meaning in _OF_CLASSES if asked == "classes" else _of_asked(rare):
-        scores = (rare["scores"]["model"], rare["scores"]["no_change"], rare["scores"]["majority"])
-        values = [written[form](cast(Known, each.get(key))) for each in scores]
-        beside = f"no-change {values[1]} · majority {values[2]}"
-        if key == "cost":
-            beside = " · ".join(f"{each.name} {short(each.cost)}" for each in cost_baselines(rare))
-        found.append(Tile(name, values[0], beside, meaning))
-    return found if asked == "classes" else _with_areas(found, rare)
-
-
-#: Name, key, form and meaning of the scores by class.
-_OF_CLASSES = (
-    ("Balanced accuracy", "balanced_accuracy", "percent", "mean recall over the classes"),
-    ("Macro F1", "macro_f1", "plain", "mean over the classes"),
-    ("G-mean", "g_mean", "plain", "0 where a class is never found"),
-    ("Matthews", "matthews", "plain", "correlation with the truth, from −1 to 1"),
-)
-
-
-def _of_asked(rare: Rare) -> list[tuple[str, str, str, str]]:
-    cost = [("Cost of a row", "cost", "short", "less is better")] if rare["costs"] is not None else []
-    return [
-        *cost,
-        ("Recall", "recall", "percent", f"share of {rare['positive']} that is found"),
-        ("Precision", "precision", "percent", f"of what is predicted as {rare['positive']}"),
-    ]
-
-
-def _with_areas(scores: list[Tile], rare: Rare) -> list[Tile]:
-    """Alerts and areas, which only a model has, among the scores that the baselines have, too."""
-    model, alerts, reliability = rare["scores"]["model"], rare["alerts"], rare["reliability"]
-    first, areas = [tile for tile in scores if tile.name == "Cost of a row"], []
-    if alerts is not None:
-        found = f"they hold {percent(alerts['recall'])} of the positives"
-        per = f"{count(alerts['count'])} per {alerts['per']}"
-        first.append(Tile("Alerts that are right", percent(alerts["precision"]), per, found))
-    if model.get("pr_auc") is not None:
-        beside = f"no-change {plain(no_change_area(rare))} · by chance {plain(rare['share'])}"
-        pr_auc, roc_auc = plain(model.get("pr_auc")), plain(model.get("roc_auc"))
-        first.append(Tile("PR AUC", pr_auc, beside, "area under precision and recall"))
-        areas.append(Tile("ROC AUC", roc_auc, "by chance 0.5", "pairs in the right order"))
-    if reliability is not None:
-        wrong = percent(reliability["expected_error"])
-        areas.append(Tile("Calibration error", wrong, "", f"of P({rare['positive']}), on average"))
-    recall_and_more = [tile for tile in scores if tile.name != "Cost of a row"]
-    return [*first, *recall_and_more[:2], *areas, *recall_and_more[2:]]

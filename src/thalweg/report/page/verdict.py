@@ -8,18 +8,16 @@ from typing import Any
 from thalweg.report.page import rare_verdict
 from thalweg.report.page.against import beaten_by
 from thalweg.report.page.calibration import calibration_finding
-from thalweg.report.page.content import Difference, Known, Metrics, Score
+from thalweg.report.page.content import Difference, Metrics
 from thalweg.report.page.formats import count, counted, lowest_coverage, per_hundred, percent, plain
 from thalweg.report.page.label_findings import delays_by_label, is_no_better_than_shares, shares_of_labels
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.standing import (
     Bar,
     Standing,
-    Tile,
     bars,
     how_intervals_are_made,
     interval,
-    recent_rows,
     skipped_rows,
     sorted_hint,
     standing,
@@ -35,7 +33,7 @@ _FEW_CHANGES, _ROWS_A_CHANGE = 20, 10
 def best_baseline(metrics: Metrics) -> str:
     """The one with the smaller error, which is the harder to beat; no-change where both have the same."""
     scores = metrics["scores"]
-    return min(BASELINES, key=lambda name: scores[name]["error"] or 0.0)  # type: ignore[literal-required]
+    return min(BASELINES, key=lambda name: scores[name]["error"] or 0.0)
 
 
 def tone(metrics: Metrics) -> Standing:
@@ -73,8 +71,7 @@ def _only_label(metrics: Metrics) -> str | None:
 
 
 def _beside_best(metrics: Metrics) -> Difference:
-    found: Difference = metrics["verdict"][best_baseline(metrics)]  # type: ignore[literal-required]
-    return found
+    return metrics["verdict"][best_baseline(metrics)]["error"]
 
 
 def _compared(metrics: Metrics) -> str:
@@ -84,7 +81,7 @@ def _compared(metrics: Metrics) -> str:
         return "No row had a label, so nothing can be said."
     scores = metrics["scores"]
     against, error = f"{BASELINES[best]}, the best baseline", f"error {percent(scores['model']['error'])}"
-    other = percent(scores[best]["error"])  # type: ignore[literal-required]
+    other = percent(scores[best]["error"])
     both = f"{error} against {other}" if gap else f"{error}, the same"
     if is_no_better_than_shares(metrics):
         shares = metrics["label_shares"]
@@ -104,7 +101,8 @@ def _compared(metrics: Metrics) -> str:
 
 def findings(metrics: Metrics) -> list[str]:
     """What happened, the comparison with both baselines, and what to make of it."""
-    scores, verdict = metrics["scores"], metrics["verdict"]
+    scores = metrics["scores"]
+    verdict = {name: each["error"] for name, each in metrics["verdict"].items()}
     if scores["model"]["error"] is None:
         return [
             f"{metrics['model']['title']} predicted {counted(metrics['rows']['predicted'], 'row')} of "
@@ -178,7 +176,7 @@ def fine_print(metrics: Metrics) -> str:
         return ""
     if asked := _question_beside_error(metrics):
         return rare_verdict.fine_print(metrics, asked)
-    return how_intervals_are_made(metrics["verdict"]["no_change"], "Mistakes")
+    return how_intervals_are_made(metrics["verdict"]["no_change"]["error"], "Mistakes")
 
 
 def _gap(difference: Difference, of: str, baseline: str) -> str:
@@ -215,52 +213,10 @@ def intervals(metrics: Metrics) -> list[Bar]:
         return []
     if asked := _question_beside_error(metrics):
         return rare_verdict.intervals(metrics, asked)
-    pairs = {name: metrics["verdict"][key] for key, name in BASELINES.items()}  # type: ignore[literal-required]
+    pairs = {name: metrics["verdict"][key]["error"] for key, name in BASELINES.items()}
     return bars({name: (each, interval(each, per_hundred, "fewer")) for name, each in pairs.items()})
 
 
 def unit(metrics: Metrics) -> str:
     """What the bars measure."""
     return "cost of a row" if _question_beside_error(metrics) else "mistakes in 100 rows"
-
-
-def tiles(metrics: Metrics) -> list[Tile]:
-    """The scores, those that the question asks for first."""
-    asked = question(metrics)
-    return [*(rare_verdict.tiles(metrics, asked) if asked else ()), *_of_error(metrics)[: 1 if asked else None]]
-
-
-def _of_error(metrics: Metrics) -> list[Tile]:
-    model = metrics["scores"]["model"]
-    found = [
-        Tile("Error", percent(model["error"]), _beside(metrics, "error"), "share of wrong predictions, all rows"),
-        Tile("Recent error", percent(model["recent"]), _beside(metrics, "recent"), f"of the {recent_rows(metrics)}"),
-        Tile(
-            "Cohen’s κ",
-            plain(model["kappa"]),
-            _beside(metrics, "kappa"),
-            "share of the mistakes avoided that guessing by class frequency makes; 1 is no mistake",
-        ),
-        Tile(
-            "κ temporal",
-            plain(model["kappa_temporal"]),
-            _beside(metrics, "kappa_temporal"),
-            "the same beside repeating the last label",
-        ),
-    ]
-    for key, name, meaning in (
-        ("log_loss", "Log-loss", "nats a row; less is better"),
-        ("brier", "Brier score", "from 0, the best, to 2"),
-    ):
-        value: Known = model.get(key)  # type: ignore[assignment]
-        if value is not None:
-            found.append(Tile(name, plain(value), "", meaning))
-    return found
-
-
-def _beside(metrics: Metrics, key: str) -> str:
-    def written(score: Score) -> str:
-        value: Known = score[key]  # type: ignore[literal-required]
-        return percent(value) if key in ("error", "recent") else plain(value)
-
-    return f"no-change {written(metrics['scores']['no_change'])} · majority {written(metrics['scores']['majority'])}"
