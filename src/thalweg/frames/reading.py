@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
-from thalweg.frames import arrow_frame, pandas_frame, polars_frame
+from thalweg.frames import arrow_frame, data_frames
 from thalweg.frames.frame import Frame
 
 _NO_FRAMES = (np.ndarray, list, tuple, str)
@@ -37,9 +37,9 @@ def frame_of(X: Any) -> Frame | None:
     if isinstance(X, Frame):
         return X
     if _is(X, "pandas", "DataFrame"):
-        return pandas_frame.PandasFrame(X)
+        return data_frames.PandasFrame(X)
     if _is(X, "polars", "DataFrame"):
-        return polars_frame.PolarsFrame(X)
+        return data_frames.PolarsFrame(X)
     if _is(X, "polars", "LazyFrame"):
         raise InvalidInput("a LazyFrame holds a plan and no rows: collect it, as in model.fit(X.collect(), y)")
     return arrow_frame.ArrowFrame(arrow_frame.table_of(X)) if is_arrow_table(X) else None
@@ -153,9 +153,9 @@ def sliced(X: Any, start: int, stop: int) -> Any:
 
 def _values(y: Any) -> NDArray[Any] | Any:
     if _is(y, "polars", "Series"):
-        values, missing = polars_frame.values_of(y)
+        values, missing = data_frames.polars_values(y)
     elif _is(y, "pandas", "Series", "Index") or _is(y, "pandas.api.extensions", "ExtensionArray"):
-        values, missing = pandas_frame.values_of(y)
+        values, missing = data_frames.pandas_values(y)
     elif hasattr(y, "__arrow_c_stream__") or hasattr(y, "__arrow_c_array__"):
         values, missing = arrow_frame.values_of(y)
     else:
