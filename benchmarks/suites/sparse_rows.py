@@ -20,7 +20,7 @@ from benchmarks.plots.lines import Axis, lines
 from benchmarks.records import Finding, Record
 from benchmarks.suite import Bench, Suite
 from thalweg import AutoClassifier, OnlineLogistic, PassiveAggressive, Perceptron
-from thalweg.learners.base.sparse_rows import as_sparse_rows
+from thalweg.learners.base.rows import as_sparse_rows
 
 WORK, CHECK = "predict each row, then learn it", "the check of the rows"
 #: Values of a row.
