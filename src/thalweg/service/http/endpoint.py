@@ -50,6 +50,7 @@ class Endpoint:
         self._refused = service.read_only and route.scope not in (None, "read") and not route.predicts
         self.scope = "read" if service.read_only and route.scope is not None else route.scope
         self.intake = service.label_intake if route.waits else service.intake
+        self._no_query = None if route.query is None else route.query()
         for kind in (*route.bodies, *([route.query] if route.query else [])):
             prepared(kind)  # now rather than in the first request
 
@@ -101,7 +102,8 @@ class Endpoint:
         route = self.route
         given = {"service": self.service, "request": request, **scope.get("path_params", {})}
         if route.query is not None:
-            given["query"] = read_query(scope["query_string"], route.query)
+            text = scope["query_string"]
+            given["query"] = read_query(text, route.query) if text else self._no_query
         if "body" in route.takes:
             given["body"] = await self._body(request)
         found = await route.handler(*[given[name] for name in route.takes])
@@ -120,7 +122,9 @@ class Endpoint:
             return request.body
         if request.media == ARROW and ArrowTable in kinds:
             return await asyncio.to_thread(ArrowTable.read, request.body, limits)
-        return await request.apart(request.decoded, kinds[0], limits)
+        if request.is_large:
+            return await asyncio.to_thread(request.decoded, kinds[0], limits)
+        return request.decoded(kinds[0], limits)
 
     def _response(self, found: msgspec.Struct | HttpResponse) -> HttpResponse:
         return found if isinstance(found, HttpResponse) else as_json(found, self.route.status)
