@@ -91,10 +91,9 @@ def ask_of(
     *,
     costs: Mapping[str, float] | None = None,
     positive: str | None = None,
-    delay: int | None = None,
     dense_features: int | None = None,
 ) -> Any:
-    """The model with what it takes of costs, label of interest, delay of labels and dense columns; most take none.
+    """The model with what it takes of costs, label of interest and dense columns; most take none.
 
     Examples
     --------
@@ -102,7 +101,7 @@ def ask_of(
     'cost'
     """
     parameters = model.get_params(deep=False)
-    asked = {"costs": costs, "positive": positive, "delay": delay or None, "dense_features": dense_features or None}
+    asked = {"costs": costs, "positive": positive, "dense_features": dense_features or None}
     if costs is not None and "objective" in parameters:
         asked |= {"objective": "cost"}
     return model.set_params(

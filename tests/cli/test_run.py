@@ -339,7 +339,7 @@ def test_predictions_hold_the_probabilities_asked_for_and_the_sets(table, capsys
     assert run(capsys, "run", *PLAIN, *options)[0] == 0
     X, y = np.column_stack([table[0], np.zeros(ROWS)]), np.array(table[1])
     order = follow_late(ROWS, 41)  # in a run a label comes after that many further rows were predicted
-    given = PredictionSets(AutoClassifier(), delay=40).follow_sets(X, y, order)
+    given = PredictionSets(AutoClassifier()).follow_sets(X, y, order)
     expected = given.sets[np.arange(ROWS), np.searchsorted(np.unique(y), y)]
     told = predictions()
     assert [line["prediction"] for line in told] == given.predictions.tolist()

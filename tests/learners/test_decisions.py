@@ -153,22 +153,6 @@ def test_coverage_holds_through_a_change_and_sets_have_three_forms():
     )
 
 
-def test_labels_that_come_late_are_judged_as_they_were_predicted():
-    """Rows come in runs of one label: the learner knows a row's neighbours when its late label comes."""
-    rng = np.random.default_rng(0)
-    y = np.repeat(rng.integers(0, 2, 600), 40)
-    X = rng.normal(size=(len(y), 1))
-    rows = np.arange(len(y))
-    late = np.concatenate([rows[:80], np.stack([~rows[:-80], rows[80:]], axis=1).ravel()])
-    eager = OnlineLDC(0.2, counts="soft", ridge=1e-3)
-    covered = {
-        delay: PredictionSets(eager, 0.9, delay=delay).follow_sets(X, y, late).sets[rows, y][1000:].mean()
-        for delay in (0, 80)
-    }
-    assert covered[0] < 0.5
-    assert covered[80] > 0.8
-
-
 @examples(20)
 @given(seed=st.integers(0, 2**32))
 def test_costs_are_minimised_by_label(seed):

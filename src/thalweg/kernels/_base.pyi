@@ -128,6 +128,9 @@ class Core:
         kept: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
         places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)]
         | None = ...,
+        sets: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
+        masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = ...,
     ) -> None: ...
     @overload
     def follow(
@@ -139,6 +142,9 @@ class Core:
         scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
         kept: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
         places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = ...,
+        sets: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu")] | None = ...,
+        masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
         | None = ...,
     ) -> None: ...
     @overload
@@ -211,6 +217,8 @@ class Core:
     def n_voices(self) -> int: ...
     @property
     def kept_size(self) -> int: ...
+    @property
+    def kept_classes(self) -> NDArray[numpy.bool_]: ...
     @property
     def n_members(self) -> int: ...
     def shares(self) -> NDArray[numpy.float64]: ...
@@ -325,34 +333,6 @@ def expected_costs(
 def expected_costs(
     core: Core, X: SparseRows, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")]
 ) -> None: ...
-@overload
-def follow_sets(
-    core: Core,
-    X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    sets: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu")],
-    scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-    answers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")] | None = ...,
-    masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
-    | None = ...,
-) -> None: ...
-@overload
-def follow_sets(
-    core: Core,
-    X: SparseRows,
-    y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    sets: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order="C", device="cpu")],
-    scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-    answers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")] | None = ...,
-    masses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
-    | None = ...,
-) -> None:
-    """
-    Sets, answers and learning in any order: i stands for "the set of row i", -1 - i for "learn row i".
-    """
-
 def class_weighted(inner: Core, balanced: bool) -> Core: ...
 def set_class_weights(
     core: Core, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]

@@ -33,6 +33,7 @@ struct Outputs {
   double *scores = nullptr;  // rows x classes, before the row
   double *rates = nullptr;   // after the row
   double *shares = nullptr;  // rows x members, before the row
+  bool *sets = nullptr;      // rows x classes, whether each is in the set of the row; only with scores
 
   // The same behind some rows, for a learner without members.
   Outputs after(int64_t rows, int64_t classes) const {
@@ -103,8 +104,13 @@ class Learner {
   // What a learner keeps of a prediction until its label comes, in bytes; 0: nothing. `keep` also gives the scores.
   virtual int64_t kept_size() const { return 0; }
   virtual void keep(const double *x, double *scored, uint8_t *) const { scores(x, scored); }
+  // Marks those of the bytes that stand for a class: its index + 1, 0 for none, 255 for one that has no byte.
+  virtual void mark_classes(bool *) const {}
   // The next row to be learned was predicted with this.
   virtual void judge_by(const uint8_t *) {}
+
+  // The score from which on a class is in the set of a row, for a learner that gives sets.
+  virtual double least_in_set() const { return __builtin_inf(); }
 
   // A learner made of others: how many, and the share each has in the answer.
   virtual int64_t members() const { return 0; }
@@ -116,28 +122,29 @@ class Learner {
 
   // Answers and learns in any order: i stands for "answer row i", -1 - i for "learn row i". `kept`, where it is given, has
   // kept_size() bytes for each row, at its number or its place: what was kept of rows that were answered before, and of
-  // those answered now.
+  // those answered now. Rows may count by `masses`.
   template <class Access>
-  void follow(Access X, const int64_t *y, const int64_t *order, int64_t steps, const Outputs &out, uint8_t *kept,
-              const int64_t *places) {
+  void follow(Access X, const int64_t *y, const double *masses, const int64_t *order, int64_t steps, const Outputs &out,
+              uint8_t *kept, const int64_t *places) {
     const int64_t size = kept ? kept_size() : 0;
     const auto kept_of = [&](int64_t row) { return kept + (places ? places[row] : row) * size; };
     Buffer room(classes_);
     for (int64_t i = 0; i < steps; i++) {
       const int64_t row = order[i] < 0 ? -1 - order[i] : order[i];
+      const double mass = masses ? masses[row] : 1;
       if (order[i] < 0) {
         const double *x = X.to_learn(row);
-        if (size) judge_by(kept_of(row));
-        step(x, y[row]);
-        if (size) judge_by(nullptr);  // one of no weight is not judged
+        const Judged judged{*this, size ? kept_of(row) : nullptr};
+        counted_step(x, y[row], mass);
         continue;
       }
       const bool then_learned = i + 1 < steps && order[i + 1] == -1 - row;  // whose answer comes for nothing
       const double *x = then_learned ? X.to_learn(row) : X.at(row);
       i += then_learned;
       double *scored = out.scores ? out.scores + row * classes_ : nullptr;
+      const double least = least_in_set();
       if (then_learned) {
-        out.answers[row] = scored ? scored_step(x, y[row], 1, scored) : step(x, y[row]);
+        out.answers[row] = scored ? scored_step(x, y[row], mass, scored) : counted_step(x, y[row], mass);
       } else if (size) {
         double *own = scored ? scored : room.data();
         keep(x, own, kept_of(row));
@@ -146,6 +153,7 @@ class Learner {
         if (scored) scores(x, scored);
         out.answers[row] = answer(x);
       }
+      for (int64_t c = 0; out.sets && c < classes_; c++) out.sets[row * classes_ + c] = scored[c] >= least;
     }
   }
 
@@ -199,6 +207,18 @@ class Learner {
   }
 
  private:
+  // A row is judged by what was kept of it, and no other row, also where learning fails or the row has no weight.
+  struct Judged {
+    Learner &learner;
+    const uint8_t *kept;
+    Judged(Learner &learner, const uint8_t *kept) : learner(learner), kept(kept) {
+      if (kept) learner.judge_by(kept);
+    }
+    ~Judged() {
+      if (kept) learner.judge_by(nullptr);
+    }
+  };
+
   int64_t features_, classes_ = 0;
 };
 

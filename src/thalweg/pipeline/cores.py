@@ -107,6 +107,14 @@ class CoreBefore(PythonCore):
     def shares(self) -> Floats:
         return np.asarray(self.last.shares())
 
+    @property
+    def kept_size(self) -> int:
+        return int(getattr(self.last, "kept_size", 0))
+
+    @property
+    def kept_classes(self) -> NDArray[np.bool_]:
+        return np.asarray(self.last.kept_classes)
+
 
 class ClassifierCore(_Chained, CoreBefore):
     """The core of a pipeline that ends in a classifier."""
@@ -129,9 +137,38 @@ class ClassifierCore(_Chained, CoreBefore):
         self.answers(X, out)
         return out
 
-    def scores(self, X: Floats, out: Floats, /) -> None:
+    def scores(self, X: Floats, out: Floats, kept: NDArray[np.uint8] | None = None, /) -> None:
         for rows, Z in self.chain.known(X):
-            self.last.scores(Z, out[rows])
+            self.last.scores(Z, out[rows], *(() if kept is None else (kept[rows],)))
+
+    def follow(
+        self,
+        X: Floats,
+        y: Codes,
+        order: Codes,
+        answers: Codes,
+        scores: Floats | None = None,
+        kept: NDArray[np.uint8] | None = None,
+        masses: Floats | None = None,
+    ) -> None:
+        """Predict and learn in any order; what is kept of predictions is the last step's."""
+        if kept is None:
+            super().follow(X, y, order, answers, scores)
+            return
+        for part in np.split(order, np.flatnonzero(np.diff(order < 0)) + 1):
+            rows = np.where(part < 0, ~part, part)
+            weights = None if masses is None else masses[rows]
+            blocks = self.chain.known(X[rows]) if len(part) and part[0] >= 0 else self.chain.causal(X[rows], weights)
+            for block, Z in blocks:
+                at, own = rows[block], np.arange(len(Z))
+                given, of_rows = np.full(len(Z), -1, dtype=np.int64), kept[at]
+                scored = None if scores is None else np.full((len(Z), self.n_classes), np.nan)
+                options = {} if weights is None else {"masses": weights[block]}
+                self.last.follow(Z, y[at], np.where(part[block] < 0, ~own, own), given, scored, of_rows, **options)
+                if part[0] >= 0:
+                    answers[at], kept[at] = given, of_rows
+                    if scores is not None:
+                        scores[at] = scored
 
     def discriminants(self, X: Floats) -> Floats:
         out = np.empty((len(X), self.n_classes))

@@ -14,7 +14,7 @@ D. Micci-Barreca, "A Preprocessing Scheme for High-Cardinality Categorical Attri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import log
 from typing import Any, NamedTuple
 
@@ -24,10 +24,10 @@ from sklearn.utils.metaestimators import available_if
 
 from thalweg.labels import Labels
 from thalweg.learners.base.classifier import StreamClassifier, StreamCore, WithProbabilities
-from thalweg.learners.base.python_core import Codes, posteriors
+from thalweg.learners.base.python_core import Codes
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import Floats, Row
-from thalweg.learners.decisions.prediction_sets import Flags, PredictionsWithSets, follow_sets, no_sets
+from thalweg.learners.decisions.prediction_sets import Flags, PredictionSets
 from thalweg.pipeline.categories import MOST_IN_ALL, MOST_IN_CELL, BehindCategories, CellColumn, Touched, learner_has
 from thalweg.pipeline.cores import CoreBefore
 from thalweg.pipeline.target_means import TargetEncodedRegressor
@@ -145,38 +145,20 @@ class _Core(CoreBefore):
         answers: Codes,
         scores: Floats | None = None,
         kept: NDArray[np.uint8] | None = None,
+        sets: Flags | None = None,
     ) -> None:
         """Each step has a row of its own: labels that come between make it another one when it is learned."""
-        members = {} if kept is None else {"kept": kept, "places": np.where(order < 0, ~order, order)}
-
-        def followed(Z: Floats, y: Codes, order: Codes) -> list[NDArray[Any]]:
-            given = np.full(len(Z), -1, dtype=np.int64)
-            found = None if scores is None else np.full((len(Z), self.n_classes), np.nan)
-            self.last.follow(Z, y, order, given, found, **members)
-            return [given] if found is None else [given, found]
-
-        asked, found = self._in_turn(X, y, order, followed)
-        answers[asked] = found[0]
-        if scores is not None:
-            scores[asked] = found[1]
-
-    def _in_turn(
-        self, X: Floats, y: Codes, order: Codes, follow: Callable[[Floats, Codes, Codes], Sequence[NDArray[Any]]]
-    ) -> tuple[Codes, list[NDArray[Any]]]:
-        """The rows that were asked about, and what the learner's ``follow`` gives for them."""
         Z, counted = self._encoded(X, order, y)
         rows, steps = np.where(order < 0, ~order, order), np.arange(len(order))
-        found = follow(Z, y[rows], np.where(order < 0, ~steps, steps))
+        options: dict[str, Any] = {} if kept is None else {"kept": kept, "places": rows}
+        wanted: dict[str, Any] = {"answers": answers} | ({} if scores is None else {"scores": scores})
+        if sets is not None:
+            wanted["sets"] = sets
+        given = {name: np.zeros((len(Z), *out.shape[1:]), dtype=out.dtype) for name, out in wanted.items()}
+        self.last.follow(Z, y[rows], np.where(order < 0, ~steps, steps), **given, **options)
         self._keep(counted)
-        return rows[order >= 0], [given[order >= 0] for given in found]
-
-    def follow_sets(self, X: Floats, y: Codes, order: Codes) -> tuple[Codes, Floats, Flags]:
-        asked, found = self._in_turn(X, y, order, lambda *given: follow_sets(self.last, *given))
-        answers, scores = np.full(len(X), -1, dtype=np.int64), np.full((len(X), self.n_classes), np.nan)
-        sets = np.zeros(scores.shape, dtype=np.bool_)
-        for given, out in zip(found, (answers, scores, sets), strict=True):
-            out[asked] = given
-        return answers, scores, sets
+        for name, out in wanted.items():
+            out[rows[order >= 0]] = given[name][order >= 0]
 
     def answers_of(self, X: Floats) -> Codes:
         out = np.empty(len(X), dtype=np.int64)
@@ -187,10 +169,6 @@ class _Core(CoreBefore):
         out = np.empty((len(X), self.n_classes))
         self.last.scores(self._as_counted(X), out)
         return out
-
-    @property
-    def kept_size(self) -> int:
-        return getattr(self.last, "kept_size", 0)
 
     def scores(self, X: Floats, out: Floats, kept: NDArray[np.uint8] | None = None, /) -> None:
         self.last.scores(self._as_counted(X), out, *(() if kept is None else (kept,)))
@@ -287,15 +265,7 @@ class TargetEncodedClassifier(BehindCategories, StreamClassifier):
         """The set of labels of each row, of a learner that gives one."""
         return self.learned.predict_set(self._core._as_counted(self._rows_to_predict(X)))
 
-    @available_if(learner_has("follow_sets"))  # type: ignore[untyped-decorator]
-    def follow_sets(self, X: Any, y: Any, order: Any) -> PredictionsWithSets:
-        """Predictions, probabilities, sets and learning in any order, of a learner that gives sets."""
-        rows, labels = self._take(X, y)
-        core, codes, steps = self._ready_to_follow(X, rows, labels, order)
-        if core is None:
-            return no_sets(labels)
-        answers, scores, sets = core.follow_sets(rows, codes, steps)
-        return PredictionsWithSets(self._labels.decode(answers), posteriors(scores, core.confidence), sets)
+    follow_sets = available_if(learner_has("follow_sets"))(PredictionSets.follow_sets)
 
     _has_rate: Any = property(lambda self: self.learner._has_rate)
     _needs_labels_at_once: Any = property(lambda self: self.learner._needs_labels_at_once)

@@ -43,7 +43,7 @@ from thalweg.tables.target import plain_label
 _MOST_LISTED = 10
 #: What `confidences` gives.
 _CONFIDENCES = ("of_truth", "of_prediction", "squared")
-#: What members predicted, with places among the labels that are known by then.
+#: What is kept of predictions, with places among the labels that are known by then.
 _MEMBERS = "members"
 
 
@@ -225,13 +225,13 @@ class Classification(Task):
             in_hand, places = _rows_of(np.where(steps < 0, ~steps, steps), batch.X.shape[0])
             order, among = np.where(steps < 0, ~places, places), places[steps >= 0]
             X = rows_between(batch.X, in_hand.start, in_hand.stop) if isinstance(in_hand, slice) else batch.X[in_hand]
+            own = members[in_hand]
             if self.sets is None:
-                own = members[in_hand]
                 given, proba = self.model.follow(X, words[in_hand], order, with_proba=True, member_predictions=own)
-                members.put(in_hand, own)
             else:
-                given, proba, sets = self.model.follow_sets(X, words[in_hand], order)
+                given, proba, sets = self.model.follow_sets(X, words[in_hand], order, member_predictions=own)
                 sets = sets[among]
+            members.put(in_hand, own)
             given, proba = given[among], None if proba is None else proba[among]
         if self._only_label is not None:
             proba = self._with_doubt(proba, steps, batch.labels[np.where(steps < 0, ~steps, steps)])

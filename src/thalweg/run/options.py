@@ -332,7 +332,7 @@ class RunOptions:
                 f"{option('costs')} with {self.model} needs {option('positive')}, the label that fp and fn refer to"
             )
         costs = None if self.costs is None else parse_costs(self.costs)
-        return ask_of(model, costs=costs, positive=self.positive, delay=self.delay)
+        return ask_of(model, costs=costs, positive=self.positive)
 
     @classmethod
     def of(cls, given: Mapping[str, Any], config: Path | None = None, *, resume: bool = False) -> RunOptions:

@@ -50,12 +50,15 @@ template <class Rows, class TestRows> void bind_rows(nb::class_<Core> &core) {
       .def(
           "follow",
           [](Core &c, Rows X, Labels y, Labels order, OutLabels answers, std::optional<OutMatrix> scores,
-             std::optional<OutBytes> kept, std::optional<Labels> places) {
+             std::optional<OutBytes> kept, std::optional<Labels> places, std::optional<OutFlags> sets,
+             std::optional<Vector> masses) {
             const Learning alone(c);
             const auto rows = c.access(X);
             if (int64_t(y.size()) != rows.rows || int64_t(answers.size()) != rows.rows ||
                 (scores &&
                  (int64_t(scores->shape(0)) != rows.rows || int64_t(scores->shape(1)) != c.learner->classes())) ||
+                (sets && (!scores || sets->shape(0) != scores->shape(0) || sets->shape(1) != scores->shape(1))) ||
+                (masses && int64_t(masses->size()) != rows.rows) ||
                 (kept && int64_t(kept->shape(1)) != c.learner->kept_size()) ||
                 (kept && !places && int64_t(kept->shape(0)) != rows.rows) ||
                 (kept && places &&
@@ -67,11 +70,13 @@ template <class Rows, class TestRows> void bind_rows(nb::class_<Core> &core) {
               if (row >= rows.rows) throw std::invalid_argument("no such row");
               if (step < 0) c.check_class(y.data()[row]);
             }
-            const Outputs out{answers.data(), scores ? scores->data() : nullptr, nullptr, nullptr};
-            c.learner->follow(rows, y.data(), order.data(), order.size(), out, kept ? kept->data() : nullptr,
-                              places ? places->data() : nullptr);
+            const Outputs out{answers.data(), scores ? scores->data() : nullptr, nullptr, nullptr,
+                              sets ? sets->data() : nullptr};
+            c.learner->follow(rows, y.data(), masses ? masses->data() : nullptr, order.data(), order.size(), out,
+                              kept ? kept->data() : nullptr, places ? places->data() : nullptr);
           },
-          "X"_a, "y"_a, "order"_a, "answers"_a, "scores"_a = nb::none(), "kept"_a = nb::none(), "places"_a = nb::none())
+          "X"_a, "y"_a, "order"_a, "answers"_a, "scores"_a = nb::none(), "kept"_a = nb::none(),
+          "places"_a = nb::none(), "sets"_a = nb::none(), "masses"_a = nb::none())
       .def(
           "learn_then_test",
           [](Core &c, Rows X, Labels y, TestRows test_X, LabelMatrix test_y, OutLabels mistakes) {
@@ -182,6 +187,14 @@ void bind_core(nb::module_ &module) {
            })
       .def_prop_ro("n_voices", [](const Core &c) { return c.learner->voices(); })
       .def_prop_ro("kept_size", [](const Core &c) { return c.learner->kept_size(); })
+      .def_prop_ro("kept_classes",
+                   [](const Core &c) {
+                     const auto size = std::size_t(c.learner->kept_size());
+                     const std::unique_ptr<bool[]> marks(new bool[size]());
+                     c.learner->mark_classes(marks.get());
+                     return owned_array(marks.get(), {size});
+                   },
+                   nb::rv_policy::move)
       .def_prop_ro("n_members", [](const Core &c) { return c.learner->members(); })
       .def("shares",
            [](const Core &c) {

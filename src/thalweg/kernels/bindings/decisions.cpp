@@ -60,36 +60,6 @@ template <class Rows> void bind_rows(nb::module_ &module) {
         }
       },
       "core"_a, "X"_a, "out"_a);
-  module.def(
-      "follow_sets",
-      [](Core &core, Rows X, Labels y, Labels order, OutFlags sets, OutMatrix scores, std::optional<OutLabels> answers,
-         std::optional<Vector> masses) {
-        const Learning alone(core);
-        auto &learner = as<PredictionSets>(core);
-        auto all = core.access(X);
-        const int64_t rows = all.rows, c = learner.classes();
-        if (int64_t(y.size()) != rows || int64_t(sets.shape(0)) != rows || int64_t(sets.shape(1)) != c ||
-            int64_t(scores.shape(0)) != rows || int64_t(scores.shape(1)) != c ||
-            (answers && int64_t(answers->size()) != rows) || (masses && int64_t(masses->size()) != rows))
-          throw std::invalid_argument("shapes do not agree");
-        for (std::size_t i = 0; i < order.size(); i++) {
-          const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
-          if (row >= rows) throw std::invalid_argument("no such row");
-          if (step < 0) core.check_class(y.data()[row]);
-        }
-        for (std::size_t i = 0; i < order.size(); i++) {
-          const int64_t step = order.data()[i], row = step < 0 ? -1 - step : step;
-          const double *x = (step < 0 ? all.to_learn(row) : all.at(row));
-          if (step < 0) {
-            learner.counted_step(x, y.data()[row], masses ? masses->data()[row] : 1);
-          } else {
-            learner.set_of(x, sets.data() + row * c, scores.data() + row * c);
-            if (answers) answers->data()[row] = learner.answer(x);
-          }
-        }
-      },
-      "core"_a, "X"_a, "y"_a, "order"_a, "sets"_a, "scores"_a, "answers"_a = nb::none(), "masses"_a = nb::none(),
-      "Sets, answers and learning in any order: i stands for \"the set of row i\", -1 - i for \"learn row i\".");
 }
 
 void bind_decisions(nb::module_ &module) {

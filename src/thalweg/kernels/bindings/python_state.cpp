@@ -15,6 +15,7 @@ template Array<double> owned_array(const double *, std::initializer_list<std::si
 template Array<float> owned_array(const float *, std::initializer_list<std::size_t>);
 template Array<int64_t> owned_array(const int64_t *, std::initializer_list<std::size_t>);
 template Array<uint8_t> owned_array(const uint8_t *, std::initializer_list<std::size_t>);
+template Array<bool> owned_array(const bool *, std::initializer_list<std::size_t>);
 
 template <class T>
 void StateWriter::write(const char *name, BufferOf<T> &from, int64_t rows, int64_t columns, int64_t stride) {

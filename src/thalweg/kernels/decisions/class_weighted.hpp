@@ -29,6 +29,7 @@ class ClassWeighted final : public Learner {
   void posteriors(const double *x, double *out) const override { inner->posteriors(x, out); }
   int64_t kept_size() const override { return inner->kept_size(); }
   void keep(const double *x, double *scored, uint8_t *kept) const override { inner->keep(x, scored, kept); }
+  void mark_classes(bool *out) const override { inner->mark_classes(out); }
   void judge_by(const uint8_t *kept) override { inner->judge_by(kept); }
 
   void appear(const int64_t *ids, int64_t count) override { inner->appear(ids, count); }

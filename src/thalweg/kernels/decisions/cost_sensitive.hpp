@@ -30,7 +30,7 @@ class CostSensitive final : public Decider {
     for (int64_t d = 0; d < classes(); d++) room.data()[d] = -room.data()[d];
     return highest_seen(room.data());
   }
-  void judge(const double *, int64_t k, double weight) override {
+  void judge(const double *, int64_t k, double weight, double) override {
     if (!balanced) return;
     judged += weight;
     const double gain = std::min(1.0, std::max(weight / judged, repeated(1 / kMemory, weight)));

@@ -4,7 +4,7 @@
 // threshold what it would have done recently; after each row the best one is taken anew. O(kBins) a row.
 #pragma once
 
-#include "decisions/recalibrated.hpp"
+#include "decisions/wrapper.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -47,7 +47,7 @@ class OnlineThreshold final : public Decider {
       if (c != one && seen(c) && (best < 0 || p[c] > p[best])) best = c;
     return best < 0 ? one : best;
   }
-  void judge(const double *p, int64_t k, double weight) override {
+  void judge(const double *p, int64_t k, double weight, double) override {
     const int64_t one = positive();
     if (one < 0) return;
     if (one != watched) {

@@ -6,7 +6,9 @@
 // Tibshirani 2023, "quantile tracking"; Gibbs & Candès 2021 move a instead of q).
 #pragma once
 
-#include "decisions/recalibrated.hpp"
+#include <limits>
+
+#include "decisions/wrapper.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -18,19 +20,21 @@ class PredictionSets final : public Wrapper {
   bool decides() const override { return inside().decides(); }
 
   int64_t answer(const double *x) const override { return inside().answer(x); }
-  // Whether each class is in the set, and the scores by which it was decided.
-  void set_of(const double *x, bool *out, double *score) const {
-    inside().probabilities(x, score);
-    for (int64_t c = 0; c < classes(); c++) out[c] = seen(c) && -log_odds(score[c]) <= threshold;
-    to_scores(score);
+  double least_in_set() const override {
+    if (threshold >= log_odds(1)) return std::numeric_limits<double>::lowest();
+    return threshold < log_odds(0) ? __builtin_inf() : -std::log1p(std::exp(threshold));
   }
 
  protected:
   int64_t decide(const double *, int64_t answer_inside) const override { return answer_inside; }
-  void judge(const double *p, int64_t k, double weight) override {
-    const bool missed = !seen(k) || -log_odds(p[k]) > threshold;
-    threshold = std::clamp(threshold + stride * weight * (double(missed) - misses), -kFarthest, kFarthest);
+  // A late label counts half by the set that was given and half by the one that would be: the first alone moves the threshold
+  // on before its effect is known, the second alone never learns of misses that come in series.
+  void judge(const double *p, int64_t k, double weight, double limit_then) override {
+    const double score = -log_odds(p[k]);
+    const double missed = seen(k) ? 0.5 * (score > threshold) + 0.5 * (score > limit_then) : 1;
+    threshold = std::clamp(threshold + stride * weight * (missed - misses), -kFarthest, kFarthest);
   }
+  double limit() const override { return threshold; }
   void make_room(int64_t) override {}
   void forget() override { threshold = start(); }
   void visit_own(State &state) override {

@@ -11,13 +11,6 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-// The log-odds of a probability that is neither too small nor too large.
-constexpr double kLeastProbability = 1e-6;
-inline double log_odds(double p) {
-  const double inside = std::clamp(p, kLeastProbability, 1 - kLeastProbability);
-  return std::log(inside / (1 - inside));
-}
-
 class Recalibrated final : public Wrapper {
  public:
   Recalibrated(const Learner &inner, double memory, int64_t delay)
@@ -37,7 +30,7 @@ class Recalibrated final : public Wrapper {
     return highest_seen(room.data());
   }
 
-  void judge(const double *p, int64_t k, double weight) override {
+  void judge(const double *p, int64_t k, double weight, double) override {
     if (seen(k)) {  // a new class had no probability in any opinion
       Scratch room(kOpinions * classes());
       opine(p, room.data());

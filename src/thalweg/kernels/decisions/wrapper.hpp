@@ -1,14 +1,16 @@
 // What learners share that decide by another learner's probabilities: the learner inside, and by which of its probabilities a
 // row is judged when its label comes.
 //
-// A row is judged by the probabilities just before it is learned. Where labels come `delay` rows late the learner inside has
-// by then learned the rows around it, which says little of a prediction that was made without them. So copies of the learner
-// are kept, `kCopies` to a delay, and a row is judged by the youngest one that is at least `delay` rows old; the first rows are
-// not judged.
+// A row is judged by the probabilities that it was predicted with, where they were kept, else by those just before it is
+// learned. Where labels come `delay` rows late the learner inside has by then learned the rows around it, which says little of
+// a prediction that was made without them. So copies of the learner are kept, `kCopies` to a delay, and a row of which nothing
+// was kept is judged by the youngest one that is at least `delay` rows old; the first rows are not judged.
 #pragma once
 
 #include <memory>
+#include <utility>
 
+#include "kept_probabilities.hpp"
 #include "ensemble/committee.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -37,12 +39,24 @@ class Wrapper : public Learner {
     inside().probabilities(x, out);
     to_scores(out);
   }
-  int64_t kept_size() const override { return inside().kept_size(); }
+  int64_t kept_size() const override { return inside().kept_size() + kept_own.size() + int64_t(sizeof(float)); }
+  void mark_classes(bool *out) const override {
+    inside().mark_classes(out);
+    kept_own.mark_classes(out + inside().kept_size());
+  }
   void keep(const double *x, double *scored, uint8_t *kept) const override {
     inside().keep(x, scored, kept);
-    scores(x, scored);
+    inside().normalise(scored);
+    kept += inside().kept_size();
+    kept_own.write(scored, scored, classes(), rows, kept);
+    const float own_limit = float(limit());
+    std::memcpy(kept + kept_own.size(), &own_limit, sizeof own_limit);
+    to_scores(scored);
   }
-  void judge_by(const uint8_t *kept) override { team[0]->judge_by(kept); }
+  void judge_by(const uint8_t *kept) override {
+    team[0]->judge_by(kept);
+    said = kept ? kept + inside().kept_size() : nullptr;
+  }
   void judged_step(const double *x, int64_t k, double weight, double *out) override {
     probable_step(x, k, weight, out);
   }
@@ -56,6 +70,7 @@ class Wrapper : public Learner {
   int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
   void begin(const double *X, const int64_t *y, int64_t given) override {
     rows = 0;
+    said = nullptr;
     team.resize(1);
     team[0]->begin(X, y, 0);
     class_rows.fill(0);
@@ -77,10 +92,12 @@ class Wrapper : public Learner {
 
  protected:
   // What a wrapper does of its own: correct the probabilities of the learner inside, answer by them where it answers so, learn
-  // what became of them, make room for a class, forget, and visit the rest of the state.
+  // what became of them, given the limit by which they were decided, make room for a class, forget, and visit the rest of the
+  // state.
   virtual void correct(double *) const {}
   virtual int64_t decide(const double *p, int64_t answer_inside) const = 0;
-  virtual void judge(const double *p, int64_t k, double weight) = 0;
+  virtual void judge(const double *p, int64_t k, double weight, double limit_then) = 0;
+  virtual double limit() const { return 0; }
   virtual void make_room(int64_t at) = 0;
   virtual void forget() = 0;
   virtual void visit_own(State &state) = 0;
@@ -123,11 +140,17 @@ class Wrapper : public Learner {
       to_scores(out);
       normalise(out);
     }
-    if (delay == 0) {
-      if (awake()) judge(now, k, weight);
+    const uint8_t *kept = std::exchange(said, nullptr);
+    if (kept && kept_own.is_late(kept, rows)) {
+      float limit_then;
+      std::memcpy(&limit_then, kept + kept_own.size(), sizeof limit_then);
+      kept_own.read(kept, classes(), then);
+      judge(then, k, weight, limit_then);
+    } else if (delay == 0) {
+      if (awake()) judge(now, k, weight, limit());
     } else if (rows >= delay + stride) {
       team[1]->probabilities(x, then);
-      judge(then, k, weight);
+      judge(then, k, weight, limit());
     }
     class_rows[k] += weight;
     rows++;
@@ -146,6 +169,8 @@ class Wrapper : public Learner {
 
   std::vector<std::unique_ptr<Learner>> team;
   int64_t delay, stride, rows = 0;
+  KeptProbabilities kept_own{1};
+  const uint8_t *said = nullptr;  // of the row that is learned next
 };
 
 // A wrapper whose answer need not be the likeliest class.

@@ -47,15 +47,40 @@ class Committee final : public Learner {
     mixing.mix(room.data(), mixing.weights().data(), out);
     for (int64_t c = 0; c < classes(); c++) out[c] = std::log(out[c]);
   }
-  int64_t kept_size() const override { return mixing.kept_size(); }
+  // What members keep of their own comes after what is kept of them.
+  int64_t kept_size() const override {
+    int64_t size = mixing.kept_size();
+    for (const auto &member : team) size += member->kept_size();
+    return size;
+  }
+  void mark_classes(bool *out) const override {
+    mixing.mark_classes(out);
+    out += mixing.kept_size();
+    for (const auto &member : team) {
+      member->mark_classes(out);
+      out += member->kept_size();
+    }
+  }
   void keep(const double *x, double *scored, uint8_t *out) const override {
+    uint8_t *own = out + mixing.kept_size();
+    for (const auto &member : team) {
+      if (member->kept_size()) member->keep(x, scored, own);
+      own += member->kept_size();
+    }
     Scratch room(voices_ * classes());
     posteriors(x, room.data());
     mixing.keep(room.data(), learned, out);
     mixing.mix(room.data(), mixing.weights().data(), scored);
     for (int64_t c = 0; c < classes(); c++) scored[c] = learned ? std::log(scored[c]) : -__builtin_inf();
   }
-  void judge_by(const uint8_t *kept) override { said = kept; }
+  void judge_by(const uint8_t *kept) override {
+    said = kept;
+    if (kept) kept += mixing.kept_size();
+    for (const auto &member : team) {
+      member->judge_by(kept);
+      if (kept) kept += member->kept_size();
+    }
+  }
   void judged_step(const double *x, int64_t k, double weight, double *out) override {
     if (weight == 0) return Learner::judged_step(x, k, weight, out);
     Scratch mixed(classes());

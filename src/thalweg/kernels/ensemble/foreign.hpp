@@ -4,6 +4,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <utility>
+
 #include "learner.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -12,8 +14,10 @@ namespace nb = nanobind;
 
 class Foreign final : public Learner {
  public:
-  Foreign(int64_t p, nb::object adapter) : Learner(p), adapter(std::move(adapter)) {}
-  Foreign(const Foreign &other) : Learner(other) {
+  Foreign(int64_t p, nb::object given) : Learner(p), adapter(std::move(given)) {
+    if (nb::hasattr(adapter, "kept_size")) size = nb::cast<int64_t>(adapter.attr("kept_size"));
+  }
+  Foreign(const Foreign &other) : Learner(other), size(other.size) {
     nb::gil_scoped_acquire locked;
     adapter = other.adapter.attr("copy")();
   }
@@ -37,12 +41,23 @@ class Foreign final : public Learner {
     posteriors(x, out);
     for (int64_t c = 0; c < classes(); c++) out[c] = std::log(out[c]);
   }
-  int64_t step(const double *x, int64_t k) override {
-    const int64_t given = answer(x);
+  int64_t kept_size() const override { return size; }
+  void mark_classes(bool *out) const override {
+    if (size == 0) return;
     nb::gil_scoped_acquire locked;
-    adapter.attr("learn")(row(x), k);
-    return given;
+    nb::object marks = adapter.attr("kept_classes");
+    for (int64_t i = 0; i < size; i++) out[i] = nb::cast<bool>(marks[i]);
   }
+  void keep(const double *x, double *scored, uint8_t *kept) const override {
+    if (size == 0) return scores(x, scored);
+    nb::gil_scoped_acquire locked;
+    const nb::bytes given = nb::cast<nb::bytes>(adapter.attr("keep")(row(x)));
+    if (int64_t(given.size()) != size) throw std::invalid_argument("a member kept another number of bytes");
+    std::memcpy(kept, given.c_str(), std::size_t(size));
+    scores(x, scored);
+  }
+  void judge_by(const uint8_t *kept) override { said = kept; }
+  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
   void begin(const double *X, const int64_t *y, int64_t rows) override {
     {
       nb::gil_scoped_acquire locked;
@@ -60,8 +75,11 @@ class Foreign final : public Learner {
   }
   int64_t weighted_step(const double *x, int64_t k, double weight) override {
     const int64_t given = answer(x);
+    const uint8_t *kept = std::exchange(said, nullptr);
     nb::gil_scoped_acquire locked;
-    adapter.attr("learn")(row(x), k, weight);
+    if (size && kept) adapter.attr("learn")(row(x), k, weight, nb::bytes(kept, std::size_t(size)));
+    else if (weight == 1) adapter.attr("learn")(row(x), k);
+    else adapter.attr("learn")(row(x), k, weight);
     return given;
   }
 
@@ -74,6 +92,8 @@ class Foreign final : public Learner {
   }
 
   nb::object adapter;
+  int64_t size = 0;  // of what it keeps of a prediction
+  const uint8_t *said = nullptr;
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -79,6 +79,7 @@ class Mixing {
 
   // What is kept of a prediction until its label comes, in bytes.
   int64_t kept_size() const { return 2 * members() + mixtures() + kCountBytes; }
+  void mark_classes(bool *out) const { std::fill_n(out, members() + mixtures(), true); }
   // What the members say, after so many rows; a model that has learned none says nothing.
   void keep(const double *opinions, int64_t learned, uint8_t *out) const {
     const int64_t n = members();

@@ -18,6 +18,7 @@ class RowWrapper : public Learner {
   void shares(double *out) const override { inner->shares(out); }
   int64_t voices() const override { return inner->voices(); }
   int64_t kept_size() const override { return inner->kept_size(); }
+  void mark_classes(bool *out) const override { inner->mark_classes(out); }
   void judge_by(const uint8_t *kept) override { inner->judge_by(kept); }
   int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
 

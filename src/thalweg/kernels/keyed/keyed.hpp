@@ -10,6 +10,9 @@
 // a key whose own part has not helped recently falls back to the model of all keys.
 #pragma once
 
+#include <utility>
+
+#include "kept_probabilities.hpp"
 #include "keyed/key_tree.hpp"
 #include "learner.hpp"
 #include "prefixed_state.hpp"
@@ -53,31 +56,39 @@ class Keyed final : public Learner {
   bool outweighs_a_look() const override { return inner->outweighs_a_look(); }
 
   void scores(const double *x, double *out) const override {
-    Scratch room(2 * width() + classes());
-    double *row = room.data(), *z = row + width(), *own = z + width();
-    split(x, row);
-    inner->probabilities(row, out);
-    const Record *record = rows ? tree.find(key_of(x)) : nullptr;
-    if (record) {
-      std::vector<float> page;
-      const View view = read(record, page);
-      standardise(row, z);
-      predict(view, z, out, own);
-      mix(out, own, share(view.counts->gain));
-    }
-    for (int64_t c = 0; c < classes(); c++) out[c] = rows ? std::log(out[c]) : -__builtin_inf();
+    Scratch room(width() + classes());
+    split(x, room.data());
+    inner->probabilities(room.data(), out);
+    mix_own(x, room.data(), out, room.data() + width());
+    to_scores(out);
   }
-  int64_t kept_size() const override { return inner->kept_size(); }
+  int64_t kept_size() const override { return inner->kept_size() + kept_own.size(); }
+  void mark_classes(bool *out) const override {
+    inner->mark_classes(out);
+    kept_own.mark_classes(out + inner->kept_size());
+  }
+  // The probabilities of the model of all keys, and of the own part of the key.
   void keep(const double *x, double *scored, uint8_t *kept) const override {
-    Scratch row(width());
-    split(x, row.data());
-    inner->keep(row.data(), scored, kept);
-    scores(x, scored);
+    const int64_t c = classes();
+    Scratch room(width() + 3 * c);
+    double *mixed = room.data() + width(), *p = mixed + c, *q = p + c;
+    split(x, room.data());
+    inner->keep(room.data(), p, kept);
+    inner->normalise(p);
+    std::copy_n(p, c, mixed);
+    mix_own(x, room.data(), mixed, q);
+    kept_own.write(mixed, p, c, rows, kept + inner->kept_size());
+    std::copy_n(mixed, c, scored);
+    to_scores(scored);
   }
-  void judge_by(const uint8_t *kept) override { inner->judge_by(kept); }
+  void judge_by(const uint8_t *kept) override {
+    inner->judge_by(kept);
+    said = kept ? kept + inner->kept_size() : nullptr;
+  }
   int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
   void begin(const double *X, const int64_t *y, int64_t given) override {
     rows = 0;
+    said = nullptr;
     inner->begin(X, y, 0);
     means.fill(0);
     squares.fill(0);
@@ -106,8 +117,9 @@ class Keyed final : public Learner {
   }
 
   int64_t weighted_step(const double *x, int64_t k, double weight) override {
-    Scratch room(2 * width() + 2 * classes());
-    double *row = room.data(), *z = row + width(), *p = z + width(), *q = p + classes();
+    const int64_t c = classes();
+    Scratch room(2 * width() + 3 * c);
+    double *row = room.data(), *z = row + width(), *mixed = z + width(), *p = mixed + c, *q = p + c;
     split(x, row);
     const bool awake = rows > 0;
     const double own_weight = std::min(weight, kMostWeight);
@@ -118,22 +130,24 @@ class Keyed final : public Learner {
                               [this](const float *from, int32_t count, float *to) { renew(from, count, to); });
     KeyCounts &counts = record.counts();
     predict({&counts, record.values(), classes()}, z, p, q);
-    const double a = share(counts.gain);
     int64_t given = -1;
     if (awake) {
-      Scratch mixed(classes());
-      std::copy_n(p, classes(), mixed.data());
-      mix(mixed.data(), q, a);
-      given = highest(mixed.data(), classes());
-      if (p[k] > 0)  // a new class had no probability in either
-        counts.gain =
-            float(kFade * counts.gain + own_weight * std::log(std::max(q[k], kLeast) / std::max(p[k], kLeast)));
+      std::copy_n(p, c, mixed);
+      mix(mixed, q, share(counts.gain));
+      given = highest(mixed, c);
       adapt(record.values(), z, q, k, own_weight);
     }
+    const uint8_t *kept = std::exchange(said, nullptr);
+    const bool late = kept && kept_own.is_late(kept, rows);
+    const int64_t judged = late ? KeptProbabilities::likeliest(kept) : given;
+    if (late) kept_own.read(kept, c, p);
+    if (judged >= 0 && p[k] > 0)  // a new class had no probability in either
+      counts.gain =
+          float(kFade * counts.gain + own_weight * std::log(std::max(q[k], kLeast) / std::max(p[k], kLeast)));
     rows++;
     counts.rows++;
     counts.last = rows;
-    const bool wrong = given >= 0 && given != k;
+    const bool wrong = judged >= 0 && judged != k;
     counts.mistakes += wrong;
     counts.recent += float(std::max(kRecent, 1.0 / double(counts.rows)) * (double(wrong) - counts.recent));
     follow(row);
@@ -150,6 +164,23 @@ class Keyed final : public Learner {
     const float *values;  // of each class width() means, then as many variances
     int64_t classes;
   };
+
+  // The own part of a row's key is mixed into the probabilities of the model of all keys, and is left in `q`, which is the
+  // same for a key without rows.
+  void mix_own(const double *x, const double *row, double *p, double *q) const {
+    std::copy_n(p, classes(), q);
+    const Record *record = rows ? tree.find(key_of(x)) : nullptr;
+    if (!record) return;
+    std::vector<float> page;
+    const View view = read(record, page);
+    Scratch z(width());
+    standardise(row, z.data());
+    predict(view, z.data(), p, q);
+    mix(p, q, share(view.counts->gain));
+  }
+  void to_scores(double *p) const {
+    for (int64_t c = 0; c < classes(); c++) p[c] = rows ? std::log(p[c]) : -__builtin_inf();
+  }
 
   int64_t width() const { return features(); }  // of z: the features without the key, with z_0 = 1
   int32_t floats_for(int64_t classes) const { return int32_t(2 * classes * width()); }
@@ -296,6 +327,8 @@ class Keyed final : public Learner {
   int64_t rows = 0;
   std::vector<int64_t> announced;  // the place each class took, in the order they came
   KeyTree tree;
+  KeptProbabilities kept_own{2};
+  const uint8_t *said = nullptr;  // of the row that is learned next
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

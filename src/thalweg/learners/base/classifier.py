@@ -218,8 +218,8 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         with_proba : bool
             Whether class probabilities are wanted, too.
         member_predictions : MemberPredictions, optional
-            Of rows that were predicted in an earlier call, so that the members of a committee are judged by what they
-            predicted. Those of rows that are predicted now are written there.
+            Of rows that were predicted in an earlier call, so that members of a committee, probabilities, thresholds
+            and sets are judged by what was predicted. Those of rows that are predicted now are written there.
 
         Returns
         -------
@@ -235,16 +235,36 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         >>> model.follow([[0.0], [0.0], [0.0]], ["a", "b", "c"], [0, 1, ~0, 2])[0].tolist()
         ['', '', 'a']
         """
+        with_proba = with_proba and hasattr(self, "predict_proba")
+        predictions, proba, _ = self._follow(X, y, order, member_predictions, with_proba=with_proba)
+        return predictions, proba
+
+    def _follow(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        order: ArrayLike,
+        member_predictions: MemberPredictions | None,
+        *,
+        with_proba: bool,
+        with_sets: bool = False,
+        sample_weight: ArrayLike | None = None,
+    ) -> tuple[NDArray[Any], Floats | None, NDArray[np.bool_] | None]:
         rows, labels = self._take(X, y)
+        options: dict[str, Any] = dict(self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__()))
         core, codes, steps = self._ready_to_follow(X, rows, labels, order)
         if core is None:
-            return np.zeros(len(rows), dtype=labels.dtype), None  # no label yet, so no prediction either
+            return np.zeros(len(rows), dtype=labels.dtype), None, None  # no label yet, so no prediction either
         predictions = np.full(len(rows), -1, dtype=np.int64)
-        scores = np.full((len(rows), core.n_classes), np.nan) if with_proba and hasattr(self, "predict_proba") else None
+        scores = np.full((len(rows), core.n_classes), np.nan) if with_proba else None
         members = MemberPredictions.none(len(rows)) if member_predictions is None else member_predictions
-        kept = members.of(core, self._labels.values.tolist())
-        core.follow(rows, codes, steps, predictions, scores, **({} if kept is None else {"kept": kept}))
-        return self._labels.decode(predictions), None if scores is None else posteriors(scores, core.confidence)
+        if (kept := members.of(core, self._labels.values.tolist())) is not None:
+            options["kept"] = kept
+        if with_sets:
+            options["sets"] = np.zeros((len(rows), core.n_classes), dtype=np.bool_)
+        core.follow(rows, codes, steps, predictions, scores, **options)
+        proba = None if scores is None else posteriors(scores, core.confidence)
+        return self._labels.decode(predictions), proba, options.get("sets")
 
     def _ready_to_follow(
         self, X: ArrayLike, rows: Floats, labels: NDArray[Any], order: ArrayLike

@@ -74,9 +74,29 @@ class _InPython:
         given: Floats = posteriors(scores, self.core.confidence)[0]
         return np.zeros_like(given) if np.isneginf(scores).all() else given
 
-    def learn(self, x: Floats, k: int, weight: float = 1.0) -> None:
-        masses = {} if weight == 1 else {"masses": np.array([weight])}
-        self.core.run(x[None], np.array([k]), **masses)
+    @property
+    def kept_size(self) -> int:
+        return int(getattr(self.core, "kept_size", 0))
+
+    @property
+    def kept_classes(self) -> list[bool]:
+        core: Any = self.core
+        marks: list[bool] = core.kept_classes.tolist()
+        return marks
+
+    def keep(self, x: Floats) -> bytes:
+        kept = np.zeros((1, self.kept_size), dtype=np.uint8)
+        core: Any = self.core  # one that keeps what it predicts
+        core.scores(x[None], np.empty((1, core.n_classes)), kept)
+        return kept.tobytes()
+
+    def learn(self, x: Floats, k: int, weight: float = 1.0, kept: bytes | None = None) -> None:
+        options: dict[str, Any] = {} if weight == 1 else {"masses": np.array([weight])}
+        if kept is None:
+            self.core.run(x[None], np.array([k]), **options)
+            return
+        options["kept"] = np.frombuffer(kept, dtype=np.uint8)[None].copy()
+        self.core.follow(x[None], np.array([k]), np.array([~0]), np.empty(1, dtype=np.int64), None, **options)
 
 
 class _Foreign:

@@ -1,4 +1,4 @@
-"""What the members of a committee predicted for rows whose labels have not come yet, a few bytes a row."""
+"""What a model predicted for rows whose labels have not come yet, a few dozen bytes a row."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 Bytes = NDArray[np.uint8]
 #: Stands for a label that has no byte of its own.
 _OTHER = 255
-#: How many rows had been learned, at the end of each row (``kernels/ensemble/mixing.hpp``).
-_COUNT_BYTES = 4
 
 
 class MemberPredictions:
-    """What members predicted for some rows, by which `follow` judges them when a row's label comes.
+    """What was predicted for some rows, by which `follow` judges it when a row's label comes.
 
-    Each row holds, for each member and mixture of members, the place of the predicted label in ``labels`` plus 1, then
-    probabilities. Zeros stand for a row that was not predicted, and a learner without members has no columns.
+    Each row holds what the model asks for: of a committee, for each member and mixture of members the predicted label
+    and how likely it was; of a model that decides by the probabilities of another, the probabilities of the six
+    likeliest labels. Labels stand there as their places in ``labels`` plus 1. Zeros stand for a row that was not
+    predicted, and a learner that judges nothing has no columns.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ class MemberPredictions:
     def __init__(self, values: Bytes, labels: Iterable[Any]) -> None:
         self.values = values
         self.labels = list(labels)
-        #: How many columns hold places of labels, as the core says that wrote them.
-        self._places = 0
+        #: Which columns hold places of labels, as the core says that wrote them.
+        self._places = np.zeros(0, dtype=np.bool_)
 
     @classmethod
     def none(cls, rows: int) -> MemberPredictions:
@@ -65,29 +65,27 @@ class MemberPredictions:
         self.values[rows] = other.values
 
     def of(self, core: Any, labels: Iterable[Any]) -> Bytes | None:
-        """The values as a core reads and writes them, with places among these labels; None for one without members."""
+        """The values as a core reads and writes them, with places among these labels; None where it keeps nothing."""
         size = getattr(core, "kept_size", 0)
         if size == 0:
             return None
-        self._have(size, size - _COUNT_BYTES - core.n_members)
+        self._have(size, core.kept_classes)
         self.refer_to(labels)
         return self.values
 
     def refer_to(self, labels: Iterable[Any]) -> None:
         """Hold places among these labels, which may be more than before."""
         new = list(labels)
-        if new != self.labels and len(self.labels) and self._places:
+        if new != self.labels and len(self.labels) and self._places.any():
             code = {label: min(at, _OTHER) for at, label in enumerate(new, start=1)}
             renamed = np.zeros(256, dtype=np.uint8)
             renamed[_OTHER] = _OTHER
             for at, label in enumerate(self.labels[: _OTHER - 1], start=1):
                 renamed[at] = code.get(label, _OTHER)
-            self.values = np.concatenate(
-                [renamed[self.values[:, : self._places]], self.values[:, self._places :]], axis=1
-            )
+            self.values = np.where(self._places, renamed[self.values], self.values)
         self.labels = new
 
-    def _have(self, size: int, places: int) -> None:
+    def _have(self, size: int, places: NDArray[np.bool_]) -> None:
         if self.values.shape[1] != size:
             self.values = np.zeros((len(self), size), dtype=np.uint8)
         self._places = places

@@ -19,7 +19,8 @@ misses; there alpha is moved, and q is a quantile of the scores of a window.
 
 Where we depart
 1. Scores are log-odds, so that one step is right for labels that are nearly certain as for others that are not.
-2. Labels that come late are judged by a copy of the learner as old as the prediction (``delay``).
+2. A label that comes late moves q half by whether the given set had it, and half by whether the set by today's q would
+   have, both by the score of then (`follow_sets`). The first alone moves q on before its effect is known.
 3. A row of weight w moves q by w times as much. The misses are then a share of the weight, which differs from alpha by
    at most (28 + 2 eta w) / (eta W) for weights up to w that sum to W, as long as eta w is at most 1.
 
@@ -36,7 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.inner_learner import DELAY, Wrapper
-from thalweg.learners.base.python_core import Codes, posteriors
+from thalweg.learners.base.member_predictions import MemberPredictions
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import POSITIVE, Real, Rules
 
@@ -52,34 +53,6 @@ class PredictionsWithSets(NamedTuple):
     predictions: NDArray[Any]
     proba: Floats
     sets: Flags
-
-
-def no_sets(labels: NDArray[Any]) -> PredictionsWithSets:
-    """Before there is any label: no prediction, and no column of probabilities and sets."""
-    nothing = np.zeros((len(labels), 0))
-    return PredictionsWithSets(np.zeros(len(labels), dtype=labels.dtype), nothing, nothing.astype(np.bool_))
-
-
-def sets_of(core: Any, rows: Floats) -> Flags:
-    """The sets of rows by the core of a model of sets. Nothing is learned."""
-    return _followed(core, rows, np.zeros(len(rows), dtype=np.int64), np.arange(len(rows)), None)[1]
-
-
-def follow_sets(
-    core: Any, rows: Floats, codes: Codes, steps: Codes, masses: Floats | None = None
-) -> tuple[Codes, Floats, Flags]:
-    """Predictions as places of classes, scores and sets, by the core of a model of sets; -1, NaN or empty otherwise."""
-    predictions = np.full(len(rows), -1, dtype=np.int64)
-    return predictions, *_followed(core, rows, codes, steps, predictions, masses)
-
-
-def _followed(
-    core: Any, rows: Floats, codes: Codes, steps: Codes, predictions: Codes | None, masses: Floats | None = None
-) -> tuple[Floats, Flags]:
-    shape = len(rows), core.n_classes
-    sets, scores = np.zeros(shape, dtype=np.bool_), np.full(shape, np.nan)
-    compiled.follow_sets(core, rows, codes, steps, sets, scores, predictions, masses)
-    return scores, sets
 
 
 class PredictionSets(Wrapper):
@@ -159,7 +132,11 @@ class PredictionSets(Wrapper):
     def predict_set(self, X: ArrayLike) -> Flags:
         """Whether each label of ``classes_`` is in the set of each row. Nothing is learned."""
         rows = self._rows_to_predict(X)
-        return sets_of(self._core, rows)
+        scores = np.empty((len(rows), self._core.n_classes))
+        sets = np.zeros(scores.shape, dtype=np.bool_)
+        nothing = np.zeros(len(rows), dtype=np.int64)
+        self._core.follow(rows, nothing, np.arange(len(rows)), nothing.copy(), scores, sets=sets)
+        return sets
 
     def predict_labels(self, X: ArrayLike) -> list[list[Any]]:
         """The set of each row as a list of labels. Nothing is learned."""
@@ -177,13 +154,21 @@ class PredictionSets(Wrapper):
         return self.follow_sets(X, y, order, sample_weight=sample_weight).sets
 
     def follow_sets(
-        self, X: ArrayLike, y: ArrayLike, order: ArrayLike, *, sample_weight: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        order: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        member_predictions: MemberPredictions | None = None,
     ) -> PredictionsWithSets:
-        """Predictions, probabilities, sets and learning in any order: ``i`` asks for row i, ``~i`` learns it."""
-        rows, labels = self._take(X, y)
-        masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
-        core, codes, steps = self._ready_to_follow(X, rows, labels, order)
-        if core is None:
-            return no_sets(labels)
-        predictions, scores, sets = follow_sets(core, rows, codes, steps, **masses)
-        return PredictionsWithSets(self._labels.decode(predictions), posteriors(scores, core.confidence), sets)
+        """Predictions, probabilities, sets and learning in any order, as `follow` has them.
+
+        Before there is any label the probabilities and sets have no columns.
+        """
+        options: dict[str, Any] = {"with_proba": True, "with_sets": True, "sample_weight": sample_weight}
+        predictions, proba, sets = self._follow(X, y, order, member_predictions, **options)
+        if proba is None or sets is None:
+            proba = np.zeros((len(predictions), 0))
+            sets = proba.astype(np.bool_)
+        return PredictionsWithSets(predictions, proba, sets)
