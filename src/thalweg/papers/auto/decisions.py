@@ -68,7 +68,7 @@ class DecisionStudy(Study):
         found: dict[str, float] = {}
         order = follow_late(len(y), delay)
         alone = AutoClassifier().follow(X, y, order, with_proba=True)[1]
-        corrected = Recalibrated(AutoClassifier(), delay=delay).follow(X, y, order, with_proba=True)[1]
+        corrected = Recalibrated(AutoClassifier()).follow(X, y, order, with_proba=True)[1]
         assert alone is not None
         assert corrected is not None
         p, labels = alone[delay:, 1], y[delay:]
@@ -84,7 +84,7 @@ class DecisionStudy(Study):
         found |= _coverage("ACI", *_aci(p, labels, delay))
         finished(0.6)
         for step in STEPS:
-            sets = PredictionSets(AutoClassifier(), COVERAGE, step=step, delay=delay).follow_sets(X, y, order).sets
+            sets = PredictionSets(AutoClassifier(), COVERAGE, step=step).follow_sets(X, y, order).sets
             covered = sets[np.arange(len(y)), y][delay:]
             found |= _coverage(f"sets, step {step:g}", covered, sets.sum(axis=1)[delay:])
         finished(1.0)
