@@ -188,8 +188,8 @@ class Costs(RequestBody, frozen=True):
 class CreateRequest(RequestBody, frozen=True):
     """A new model, or a challenger of one.
 
-    Parameters and schema are described by `Parameters` and `ModelSchema`, and checked where models are made, so that a
-    refusal names the parameter or the column.
+    Parameters are those of `Parameters` and the schema is as `ModelSchema`; both are checked where models are made, so
+    that a refusal names the parameter or the column.
     """
 
     name: Annotated[Name, field_rule("a model must have a name and a kind, both of them text")]

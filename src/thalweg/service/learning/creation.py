@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from msgspec import ValidationError, convert
 
 from thalweg.catalogue import MODELS, TASKS, make_model
-from thalweg.client.protocol import CreateRequest
+from thalweg.client.protocol import CreateRequest, Parameters, prepared
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
 from thalweg.fleet.keyed_classifier import KeyedClassifier
 from thalweg.learners.base.regressor import StreamRegressor
@@ -25,7 +26,6 @@ from thalweg.tables.encoder import Encoder
 from thalweg.tables.plan import Plan
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
-_PARAMETERS = {"rate": (int, float), "adaptive": (bool,), "window": (str, int), "seed": (int,)}
 
 
 def task_kind(told: dict[str, Any]) -> type[Classification] | type[Regression]:
@@ -96,10 +96,12 @@ def _kind_record(given: CreateRequest, task: Task) -> dict[str, Any]:
     if kind not in MODELS[task.name]:
         raise Refused(422, f"the kind must be one of {', '.join(MODELS[task.name])}")
     for name, value in parameters.items():
-        if name not in _PARAMETERS:
-            raise Refused(422, f"there is no parameter {name!r}; there are {', '.join(_PARAMETERS)}")
-        if not isinstance(value, _PARAMETERS[name]) or (isinstance(value, bool) and name != "adaptive"):
-            raise Refused(422, f"the parameter {name!r} cannot be {value!r}")
+        if name not in Parameters.__struct_fields__:
+            raise Refused(422, f"there is no parameter {name!r}; there are {', '.join(Parameters.__struct_fields__)}")
+        try:
+            convert({name: value}, prepared(Parameters))
+        except ValidationError as error:
+            raise Refused(422, f"the parameter {name!r} cannot be {value!r}") from error
     try:
         model = make_model(kind, task=task.name, **parameters)
         task.check(model)
