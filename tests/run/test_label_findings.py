@@ -19,8 +19,7 @@ from thalweg.errors import InvalidParameter
 from thalweg.evaluate.late_labels import LateLabels
 from thalweg.report.page.label_findings import delays_by_label, shares_of_labels
 from thalweg.report.score_table import verdict_of
-from thalweg.run.label_delays import LabelDelays
-from thalweg.run.label_shares import LabelShares
+from thalweg.run.label_findings import LabelDelays, LabelShares
 from thalweg.streams import SEA, FriedmanDrift
 from thalweg.tables.clock import NEVER
 

@@ -21,10 +21,8 @@ from thalweg.learners.base.member_predictions import MemberPredictions
 from thalweg.option_names import option
 from thalweg.pipeline.over_columns import learner_of, over_columns
 from thalweg.run.alert_rules import followed
-from thalweg.run.label_counts import LabelCounts
-from thalweg.run.label_delays import LabelDelays
+from thalweg.run.label_findings import LabelCounts, LabelDelays, LabelShares
 from thalweg.run.label_scoreboard import PREDICTORS, LabelScoreboard
-from thalweg.run.label_shares import LabelShares
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import LabelNumbers, LabelPredictions, confidences, joined_labels, probabilities_of

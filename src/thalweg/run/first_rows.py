@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from thalweg.catalogue import ask_of
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.run.hashing_options import parse_ngrams, unused_hashing
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
+from thalweg.run.questions import parse_ngrams, unused_hashing
 from thalweg.run.task import Task
 from thalweg.run.tasks import PossibleTasks
 from thalweg.tables import Chunk, Plan, plan_columns

@@ -177,7 +177,7 @@ class WithIntervals(StreamRegressor, abstract=True):
         place = self._place_of(core, coverage)
         newest = core.follow(rows, targets, order, number, newest, answers, lower, upper, given["members"], place)
         if taught.any():
-            self._keep_recent(rows[taught], targets[taught])
+            self._keep_recent(rows[np.flatnonzero(taught)], targets[taught])  # sparse rows take no mask
         if untroubled and core.cuts[0] > 0:
             self._warn_of_cuts(core, stacklevel=5)
         return newest
