@@ -158,7 +158,7 @@ class SlowMixing:
     def count(self, surprise, k):
         self.rows = 0.9999 * self.rows + (np.arange(3) == k)
         q = self.rest()
-        self.rare = self.start.copy() if q >= 0.15 else (1 - q / 10) * self.rare + surprise
+        self.rare = self.start.copy() if q >= 0.15 else (1 - q / 20) * self.rare + surprise
         self.long = 0.999 * self.long + surprise
 
 

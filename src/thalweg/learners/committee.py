@@ -9,7 +9,7 @@ hindsight on every stream we tried; the log-loss fails where members are overcon
 weights; their mixtures are weighted by the same rule, each by its own mistakes with a discount of 0.998. And the loss
 ``"auto"`` is the zero-one loss unless classes are rare: with 1 % positives a member that never says yes hardly errs.
 With q the share of the rows outside the most frequent class, the weights go over between q = 0.1 and q = 0.05 to
-weights by log-loss, cut at 6 and discounted by 1 - q / 10, so that about ten rows of the rare classes count.
+weights by log-loss, cut at 6 and discounted by 1 - q / 20, so that about twenty rows of the rare classes count.
 
 Where labels come late, a member with a short memory has learned a row's neighbours by the time its label comes. So
 `follow` keeps what members predicted, and from the first late label on there are six judges: the zero-one loss and the

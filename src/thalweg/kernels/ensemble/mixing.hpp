@@ -5,8 +5,8 @@
 //
 // The loss kAuto is the zero-one loss, unless classes are rare: where nearly all rows belong to one class, a member that
 // never names another one makes few mistakes. With q the share of the rows that do not belong to the most frequent class,
-// the weights go over, between q = 0.1 and q = 0.05, to those by log-loss, discounted by 1 - q / 10, so that about ten rows
-// of the rare classes count. Where the best mixture makes about as many mistakes as the most frequent class (`skill`), the
+// the weights go over, between q = 0.1 and q = 0.05, to those by log-loss, discounted by 1 - q / 20, so that about twenty
+// rows of the rare classes count. Where the best mixture makes about as many mistakes as the most frequent class (`skill`), the
 // weights go over to those by log-loss with a long memory: mistakes do not distinguish members in noise.
 //
 // Late labels. A member with a short memory has learned the neighbours of a row by the time its label comes, so that what it
@@ -168,7 +168,7 @@ class Mixing {
   static constexpr Judge kJudges[] = {{false, 0, 1},      {true, 0, 1},    {false, 0.25, 0.25},
                                       {true, 0.25, 0.25}, {false, 0.3, 0}, {true, 0.3, 0}};
   static constexpr int64_t kJudgeCount = std::size(kJudges);
-  static constexpr double kRare = 0.05, kBalanced = 0.1, kWatched = 0.15, kRowsToCount = 10;
+  static constexpr double kRare = 0.05, kBalanced = 0.1, kWatched = 0.15, kRowsToCount = 20;
   static constexpr double kCountsDiscount = 0.9999, kPriorRows = 100, kMostLogLoss = 6;
 
   int64_t memories() const { return int64_t(options.discounts.size()); }
