@@ -7,7 +7,7 @@ the reference, of any other, and of a missing cell. Cost: O(p) a row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -115,14 +115,14 @@ class BlockScores:
         counts = np.bincount(places.ravel(), minlength=count * wide * _SLOTS)
         return np.asarray(counts.reshape(count, wide * _SLOTS) / rows)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def state(self) -> dict[str, Any]:
         """What references settled; the numbers of the frequent categories of each column, -1 for none."""
         frequent = np.full((len(self.slots), FREQUENT), -1, dtype=np.int64)
         column, code = np.nonzero(self.slots < FREQUENT)
         frequent[column, self.slots[column, code]] = code
         return {"centre": self.centre, "inverse": self.inverse, "frequent": frequent}
 
-    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
-        self.centre, self.inverse = arrays["centre"].copy(), arrays["inverse"].copy()
-        column, slot = np.nonzero(arrays["frequent"] >= 0)
-        self.slots[column, arrays["frequent"][column, slot]] = slot
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.centre, self.inverse = state["centre"].copy(), state["inverse"].copy()
+        column, slot = np.nonzero(state["frequent"] >= 0)
+        self.slots[column, state["frequent"][column, slot]] = slot

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.saved import Saved
+
 Floats = NDArray[np.float64]
 
 #: Rows that are kept, and rows after a change when it is examined.
@@ -36,7 +38,7 @@ _RARE = 0.01
 MOST = 200
 
 
-class ErrorCauses:
+class ErrorCauses(Saved):
     """Examines each rise of the error, beside the columns that changed near it.
 
     Parameters
@@ -54,6 +56,8 @@ class ErrorCauses:
         rows came before it. A short rise, which a detector of changes may have missed, has its error ``before`` and
         ``after``.
     """
+
+    _saved = ("rows", "is_category", "_has_forgotten", "found", "_open", "_numbers", "_errors", "_inputs")
 
     def __init__(self, is_category: Sequence[bool] = ()) -> None:
         self.is_category = list(is_category)
@@ -216,21 +220,6 @@ class ErrorCauses:
         present = before[:, column][~np.isnan(before[:, column])]
         edges = np.quantile(present, np.arange(1, _BINS) / _BINS) if len(present) else np.zeros(0)
         return [np.where(np.isnan(each[:, column]), _BINS, np.searchsorted(edges, each[:, column])) for each in rows]
-
-    # ------------------------------------------------------------------ checkpoints
-
-    def state(self) -> dict[str, Any]:
-        own = {"rows": self.rows, "found": self.found, "open": self._open, "is_category": self.is_category}
-        return own | {"has_forgotten": self._has_forgotten}
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"numbers": self._numbers, "errors": self._errors, "inputs": self._inputs}
-
-    def restore(self, state: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        self.rows, self.is_category = int(state["rows"]), list(state["is_category"])
-        self._has_forgotten = bool(state["has_forgotten"])
-        self.found, self._open = [dict(each) for each in state["found"]], [dict(each) for each in state["open"]]
-        self._numbers, self._errors, self._inputs = (arrays[name].copy() for name in self.arrays())
 
 
 def _due(rise: Mapping[str, Any]) -> int:

@@ -12,7 +12,7 @@ chunks. Cost: O(p) a row. Memory: the last 1,024 rows.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +23,7 @@ from thalweg.evaluate.block_scores import BLOCK, FREQUENT, MOST_CATEGORIES, Bloc
 from thalweg.evaluate.column_summary import category_summary, number_summary, shortened
 from thalweg.evaluate.reference_test import REFERENCE, WINDOWS, Found, ReferenceTest
 from thalweg.frames.reading import frame_of
+from thalweg.saved import Saved
 from thalweg.tables.columns.wide_category import HashedColumn
 
 Floats = NDArray[np.float64]
@@ -42,7 +43,7 @@ _AT_ONCE, _NUMBERS_AT_ONCE = 64, 1 << 13
 _NEVER = 2**62
 
 
-class InputDrift:
+class InputDrift(Saved):
     """Watches the columns of a stream, and marks where each of them changes.
 
     Parameters
@@ -76,6 +77,25 @@ class InputDrift:
     >>> abs(change["row"] - 12_001) < 20, change["found"] < 12_600
     (True, True)
     """
+
+    _saved = (
+        "rows",
+        "left_out",
+        "_taken",
+        "changes",
+        "names",
+        "_begun",
+        "_codes",
+        "_new",
+        "_new_count",
+        "_due",
+        "_then",
+        "_reference",
+        "_kept",
+        "_open",
+        "_scores",
+        "_test",
+    )
 
     def __init__(self, columns: Sequence[str] | None = None, *, categorical: Sequence[str] = ()) -> None:
         if columns is not None and (unknown := [name for name in categorical if name not in columns]):
@@ -341,42 +361,11 @@ class InputDrift:
     # ------------------------------------------------------------------ checkpoints
 
     def state(self) -> dict[str, Any]:
-        """All that `restore` needs beside `arrays`, as JSON holds it."""
-        return {
-            "rows": self.rows,
-            "left_out": self.left_out,
-            "taken": self._taken,
-            "changes": self.changes,
-            "names": self.names,
-            "begun": self._begun,
-            "is_category": self.is_category,
-            "codes": [list(codes) for codes in self._codes],
-            "new": self._new,
-            "new_count": self._new_count,
-            "due": self._due.tolist(),
-            "then": self._then,
-            "reference": self._reference,
-        }
+        return super().state() | {"is_category": self.is_category}
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """The part of the state that is arrays, by name."""
-        own = {"kept": self._kept, "open": self._open}
-        return own | self._scores.arrays() | self._test.arrays()
-
-    def restore(self, state: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        """Take back what `state` and `arrays` gave."""
-        self.names, self._begun = list(state["names"]), bool(state["begun"])
-        self._begin(self.names if self._begun else [], state["is_category"])
-        self.rows, self.left_out, self._taken = int(state["rows"]), int(state["left_out"]), int(state["taken"])
-        self.changes = [dict(change) for change in state["changes"]]
-        self._codes = [{name: at for at, name in enumerate(names)} for names in state["codes"]]
-        self._new = [[(name, int(row)) for name, row in listed] for listed in state["new"]]
-        self._new_count = list(state["new_count"])
-        self._due = np.array(state["due"], dtype=np.int64)
-        self._then, self._reference = list(state["then"]), list(state["reference"])
-        self._kept, self._open = arrays["kept"].copy(), arrays["open"].copy()
-        self._scores.restore(arrays)
-        self._test.restore(arrays)
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self._begin(state["names"] if state["_begun"] else [], state["is_category"])
+        super().restore(state)
 
 
 def _begin_of_change(values: Floats, reference: np.float64) -> int:

@@ -9,11 +9,13 @@ Cost: O(1) a series and block, and nothing depends on how blocks are cut into ca
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
+
+from thalweg.saved import Saved
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -34,7 +36,7 @@ class Found(NamedTuple):
     size: Floats
 
 
-class ReferenceTest:
+class ReferenceTest(Saved):
     """Compares recent blocks with a reference, series by series.
 
     Parameters
@@ -46,6 +48,8 @@ class ReferenceTest:
     false_alarms : float
         Expected false alarms a row, over all series together.
     """
+
+    _saved = ("ring", "squares", "age", "first", "blocks", "last", "sums")
 
     def __init__(self, ranges: Floats, least: Floats, rows: int, false_alarms: float) -> None:
         count = len(ranges)
@@ -144,15 +148,6 @@ class ReferenceTest:
             different |= passed
             size = np.maximum(size, np.where(passed, gap / np.maximum(bound, 1e-300), 0.0))
         return different, size
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that `restore` needs."""
-        names = ("ring", "squares", "age", "first", "blocks", "last", "sums")
-        return {name: getattr(self, name) for name in names}
-
-    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
-        for name in self.arrays():
-            setattr(self, name, arrays[name].copy())
 
 
 def _window_sums(values: Floats) -> list[Floats]:

@@ -21,6 +21,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from thalweg.saved import Saved
+
 Floats = NDArray[np.float64]
 
 #: Rows of a block, rows of the reference, and rows between it and the block that is tested.
@@ -34,7 +36,7 @@ _QUANTILE = 0.97
 _AT_ONCE = 256
 
 
-class ShortRises:
+class ShortRises(Saved):
     """Finds short rises in a stream of errors.
 
     Parameters
@@ -51,6 +53,8 @@ class ShortRises:
     >>> abs(rise["row"] - 6001) < 5, rise["found"] < 6040, round(rise["before"], 2)
     (True, True, 0.04)
     """
+
+    _saved = ("whole", "rows", "_sum", "_since", "_quiet", "_open", "_kept")
 
     def __init__(self, *, whole: bool = True) -> None:
         self.whole = whole
@@ -134,19 +138,6 @@ class ShortRises:
         after = kept[len(kept) - BLOCK - (first - row) : len(kept) - BLOCK + at + 1]
         self._sum, self._since, self._quiet = 0.0, self.rows + 1, found + APART
         return [{"row": row, "found": found, "before": float(reference.mean()), "after": float(after.mean())}]
-
-    def state(self) -> dict[str, Any]:
-        """All that `restore` needs beside `arrays`, as JSON holds it."""
-        plain = {"whole": self.whole, "rows": self.rows, "sum": self._sum}
-        return plain | {"since": self._since, "quiet": self._quiet}
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"open": self._open, "kept": self._kept}
-
-    def restore(self, state: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        self.whole, self.rows, self._sum = bool(state["whole"]), int(state["rows"]), float(state["sum"])
-        self._since, self._quiet = int(state["since"]), int(state["quiet"])
-        self._open, self._kept = (arrays[name].copy() for name in self.arrays())
 
 
 def _above(path: Floats) -> Floats:

@@ -17,6 +17,7 @@ from thalweg.evaluate.block_scores import BLOCK
 from thalweg.evaluate.error_causes import ErrorCauses
 from thalweg.evaluate.input_drift import WIDEST, Cells, InputDrift
 from thalweg.evaluate.short_rises import ShortRises
+from thalweg.saved import Saved
 from thalweg.tables.columns.column import Column
 from thalweg.tables.plan import Plan
 
@@ -26,7 +27,7 @@ EVENTS = {"columns": "input_drift", "predictions": "prediction_drift", "targets"
 _DAY = 86_400.0
 
 
-class StreamWatch:
+class StreamWatch(Saved):
     """Rows are counted as they are predicted, targets as they come.
 
     Parameters
@@ -36,6 +37,9 @@ class StreamWatch:
     target : str
         What a target is called in changes.
     """
+
+    _saved = ("columns", "predictions", "targets", "short", "causes", "_clocks", "_since")
+    _made = (("causes", ErrorCauses),)
 
     def __init__(self, at_least: int = BLOCK, target: str = "target") -> None:
         self.columns, self.predictions, self.targets = InputDrift(), InputDrift(["prediction"]), InputDrift([target])
@@ -141,25 +145,6 @@ class StreamWatch:
         for part in EVENTS:
             setattr(found, part, getattr(self, part).frozen())
         return found
-
-    # ------------------------------------------------------------------ checkpoints
-
-    def _parts(self) -> list[str]:
-        return [*EVENTS, "short", *([] if self.causes is None else ["causes"])]
-
-    def state(self) -> dict[str, Any]:
-        """What `restore` continues from."""
-        parts = {part: getattr(self, part) for part in self._parts()}
-        state = {part: [own.state(), own.arrays()] for part, own in parts.items()}
-        return state | {"clocks": self._clocks, "since": self._since}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from what `state` gave."""
-        if "causes" in state:
-            self.causes = ErrorCauses()
-        self._clocks, self._since = dict(state["clocks"]), int(state["since"])
-        for part in self._parts():
-            getattr(self, part).restore(*state[part])
 
 
 def watched_names(plan: Plan) -> list[str]:

@@ -309,7 +309,7 @@ class ColumnWatch:
             {
                 "importance": self._sampler.state(),
                 "stream": self._stream.state(),
-                "numbers": [self._numbers_of.state(), self._numbers_of.arrays()],
+                "numbers": self._numbers_of.state(),
                 "rises": [self._rise_count, self._rises],
             }
         )
@@ -321,7 +321,7 @@ class ColumnWatch:
         found = cls(encoder)
         found._sampler.restore(state["importance"])
         found._stream.restore(state["stream"])
-        found._numbers_of.restore(*state["numbers"])
+        found._numbers_of.restore(state["numbers"])
         found._rise_count, found._rises = state["rises"]
         return found
 

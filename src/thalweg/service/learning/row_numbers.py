@@ -56,14 +56,12 @@ class RowNumbers:
         return self._before[max(bisect_right(self._seqs, seq) - 1, 0)] + row + 1
 
     def state(self) -> dict[str, Any]:
-        return {"rows": self.rows, "first": self.first}
+        places = {"seqs": np.array(self._seqs, dtype=np.int64), "before": np.array(self._before, dtype=np.int64)}
+        return {"rows": self.rows, "first": self.first, **places}
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"seqs": np.array(self._seqs, dtype=np.int64), "before": np.array(self._before, dtype=np.int64)}
-
-    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, state: Mapping[str, Any]) -> None:
         self.rows, self.first = int(state["rows"]), state["first"]
-        self._seqs, self._before = arrays["seqs"].tolist(), arrays["before"].tolist()
+        self._seqs, self._before = state["seqs"].tolist(), state["before"].tolist()
 
 
 def stretches(numbers: NDArray[np.int64]) -> Iterator[tuple[slice, bool]]:
