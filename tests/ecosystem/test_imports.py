@@ -60,9 +60,17 @@ def test_only_the_needed_parts_of_evaluation_are_loaded(module):
     modules = added("import numpy, sklearn.base", f"import thalweg.{module}")
     names = ["averages", "class_drift", "drift", "late_labels", "metrics", "record", "residual_changes"]
     if module == "run.runner":
-        names += ["alerts", "confusion", "history", "late_targets", "number_baselines", "reliability", "running_auc"]
+        names += ["alerts", "confusion", "late_targets", "number_baselines", "reliability", "running_auc"]
     if module in ("run.runner", "service.learning.live_model"):  # they watch columns, and look for causes
-        names += ["block_scores", "column_summary", "error_causes", "input_drift", "reference_test", "short_rises"]
+        names += [
+            "block_scores",
+            "column_summary",
+            "error_causes",
+            "input_drift",
+            "reference_test",
+            "short_rises",
+            "stream_watch",
+        ]
     light = {f"thalweg.evaluate.{name}" for name in names}
     assert {name for name in modules if name.startswith("thalweg.evaluate.")} <= light
     assert not any(name.startswith(("thalweg.streams", "scipy.stats", "scipy.integrate")) for name in modules)

@@ -126,6 +126,12 @@ class Means:
     Beside terms, there may be ``"confusion"``, shares of the rows by truth and prediction, the last column holding
     predictions that are no class; ``"areas"``, under the ROC and the precision-recall curve of P(positive); and its
     ``"reliability"``.
+
+    Examples
+    --------
+    >>> means = Means({"residual": 0.5, "absolute": 2.0})
+    >>> means["absolute"], means.per("residual", "absolute")
+    (2.0, 0.25)
     """
 
     terms: dict[str, Any]
@@ -197,7 +203,7 @@ class Metric:
     --------
     >>> from thalweg.evaluate import METRICS
     >>> METRICS["mae"].title, METRICS["mae"].adds, METRICS["mae"].better
-    ('Absolute error', ('absolute',), 'less')
+    ('MAE', ('absolute',), 'less')
     """
 
     name: str
@@ -214,6 +220,7 @@ class Metric:
 
     @property
     def title_in_full(self) -> str:
+        """As a page heads it."""
         return self.in_full or self.title
 
     @property
@@ -227,6 +234,7 @@ class Metric:
         return all(term in TERMS for term in self.adds)
 
     def applies(self, has: Collection[str]) -> bool:
+        """Whether there is all that it needs, such as probabilities or a baseline."""
         return all(need in has for need in self.needs)
 
 

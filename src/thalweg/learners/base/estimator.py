@@ -24,11 +24,11 @@ from thalweg.kernels import compiled
 from thalweg.learners.base.rows import Floats, Row, names_of, rows_for, width_of
 from thalweg.learners.base.sample_weight import as_masses
 from thalweg.learners.base.sparse_rows import is_sparse
-from thalweg.merging.models import Merging, merge_models, subtract_model
 
 if TYPE_CHECKING:
     from thalweg.explain.importance import Importance
     from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+    from thalweg.merging.models import Merging
 
 #: Rows that are kept for `importance_`; the end of a chunk is once so many rows came, a short chunk counting for some.
 RECENT_ROWS, _KEEP_EVERY, _SHORT_CHUNK = 128, 512, 32
@@ -318,12 +318,16 @@ class StreamEstimator(WithColumns, abstract=True):
     _why_not_merged = "nothing is known of how two such models would go together"
 
     def __add__(self, other: Any) -> Self:
+        from thalweg.merging.models import merge_models
+
         return merge_models([self, other]) if isinstance(other, StreamEstimator) else NotImplemented
 
     def __radd__(self, other: Any) -> Self:
         return deepcopy(self) if is_zero(other) else NotImplemented
 
     def __sub__(self, other: Any) -> Self:
+        from thalweg.merging.models import subtract_model
+
         return subtract_model(self, other) if isinstance(other, StreamEstimator) else NotImplemented
 
     def _merging(self) -> Merging:
