@@ -413,12 +413,11 @@ def test_the_first_rows_may_have_one_label(rare_table: None) -> None:
     assert found[1:] == found[:1] * 2
 
 
-def test_a_model_that_decides_takes_the_costs_the_label_and_the_delay_of_the_run() -> None:
-    asked = {"source": "rows.csv", "target": "y", "costs": "fp=1,fn=50", "positive": "yes", "delay": 7}
+def test_a_model_that_decides_takes_the_costs_and_the_label_of_the_run() -> None:
+    asked = {"source": "rows.csv", "target": "y", "costs": "fp=1,fn=50", "positive": "yes"}
     made = RunOptions.of(asked | {"model": "cost-sensitive"}).make_model()
-    assert (made.costs, made.positive, made.delay) == ({"fp": 1.0, "fn": 50.0}, "yes", 7)
+    assert (made.costs, made.positive) == ({"fp": 1.0, "fn": 50.0}, "yes")
     assert RunOptions.of(asked | {"model": "threshold"}).make_model().objective == "cost"
-    assert RunOptions.of(asked | {"model": "calibrated"}).make_model().delay == 7
     RunOptions.of(asked | {"model": "oldc"}).make_model()
     del asked["positive"]
     with pytest.raises(InvalidParameter, match="needs --positive"):

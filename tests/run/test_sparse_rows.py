@@ -65,7 +65,7 @@ def test_a_run_that_is_cut_off_resumes_to_the_same_bytes(kind: str, delay: int, 
     assert (whole.counts.processed, whole.pending, whole.counts.skipped) == (2499, delay, 1)
     assert (whole.options.target, whole.task.name) == ("label", "regression" if numbers else "classification")
     if numbers:
-        scores = {name: whole.task.board.score(name)["rmse"] for name in whole.task.board.names}
+        scores = {name: own["rmse"] for name, own in whole.task.scores().items()}
         assert scores["model"] < 0.5 * scores["running_mean"]
     assert "line 1,201: " in whole.notices.complaints[0]
 
@@ -143,7 +143,7 @@ def test_models_that_are_scaled_learn_sparse_rows_without_means(model: str) -> N
     done.go()
     steps = done.task.model.named_steps
     assert not steps["standardscaler"].with_mean
-    assert done.task.board.score("model")["error"] < 0.25
+    assert done.task.scores()["model"]["error"] < 0.25
 
 
 def test_numbers_beside_text_are_learned_by_the_members_over_dense_columns(capsys: pytest.CaptureFixture[str]) -> None:

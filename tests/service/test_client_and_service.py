@@ -102,10 +102,10 @@ def test_numbers_come_with_intervals_in_every_format_and_from_both_clients(clien
     frame = pd.DataFrame(X, columns=columns)
     rows = frame.to_dict("records")
     client.create("price", "linear", task="regression", coverage=0.8)
-    first = client.predict_one(rows[0], model="price")
-    assert (first.prediction, first.lower, first.upper) == (None, None, None)
-    asked = client.predict(frame[1:120], model="price")
-    assert client.label([first.id, *asked.ids], y[:120], model="price").learned == 120
+    for row, target in zip(rows[:120], y[:120].tolist(), strict=True):
+        asked = client.predict_one(row, model="price")
+        assert {asked.prediction is None, asked.lower is None, asked.upper is None} == {row is rows[0]}
+        assert client.label([asked.id], [target], model="price").learned == 1
     twin = PredictionIntervals(OnlineLinearRegression(solver="rls", penalty=0.01, forgetting=0.001), coverage=0.8)
     X = np.pad(X, ((0, 0), (0, 1)))  # a last feature says whether a cell is missing
     for x, target in zip(X[:120], y[:120].tolist(), strict=True):

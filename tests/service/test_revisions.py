@@ -190,7 +190,10 @@ def test_a_row_that_is_withdrawn_was_never_learned(tmp_path):
     assert found[0] == found[1]
 
     async def again(service: Service) -> None:
-        assert (service.models.state("default").waiting, service.models.state("default").learned) == (0, 16)
+        assert (service.models.state("default").waiting, service.models.state("default").summary("default").labels) == (
+            0,
+            16,
+        )
 
     with_service(tmp_path / "True", again)
 

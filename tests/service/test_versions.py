@@ -60,7 +60,7 @@ def test_a_model_continues_from_the_state_that_it_returned_to(tmp_path):
         assert await service.decisions.file("default", "good") == then
         done = await service.decisions.roll_back("default", "good", None)
         assert learner(await service.decisions.file("default")) == learner(then)
-        assert service.models.state("default").learned == 60  # what happened is not undone
+        assert service.models.state("default").summary("default").labels == 60  # what happened is not undone
         await teach(service, *later)
         oracle = loads(then).partial_fit(*later)
         assert learner(await service.decisions.file("default")) == dumps(oracle.learner)

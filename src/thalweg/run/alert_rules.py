@@ -13,22 +13,19 @@ import operator
 import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 
 from thalweg.errors import InvalidParameter
-from thalweg.evaluate.metrics import METRICS, Metric
+
+if TYPE_CHECKING:
+    from thalweg.evaluate.metrics import Metric
 
 #: Rows of the window where a rule names none.
 WINDOW = 1000
 _MOST_ROWS = 1_000_000
-#: Metrics that are read from sums over rows; those of columns belong to every task.
-_FOLLOWED = [
-    metric
-    for metric in METRICS.values()
-    if metric.of_rows and {"probabilities", "positive", "intervals"}.issuperset(metric.needs)
-]
+#: Of columns, for every task.
 OF_COLUMNS = ("missing",)
-#: Those that lie between 0 and 1.
-_SHARES = (*(metric.name for metric in _FOLLOWED if metric.form == "share"), *OF_COLUMNS)
 #: What happens at a row, without a value.
 EVENTS = ("input_drift", "new_category", "prediction_drift", "label_drift", "error_rise")
 #: Rules that name a column, and those that may.
@@ -46,9 +43,18 @@ _FORM = re.compile(
 )
 
 
+@cache
+def _followed() -> tuple[Metric, ...]:
+    """Metrics that are read from sums over rows."""
+    from thalweg.evaluate.metrics import METRICS  # loads NumPy, which help does without
+
+    needed = {"probabilities", "positive", "intervals"}
+    return tuple(metric for metric in METRICS.values() if metric.of_rows and needed.issuperset(metric.needs))
+
+
 def followed(metrics: Iterable[Metric], has: Collection[str]) -> tuple[str, ...]:
     """What rules about these metrics and about columns may name, where there is so much for metrics to need."""
-    return (*(each.name for each in metrics if each in _FOLLOWED and each.applies(has)), *OF_COLUMNS)
+    return (*(each.name for each in metrics if each in _followed() and each.applies(has)), *OF_COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,7 @@ input_drift, got 'error above 0.2'
         if found is None:
             raise _refusal("be as in error>0.2, mae>3 for 500 rows, missing(COLUMN)>0.1 or input_drift", text)
         metric, column, comparison = found["metric"], found["column"], found["comparison"]
-        values = (*(each.name for each in _FOLLOWED), *OF_COLUMNS)
+        values = (*(each.name for each in _followed()), *OF_COLUMNS)
         if metric not in (*values, *EVENTS):
             raise _refusal(f"name one of {', '.join((*values, *EVENTS))}", text)
         if metric in EVENTS and (comparison or found["window"] or found["hold"]):
@@ -98,7 +104,8 @@ input_drift, got 'error above 0.2'
         if not 1 <= window <= _MOST_ROWS or hold > _MOST_ROWS:
             raise _refusal(f"look back on 1 to {_MOST_ROWS:,} rows", text)
         column, bound = None if column is None else column.strip(), float(found["bound"] or 0.0)
-        if metric in _SHARES and (not 0.0 <= bound <= 1.0 or (comparison, bound) in ((">", 1.0), ("<", 0.0))):
+        shares = (*(each.name for each in _followed() if each.form == "share"), *OF_COLUMNS)
+        if metric in shares and (not 0.0 <= bound <= 1.0 or (comparison, bound) in ((">", 1.0), ("<", 0.0))):
             raise _refusal(f"compare {metric}, a share from 0 to 1, with a number that it can pass: 0.2 is 20 %", text)
         return cls(text.strip(), metric, column, comparison, bound, window, hold)
 
