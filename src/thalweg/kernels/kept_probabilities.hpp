@@ -72,7 +72,7 @@ class KeptProbabilities {
 
  private:
   static constexpr int64_t kMost = 6, kOther = 255, kLevels = 65535;  // kOther: a class that has no byte
-  static constexpr double kFarthest = 13.815509557963774;              // log-odds of 1 - kLeastProbability
+  static constexpr double kFarthest = 13.815509557963774;             // log-odds of 1 - kLeastProbability
   static uint8_t code_of(int64_t c) { return uint8_t(std::min(c + 1, kOther)); }
 
   int64_t sets;

@@ -75,8 +75,8 @@ template <class Rows, class TestRows> void bind_rows(nb::class_<Core> &core) {
             c.learner->follow(rows, y.data(), masses ? masses->data() : nullptr, order.data(), order.size(), out,
                               kept ? kept->data() : nullptr, places ? places->data() : nullptr);
           },
-          "X"_a, "y"_a, "order"_a, "answers"_a, "scores"_a = nb::none(), "kept"_a = nb::none(),
-          "places"_a = nb::none(), "sets"_a = nb::none(), "masses"_a = nb::none())
+          "X"_a, "y"_a, "order"_a, "answers"_a, "scores"_a = nb::none(), "kept"_a = nb::none(), "places"_a = nb::none(),
+          "sets"_a = nb::none(), "masses"_a = nb::none())
       .def(
           "learn_then_test",
           [](Core &c, Rows X, Labels y, TestRows test_X, LabelMatrix test_y, OutLabels mistakes) {
@@ -187,14 +187,15 @@ void bind_core(nb::module_ &module) {
            })
       .def_prop_ro("n_voices", [](const Core &c) { return c.learner->voices(); })
       .def_prop_ro("kept_size", [](const Core &c) { return c.learner->kept_size(); })
-      .def_prop_ro("kept_classes",
-                   [](const Core &c) {
-                     const auto size = std::size_t(c.learner->kept_size());
-                     const std::unique_ptr<bool[]> marks(new bool[size]());
-                     c.learner->mark_classes(marks.get());
-                     return owned_array(marks.get(), {size});
-                   },
-                   nb::rv_policy::move)
+      .def_prop_ro(
+          "kept_classes",
+          [](const Core &c) {
+            const auto size = std::size_t(c.learner->kept_size());
+            const std::unique_ptr<bool[]> marks(new bool[size]());
+            c.learner->mark_classes(marks.get());
+            return owned_array(marks.get(), {size});
+          },
+          nb::rv_policy::move)
       .def_prop_ro("n_members", [](const Core &c) { return c.learner->members(); })
       .def("shares",
            [](const Core &c) {

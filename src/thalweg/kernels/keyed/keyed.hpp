@@ -142,8 +142,7 @@ class Keyed final : public Learner {
     const int64_t judged = late ? KeptProbabilities::likeliest(kept) : given;
     if (late) kept_own.read(kept, c, p);
     if (judged >= 0 && p[k] > 0)  // a new class had no probability in either
-      counts.gain =
-          float(kFade * counts.gain + own_weight * std::log(std::max(q[k], kLeast) / std::max(p[k], kLeast)));
+      counts.gain = float(kFade * counts.gain + own_weight * std::log(std::max(q[k], kLeast) / std::max(p[k], kLeast)));
     rows++;
     counts.rows++;
     counts.last = rows;
