@@ -480,3 +480,10 @@ def test_a_member_that_fails_at_a_new_class_is_as_it_was():
 def test_an_unlearned_default_has_nothing_to_explain():
     with pytest.raises(NotFittedError):
         AutoClassifier().explain()
+
+
+def test_weights_are_the_same_after_saving() -> None:
+    """Of labels that nothing tells, by how many came of each lately: that must be in the state."""
+    rng = np.random.default_rng(7)
+    model = AutoClassifier().partial_fit(rng.normal(size=(3000, 2)), rng.random(3000) < 0.2)
+    np.testing.assert_array_equal(loads(dumps(model)).weights_, model.weights_)

@@ -130,7 +130,7 @@ class Mixing {
     state.matrix("losses", losses, memories(), n, n);
     if (memories() > 1) state.matrix("memory_losses", memory_losses, 1, memories(), memories());
     if (options.loss == MixingOptions::kAuto) {
-      state.matrix("class_rows", counts, 1, classes_, classes_);
+      state.matrix("recent_class_rows", counts, 1, classes_, classes_);
       state.matrix("rare_losses", rare_losses, 1, n, n);
       state.matrix("long_losses", long_losses, 1, n, n);
       state.real("judged", judged);
