@@ -166,7 +166,8 @@ class RunEngine:
         if len(chunk) == 0:
             self._complain(chunk.bad)
             return
-        if self.encoder is None:
+        is_first = self.encoder is None
+        if is_first:
             self._settle(chunk)
         assert self.encoder is not None
         plan = self.encoder.plan
@@ -176,7 +177,7 @@ class RunEngine:
             self._reconsider(held, len(np.unique(found.values)))
         encoded = self.encoder.encode(chunk, unusable=[*untimed, *found.wrong])
         self.notices.late_sentinels(chunk, encoded)
-        if plan.empty:
+        if plan.empty and not is_first:
             self.notices.late_columns(chunk, plan.empty, self.counts.read - len(chunk) - len(chunk.bad))
         targets, known = found.values[encoded.kept], found.known[encoded.kept]
         now = None if now is None else now[encoded.kept]

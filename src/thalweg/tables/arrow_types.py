@@ -86,9 +86,11 @@ def _extension(field: pa.Field) -> tuple[str, dict[str, Any]]:
     """The name and the settings of an extension type, be it known to Arrow or not; an empty name for no such type."""
     import pyarrow as pa
 
-    metadata = field.metadata or {}
+    metadata, is_extension = field.metadata or {}, isinstance(field.type, pa.BaseExtensionType)
+    if not metadata and not is_extension:
+        return "", {}
     name, content = metadata.get(_NAME, b"").decode(errors="replace"), metadata.get(_SETTINGS, b"")
-    if isinstance(field.type, pa.BaseExtensionType):
+    if is_extension:
         name = str(field.type.extension_name)
         content = field.type.__arrow_ext_serialize__() if isinstance(field.type, pa.ExtensionType) else b""
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -65,10 +66,17 @@ def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     import pyarrow.compute as pc
 
     column = pc.utf8_trim_whitespace(column)
-    missing = pc.is_in(pc.utf8_lower(column), value_set=pa.array(MISSING))
+    missing = pc.is_in(pc.utf8_lower(column), value_set=_missing())
     if not pc.any(missing).as_py():
         return column
     return pc.if_else(missing, pa.scalar(None, column.type), column)
+
+
+@cache
+def _missing() -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array(MISSING)
 
 
 def without(column: pa.ChunkedArray, na: Sequence[str]) -> pa.ChunkedArray:
