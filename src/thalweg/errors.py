@@ -281,9 +281,9 @@ class Diverging(UserWarning):
     --------
     >>> import warnings
     >>> from thalweg import OnlineLinearRegression
-    >>> with warnings.catch_warnings(record=True) as told:
+    >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
     ...     model = OnlineLinearRegression(rate=10.0).partial_fit([[9.0], [9.0], [9.0]], [1.0, 2.0, 3.0])
-    >>> told[0].category.__name__
+    >>> caught[0].category.__name__
     'Diverging'
     """

@@ -93,8 +93,8 @@ def _head(console: Console, data: DataSet, pairs: Sequence[Pair], thing: str) ->
     console.print(f"{data.source}, {thing} {data.target}, {data.rows:,} rows", style="bold", soft_wrap=True)
     delays = {name: run.metrics["run"]["options"].get("delay") or 0 for name, run in data.runs.items()}
     late = ", ".join(f"{name} {rows:,} rows late" for name, rows in delays.items())
-    told = f" Labels came at other times: {late}." if len(set(delays.values())) > 1 else ""
-    console.print(f"{verdict(data, pairs)}{told}\n")
+    lateness = f" Labels came at other times: {late}." if len(set(delays.values())) > 1 else ""
+    console.print(f"{verdict(data, pairs)}{lateness}\n")
 
 
 def _numbers_side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
@@ -228,8 +228,8 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
     elif data.rows < LEAST_WINDOWS * window:
         yield f"No test over windows: there are fewer than {LEAST_WINDOWS} of {window:,} rows."
     else:
-        told = f"fewer than {LEAST_WINDOWS} end at the same row in both runs"
-        yield f"No test over windows: {told}. Do their delays differ?"
+        reason = f"fewer than {LEAST_WINDOWS} end at the same row in both runs"
+        yield f"No test over windows: {reason}. Do their delays differ?"
     if any(pair.rare for pair in pairs):
         yield (
             "Differences of the scores of a label have 95 % intervals of the jackknife over blocks of consecutive "

@@ -98,11 +98,11 @@ def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
         from thalweg.evaluate.metrics import METRICS
 
         scores = {METRICS[name].title_in_full: value for name, value in notes["run"].items() if name in METRICS}
-        told = ", ".join(
+        over_them = ", ".join(
             f"{name} {value:.4{'f' if name == 'error' else 'g'}}" for name, value in scores.items() if value is not None
         )
-        told = told and f", {told} over them"
-        console.print(f"Predicted {notes['run']['rows']:,} rows, learned {notes['run']['learned']:,}{told}.")
+        over_them = over_them and f", {over_them} over them"
+        console.print(f"Predicted {notes['run']['rows']:,} rows, learned {notes['run']['learned']:,}{over_them}.")
     if isinstance(found, TableModel):
         console.print("\nColumns")
         console.print(tables.words(("column", "kind", "what is done"), grouped(found.encoder.plan.describe())))

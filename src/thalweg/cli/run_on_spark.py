@@ -122,14 +122,14 @@ def _require_same(options: RunOptions, begun: dict[str, Any] | None, key: str | 
 def _in_words(found: Mapping[str, Any], key: str | None, out: Path) -> list[str]:
     who = "One model" if key is None else f"{found['keys']:,} models, one per {key},"
     where = f"Model: {out / 'model.thalweg'}" if key is None else f"State of every key: {out / 'checkpoint'}"
-    told = [f"{who} predicted {found['predicted']:,} rows{f', {_scores(found)}' if found['predicted'] else ''}."]
+    sentences = [f"{who} predicted {found['predicted']:,} rows{f', {_scores(found)}' if found['predicted'] else ''}."]
     if found.get("unpredicted"):
-        told.append(
+        sentences.append(
             f"The first {found['unpredicted']:,} rows, those of the first file, were learned without a prediction."
         )
     if found["predicted"]:
-        told.append(f"Predictions: {out / 'predictions'}")
-    return [*told, where]
+        sentences.append(f"Predictions: {out / 'predictions'}")
+    return [*sentences, where]
 
 
 def _scores(found: Mapping[str, Any]) -> str:

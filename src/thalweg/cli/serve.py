@@ -65,8 +65,8 @@ def read_config(context: typer.Context, file: Path | None) -> Path | None:
     if strange := [*given, *(found.keys() - names.keys() if isinstance(found, dict) else ["serve"])]:
         close = get_close_matches(strange[0], names, 1)
         rule = "put the options of `thalweg serve` in a table [serve], named as in --help-all"
-        told = f"did you mean {close[0]!r}?" if close and strange[0] not in given else rule
-        raise InvalidParameter(f"--config {file} has an unknown entry {strange[0]!r}: {told}")
+        hint = f"did you mean {close[0]!r}?" if close and strange[0] not in given else rule
+        raise InvalidParameter(f"--config {file} has an unknown entry {strange[0]!r}: {hint}")
     for name, value in found.items():
         several = getattr(names[name], "multiple", False)
         if not isinstance(value, list if several else (str, int, float)):
@@ -77,13 +77,13 @@ def read_config(context: typer.Context, file: Path | None) -> Path | None:
 
 
 def _warn_of_misspelt_variables(context: typer.Context) -> None:
-    """Others begin like ours, such as Kubernetes' for a service of that name: only near misses are told."""
+    """Others begin like ours, such as Kubernetes' for a service of that name: only near misses are warned of."""
     prefix = f"{context.auto_envvar_prefix}_"
     known = [str(each.name).upper() for each in context.command.params] + ["FROM"]
     for name in (each.removeprefix(prefix) for each in os.environ if each.startswith(prefix)):
         if name not in known and (close := get_close_matches(name, known, 1, 0.8)):
-            told = f"the environment variable {prefix}{name} is ignored: did you mean {prefix}{close[0]}?"
-            typer.echo(f"thalweg: {told}", err=True)
+            warning = f"the environment variable {prefix}{name} is ignored: did you mean {prefix}{close[0]}?"
+            typer.echo(f"thalweg: {warning}", err=True)
 
 
 @with_options(ServeOptions, "THALWEG_SERVE")

@@ -165,8 +165,8 @@ def _arrow_batches(table: Any, most: int) -> Iterator[Batch]:
 def arrow_columns(content: bytes) -> tuple[dict[str, list[Any]], dict[str, str]]:
     """Columns of an Arrow stream as lists by name, and what its schema says besides."""
     table = _pyarrow().ipc.open_stream(content).read_all()
-    told = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
-    return table.to_pydict(), told
+    metadata = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
+    return table.to_pydict(), metadata
 
 
 def _pyarrow() -> Any:

@@ -466,9 +466,12 @@ class Calls:
         query |= {"explain": "true"} if explain else {}
         reply = await self._posted("/v1/predict", batch, key, query)
         if batch.media == ARROW:
-            given, told = arrow_columns(reply.body)
-            model, version = told.get("model", model or ""), int(told["version"]) if "version" in told else None
-            recorded = told.get("recorded") != "false"
+            given, metadata = arrow_columns(reply.body)
+            model, version = (
+                metadata.get("model", model or ""),
+                int(metadata["version"]) if "version" in metadata else None,
+            )
+            recorded = metadata.get("recorded") != "false"
             if "lower" in given:
                 numbers = (given[name] for name in ("prediction", "lower", "upper"))
                 return replace(Predictions.of_numbers(model, version, given["id"], *numbers), recorded=recorded)

@@ -120,11 +120,11 @@ class AlertLog(Saved):
             if (gap := gaps.get(watch.rule.column or "")) is not None:
                 watch.add(numbers, gap[:, np.newaxis], self._fire)
 
-    def add_event(self, metric: str, row: int, **told: Any) -> None:
+    def add_event(self, metric: str, row: int, **event: Any) -> None:
         """Something happened at a row, to a column where one is named."""
         for rule in self.rules:
-            if rule.metric == metric and rule.column in (None, told.get("column")):
-                self._fire({"rule": rule.text, "row": row, **told})
+            if rule.metric == metric and rule.column in (None, event.get("column")):
+                self._fire({"rule": rule.text, "row": row, **event})
 
     def _fire(self, alert: dict[str, Any]) -> None:
         count = self._counts[alert["rule"]] = self._counts.get(alert["rule"], 0) + 1
@@ -171,7 +171,7 @@ def alert_words(alert: Mapping[str, Any]) -> str:
     >>> alert_words({"rule": "error>0.2", "row": 20480, "value": 0.2413, "ended": None})
     'Alert error>0.2 at row 20,480: 0.2413'
     """
-    told = f"Alert {alert['rule']} at row {alert['row']:,}"
+    sentence = f"Alert {alert['rule']} at row {alert['row']:,}"
     if "value" in alert:
-        return f"{told}: {alert['value']:.4g}"
-    return f"{told}: {', '.join(str(alert[key]) for key in ('column', 'what') if key in alert)}".rstrip(": ")
+        return f"{sentence}: {alert['value']:.4g}"
+    return f"{sentence}: {', '.join(str(alert[key]) for key in ('column', 'what') if key in alert)}".rstrip(": ")

@@ -122,7 +122,7 @@ def _with_all_columns(blocks: Iterator[Block], plan: Plan, given: str, tell: Cal
     import pyarrow as pa
 
     names = [column.name for column in plan.columns]
-    told = False
+    warned = False
     for block in blocks:
         for file, note in block.notes:
             tell(f"{file} {note}")
@@ -132,12 +132,12 @@ def _with_all_columns(blocks: Iterator[Block], plan: Plan, given: str, tell: Cal
         if empty == present:
             raise InvalidInput(f"{given} has none of the columns that the model learned from: {_listed(names)}")
         absent = [name for name in names if name not in present]
-        if absent and not told:
+        if absent and not warned:
             tell(f"{given} lacks {_listed(absent)}: {'their' if absent[1:] else 'its'} values count as missing")
-        elif empty and not told:
+        elif empty and not warned:
             unknown = [f", and has {brief(key)!r} besides" for key in block.ignored if key not in plan.names][:1]
             tell(f"{given} has rows without {_listed(empty)}{''.join(unknown)}: these values count as missing")
-        told |= bool(absent or empty)
+        warned |= bool(absent or empty)
         table = block.table
         for name in absent:
             table = table.append_column(name, pa.nulls(len(table), pa.string()))

@@ -240,8 +240,8 @@ class Comparison:
 
     def __repr__(self) -> str:
         error = loss_of(self._first.metrics).name
-        told = [f"{name} {each.metrics['scores']['model'][error]:.3g}" for name, each in self.results.items()]
-        return f"Comparison({'; '.join([', '.join(told), *self.notes])})"
+        scores = [f"{name} {each.metrics['scores']['model'][error]:.3g}" for name, each in self.results.items()]
+        return f"Comparison({'; '.join([', '.join(scores), *self.notes])})"
 
     @property
     def _first(self) -> Result:

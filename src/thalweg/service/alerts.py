@@ -95,11 +95,11 @@ class ServiceAlerts:
         if value is None or not enough or not rule.holds(value):
             self._holding.pop(key, None)
             return
-        since, told = self._holding.get(key, (count, False))
-        if not told and count - since >= rule.hold:
+        since, fired = self._holding.get(key, (count, False))
+        if not fired and count - since >= rule.hold:
             self._fire(rule, state, {"value": value})
-            told = True
-        self._holding[key] = (since, told)
+            fired = True
+        self._holding[key] = (since, fired)
 
     def _check_events(self, state: ModelState, watch: WatchView) -> None:
         rows, seen = self._seen.get(state.name, (0, {}))
@@ -125,10 +125,10 @@ class ServiceAlerts:
                 self._without_column.add((name, rule.text))
                 _LOG.warning("alert %s: model %s has no watched column %r", rule.text, name, rule.column)
 
-    def _fire(self, rule: AlertRule, state: ModelState, told: Mapping[str, Any]) -> None:
+    def _fire(self, rule: AlertRule, state: ModelState, event: Mapping[str, Any]) -> None:
         self.fired[rule.text] += 1
         counted = {"labels": state.learners[state.name].view.labels, "rows": state.rows, "time": state.time / 1e6}
-        self._tell({"rule": rule.text, "model": state.name, **told, **counted})
+        self._tell({"rule": rule.text, "model": state.name, **event, **counted})
 
 
 def value_of(view: View, metric: str) -> float | None:

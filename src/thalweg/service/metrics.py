@@ -201,12 +201,12 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
     posts: Values = [({"outcome": outcome}, number) for outcome, number in counted.get("posts", {}).items()]
     yield _counter("thalweg_alert_posts", "Alerts for the webhook, by what became of them.", posts)
 
-    feeds = [({"feed": name}, told) for name, told in counted["feeds"].items()]
+    feeds = [({"feed": name}, counts) for name, counts in counted["feeds"].items()]
     yield _gauge("thalweg_feed_up", "1 if a stream could be read when last tried, else 0.", _each(feeds, "up"))
     yield _counter("thalweg_feed_messages", "Messages of a stream that were done with.", _each(feeds, "read"))
     yield _counter("thalweg_feed_refused", "Those of them that were refused.", _each(feeds, "refused"))
 
-    models = [({"model": name}, told) for name, told in counted["models"].items()]
+    models = [({"model": name}, counts) for name, counts in counted["models"].items()]
     yield _counter("thalweg_model_rows", "Rows that a model has predicted.", _each(models, "rows"))
     yield _gauge("thalweg_model_waiting_rows", "Rows whose label may still come.", _each(models, "waiting"))
     about = "Time since the last snapshot of a model."
@@ -214,13 +214,15 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
 
     about = "Growth of a model's loss if the column is replaced by other values of it, over the last labels."
     columns: Values = [
-        (model | {"column": column}, value) for model, told in models for column, value in told["importance"].items()
+        (model | {"column": column}, value)
+        for model, counts in models
+        for column, value in counts["importance"].items()
     ]
     yield _gauge("thalweg_importance", about, columns)
     yield _counter("thalweg_input_changes", "Changes of columns that were found.", _each(models, "input_changes"))
 
     learners = [
-        (model | {"learner": name}, learner) for model, told in models for name, learner in told["learners"].items()
+        (model | {"learner": name}, learner) for model, counts in models for name, learner in counts["learners"].items()
     ]
     yield _counter("thalweg_model_labels", "Labels that a model has learned.", _each(learners, "labels"))
     of_classes = [each for each in learners if each[1].get("scores") is None]
@@ -279,5 +281,5 @@ def _one(value: float) -> Values:
     return [({}, value)]
 
 
-def _each(told: Iterable[tuple[dict[str, str], Mapping[str, Any]]], field: str) -> Values:
-    return [(labels, each[field]) for labels, each in told]
+def _each(counted: Iterable[tuple[dict[str, str], Mapping[str, Any]]], field: str) -> Values:
+    return [(labels, each[field]) for labels, each in counted]

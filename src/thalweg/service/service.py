@@ -254,10 +254,10 @@ class Service:
 
     def _alert(self, alert: dict[str, Any]) -> None:
         """In the thread that learns the model, which does not wait for what becomes of it."""
-        told = f"{alert['value']:.4g}" if "value" in alert else f"row {alert['row']}"
+        detail = f"{alert['value']:.4g}" if "value" in alert else f"row {alert['row']}"
         if "column" in alert:
-            told = f"{alert['column']}, {alert['what']}, {told}"
-        _LOG.warning("alert %s of model %s: %s", alert["rule"], alert["model"], told)
+            detail = f"{alert['column']}, {alert['what']}, {detail}"
+        _LOG.warning("alert %s of model %s: %s", alert["rule"], alert["model"], detail)
         if self._webhook is not None:
             self._webhook.put(alert)
 

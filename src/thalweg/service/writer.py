@@ -315,14 +315,14 @@ class Writer(threading.Thread):
             revise=command.revise,
             expired_through=state.expired_through,
         )
-        told = {row.label for row in (*found.learned, *(row for row, _ in found.revised))}
-        known = None if state.labels is None else state.labels | told
+        labels = {row.label for row in (*found.learned, *(row for row, _ in found.revised))}
+        known = None if state.labels is None else state.labels | labels
         if known is not None and len(known) > MOST_LABELS:
             self._ledger.forget()  # it took the labels for the rows' own
             raise Refused(422, f"a model may know at most {MOST_LABELS} different labels, and these would make it more")
         command.outcome = found
         if state.labels is not None:
-            found.new_labels = sorted(str(label) for label in told - state.labels)
+            found.new_labels = sorted(str(label) for label in labels - state.labels)
         if not (found.learned or found.revised or command.key):
             command.seq = self.seq
             return None

@@ -120,21 +120,21 @@ class FolderRun:
     def _found(self, scores: LabelScores, out: Path) -> dict[str, Any]:
         from pyspark.sql import functions as F  # noqa: N812
 
-        told: dict[str, Any] = {"predicted": 0, "scored": 0} | dict.fromkeys(scores.names)
+        summary: dict[str, Any] = {"predicted": 0, "scored": 0} | dict.fromkeys(scores.names)
         if self._key is None:
-            told[UNPREDICTED] = read_notes(out / MODEL)[UNPREDICTED]
+            summary[UNPREDICTED] = read_notes(out / MODEL)[UNPREDICTED]
         if not (out / PREDICTIONS).exists():  # all rows came in the first micro-batch
-            return told
+            return summary
         predictions = self._spark.read.parquet(str(out / PREDICTIONS))
         if self._key is not None:
             predictions = predictions.where("event = 'predicted'")
         numbers = scores.columns(predictions, self._target)
         row = predictions.agg(F.count(PREDICTION), F.count(numbers[0]), *map(F.avg, numbers)).first()
         assert row is not None
-        told |= {"predicted": row[0], "scored": row[1]} | scores.of(row[2:])
+        summary |= {"predicted": row[0], "scored": row[1]} | scores.of(row[2:])
         if self._key is not None:
-            told["keys"] = models(self._spark, str(out / CHECKPOINT)).count()
-        return told
+            summary["keys"] = models(self._spark, str(out / CHECKPOINT)).count()
+        return summary
 
 
 def _adds_up(model: Any) -> bool:

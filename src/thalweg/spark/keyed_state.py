@@ -30,20 +30,20 @@ class GroupProcessor(StatefulProcessor):
         watermark = max(0, timerValues.getCurrentWatermarkInMs()) * 1000
         cells = [cell for frame in rows for cell in frame[ROWS]]
         before = self._before()
-        after, told = self._group.take(before, cells, lambda newest: watermark)
+        after, reply = self._group.take(before, cells, lambda newest: watermark)
         self._keep(after, 0 if before is None else before.wake)
-        yield from _told(key, told)
+        yield from _as_frame(key, reply)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Any]:  # noqa: N802
         before = self._before()
         if before is None or expiredTimerInfo.getExpiryTimeInMs() != before.wake:
             return  # a timer that an earlier one has replaced
-        after, told = self._group.wake(before, timerValues.getCurrentWatermarkInMs() * 1000)
+        after, reply = self._group.wake(before, timerValues.getCurrentWatermarkInMs() * 1000)
         if after is None:
             self._state.clear()
         else:
             self._keep(after, 0)
-        yield from _told(key, told)
+        yield from _as_frame(key, reply)
 
     def _before(self) -> KeyState | None:
         found = self._state.get()
@@ -75,13 +75,13 @@ def group_function(group: Group, lateness: int) -> Callable[[Any, Iterator[Any],
         if before is not None and not looked:
             group.require_begun(before)
             looked = True
-        after, told = group.take(before, cells, lambda newest: newest - lateness)
+        after, reply = group.take(before, cells, lambda newest: newest - lateness)
         state.update(after.to_spark())
-        yield from _told(key, told)
+        yield from _as_frame(key, reply)
 
     return learn
 
 
-def _told(key: Any, told: bytes) -> Iterator[Any]:
-    if told:
-        yield pd.DataFrame({KEY: [key[0]], ROWS: [told]})
+def _as_frame(key: Any, rows: bytes) -> Iterator[Any]:
+    if rows:
+        yield pd.DataFrame({KEY: [key[0]], ROWS: [rows]})

@@ -164,8 +164,8 @@ def _from_text(column: pa.ChunkedArray, decimal: Decimal, unit: str) -> Any:
     for at in np.flatnonzero(wrong.to_numpy()):
         cell = column[int(at)].as_py()
         if not (decimal == "." and is_number(cell)):
-            told = "a number" if decimal == "." else "a number with a decimal comma"
-            raise BadCell(int(at), f"{brief(cell)!r} is not {told}")
+            expected = "a number" if decimal == "." else "a number with a decimal comma"
+            raise BadCell(int(at), f"{brief(cell)!r} is not {expected}")
     try:
         return pc.cast(pc.if_else(wrong, column, plain), pa.float64())
     except pa.ArrowInvalid:

@@ -245,12 +245,12 @@ class Source:
         if not self.files or str(self.files[0]) == str(Path(self.given)):
             return None
         first, last, count = self.files[0].name, self.files[-1].name, len(self.files)
-        told = (
+        note = (
             f"1 file, {first}" if count == 1 else f"{count:,} files in the order of their names, from {first} to {last}"
         )
         if self.left_out:
-            told += f"; {self.left_out:,} other{'s' if self.left_out > 1 else ''} left out, hidden or a folder"
-        return f"{self.given}: {told}"
+            note += f"; {self.left_out:,} other{'s' if self.left_out > 1 else ''} left out, hidden or a folder"
+        return f"{self.given}: {note}"
 
     @property
     def share(self) -> float | None:
@@ -542,6 +542,6 @@ def _other_columns(block: Block, columns: list[str]) -> str:
     theirs = block.table.column_names
     missing = [name for name in columns if name not in theirs]
     further = [name for name in theirs if name not in columns]
-    told = [f"lacks {', '.join(map(repr, missing))}"] if missing else []
-    told += [f"has {', '.join(map(repr, further))} besides"] if further else []
-    return f"{block.file} {' and '.join(told)}: all files must have the columns of the first"
+    differences = [f"lacks {', '.join(map(repr, missing))}"] if missing else []
+    differences += [f"has {', '.join(map(repr, further))} besides"] if further else []
+    return f"{block.file} {' and '.join(differences)}: all files must have the columns of the first"

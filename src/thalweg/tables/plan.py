@@ -261,9 +261,9 @@ def plan_columns(
     if any(column.sparse for column in columns):
         columns = [column.among_sparse(hash_bits) for column in columns]
     if all(column.required for column in columns):
-        told = [f"; {name!r} is {why}" for name, why in left_out.items() if why.startswith("left out:")][:1]
+        reasons = [f"; {name!r} is {why}" for name, why in left_out.items() if why.startswith("left out:")][:1]
         beside = "" if target is None else f" beside {target!r}"
-        raise InvalidInput(f"{head.pieces[0].block.file} has no column to learn from{beside}{''.join(told)}")
+        raise InvalidInput(f"{head.pieces[0].block.file} has no column to learn from{beside}{''.join(reasons)}")
     return Plan(tuple(columns), left_out, tuple(present), marks_gaps=not all(column.sparse for column in columns))
 
 

@@ -71,8 +71,8 @@ class MessageHandler:
         known = await self._service.keys.recalled([key for message in messages for key in self._keys(message)])
         rows = [message for message in messages if "row" in message.fields]
         replies = await asyncio.gather(*(self._with_retries(self._predict, message, known) for message in rows))
-        wrong = {told["of"] for told in replies if "error" in told}
-        ids = {self._key(told["of"]): told["id"] for told in replies if "id" in told}
+        wrong = {reply["of"] for reply in replies if "error" in reply}
+        ids = {self._key(reply["of"]): reply["id"] for reply in replies if "id" in reply}
         labels = [message for message in messages if "label" in message.fields and message.place not in wrong]
         learn = partial(self._learn, ids)
         learned = await asyncio.gather(*(self._with_retries(learn, message, known) for message in labels))
@@ -81,7 +81,7 @@ class MessageHandler:
             for message in messages
             if not message.fields.keys() & {"row", "label"}
         ]
-        refused = [told for told in learned if "error" in told]
+        refused = [reply for reply in learned if "error" in reply]
         await self._source.reply([*replies, *refused, *strange])
         await self._source.acknowledge(messages)
         return len(wrong) + len(refused) + len(strange)
@@ -100,14 +100,14 @@ class MessageHandler:
         """What is said of a message; a refusal that is not its fault is waited out, and may have been none."""
         while True:
             try:
-                told = await act(message, known)
+                reply = await act(message, known)
             except Refused as refused:
                 if refused.status != 429 and refused.status < 500:
                     return {"of": message.place, "error": refused.sentence}
                 await asyncio.sleep(refused.retry_after or _AGAIN)
                 known = await self._service.keys.recalled(self._keys(message))
             else:
-                return {"of": message.place} | {key: str(value) for key, value in told.items() if value is not None}
+                return {"of": message.place} | {key: str(value) for key, value in reply.items() if value is not None}
 
     async def _predict(self, message: Message, known: Known) -> dict[str, Any]:
         row, model = message.fields["row"], _model_of(message)
@@ -129,11 +129,11 @@ class MessageHandler:
             return _labelled(await self._service.label(model, [(identity, label)], revise, key))
 
         content = [model, identity, label, revise]
-        told = await _once(known, self._key(message.place, "label"), content, act, _labelled)
+        outcome = await _once(known, self._key(message.place, "label"), content, act, _labelled)
         for what, why in _WHY.items():
-            if told[what]:
+            if outcome[what]:
                 raise Refused(409, f"the label of {identity} was not learned: {why}")
-        return told
+        return outcome
 
     def _id_of(self, place: str, ids: Mapping[str, str], known: Known) -> str:
         """The id under which a row was predicted, in this batch of messages or before."""
@@ -162,8 +162,8 @@ async def _once(
     if kept is not None and kept.request != fingerprint:
         raise Refused(409, "another message came from this place before: was the stream made anew?")
     body = kept.body if kept is not None else (await act(Key(key, fingerprint, written))).body
-    told: dict[str, Any] = orjson.loads(body)
-    return told
+    reply: dict[str, Any] = orjson.loads(body)
+    return reply
 
 
 _WHY = {
@@ -175,8 +175,8 @@ _WHY = {
 
 def _place_of_row(message: Message) -> str:
     """No key of anything else can be meant by it, since those hold a tabulator; and no journal stumbles over it."""
-    told = message.place if "row" in message.fields else str(message.fields.get("of", ""))
-    return told if told.isprintable() else ""
+    place = message.place if "row" in message.fields else str(message.fields.get("of", ""))
+    return place if place.isprintable() else ""
 
 
 def _model_of(message: Message) -> str:
@@ -190,8 +190,8 @@ def _predicted(command: Predict) -> HttpResponse:
 def _labelled(command: Label) -> HttpResponse:
     found = command.outcome
     assert found is not None
-    told = {"unknown": bool(found.unknown), "expired": bool(found.expired), "conflict": bool(found.conflicts)}
-    return HttpResponse(200, JSON, orjson.dumps(told))
+    outcome = {"unknown": bool(found.unknown), "expired": bool(found.expired), "conflict": bool(found.conflicts)}
+    return HttpResponse(200, JSON, orjson.dumps(outcome))
 
 
 def opener(address: str) -> Callable[[], Source]:

@@ -88,8 +88,8 @@ class RedisStream(Source):
         self._joined = True
 
     async def _read(self, begin: str, block: int | None) -> list[Message]:
-        told = await self._redis.xreadgroup(GROUP, CONSUMER, {self._stream: begin}, count=MOST, block=block)
-        entries = [entry for _, entries in told or () for entry in entries]
+        reply = await self._redis.xreadgroup(GROUP, CONSUMER, {self._stream: begin}, count=MOST, block=block)
+        entries = [entry for _, entries in reply or () for entry in entries]
         return [of_fields(place.decode(), values or {}) for place, values in entries]
 
 

@@ -158,10 +158,10 @@ class Endpoint:
 
     def _scheme(self, scope: dict[str, Any], headers: dict[bytes, bytes]) -> str:
         """As the client sees it: a proxy that is trusted may say that it speaks HTTPS."""
-        told = headers.get(b"x-forwarded-proto", b"").lower()
+        scheme = headers.get(b"x-forwarded-proto", b"").lower()
         client = scope.get("client")
-        if told in (b"http", b"https") and client and is_among(client[0], self.service.options.trusted_proxy):
-            return told.decode()
+        if scheme in (b"http", b"https") and client and is_among(client[0], self.service.options.trusted_proxy):
+            return scheme.decode()
         return str(scope["scheme"])
 
     def _enter(self, headers: dict[bytes, bytes]) -> RequestSlot:

@@ -116,11 +116,11 @@ async def infer(service: Service, request: Request, name: str) -> Once[InferResp
 
 def _rows(service: Service, name: str, request: Request) -> tuple[InferRequest, list[dict[str, Any]]]:
     """The request, and its rows."""
-    told = request.headers.get(_JSON_LENGTH)
-    if told is None:
+    length = request.headers.get(_JSON_LENGTH)
+    if length is None:
         end = len(request.body)
-    elif told.isdigit() and len(told) < 18 and int(told) <= len(request.body):
-        end = int(told)
+    elif length.isdigit() and len(length) < 18 and int(length) <= len(request.body):
+        end = int(length)
     else:
         raise Refused(422, "Inference-Header-Content-Length must be the length of the JSON in the body")
     given = parsed(request.body[:end], InferRequest, service.limits)

@@ -107,8 +107,8 @@ class PostgresJournal(SqlJournal):
 
         class Connection(driver.Connection):  # type: ignore[name-defined]
             def wait(self, gen: Generator[Any, Any, Any], *arguments: Any, **more: Any) -> Any:
-                told = f"the database was silent for {silence:g} seconds (--database-timeout)"
-                error = driver.OperationalError(told)
+                message = f"the database was silent for {silence:g} seconds (--database-timeout)"
+                error = driver.OperationalError(message)
                 try:
                     return super().wait(_until_silent(gen, silence, error), *arguments, **more)
                 except driver.OperationalError as raised:

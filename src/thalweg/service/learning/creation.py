@@ -28,9 +28,9 @@ from thalweg.tables.plan import Plan
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
 
 
-def task_kind(told: dict[str, Any]) -> type[Classification] | type[Regression]:
+def task_kind(description: dict[str, Any]) -> type[Classification] | type[Regression]:
     """The task that a record or a snapshot names; those without a name are of classification."""
-    return Regression if told.get("task") == Regression.name else Classification
+    return Regression if description.get("task") == Regression.name else Classification
 
 
 def record_of(given: CreateRequest, champion: Task | None, columns: Plan | None = None) -> dict[str, Any]:

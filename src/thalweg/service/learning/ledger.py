@@ -165,18 +165,18 @@ def _size(rows: PredictedRows) -> int:
 
 def looked_up(journal: SqlJournal, seqs: Sequence[int], through: int | None = None) -> list[PredictedRows]:
     """Predict records from the journal, with their labels as they were after a record."""
-    found = {record.seq: predicted_rows(record) for record in journal.fetch(seqs) if record.kind == "predict"}
-    told = journal.links(sorted(found)) if found else []
-    speaking = sorted({seq for _, seq in told if through is None or seq <= through})
-    for record in journal.fetch(speaking) if speaking else []:
+    rows = {record.seq: predicted_rows(record) for record in journal.fetch(seqs) if record.kind == "predict"}
+    links = journal.links(sorted(rows)) if rows else []
+    labelling = sorted({seq for _, seq in links if through is None or seq <= through})
+    for record in journal.fetch(labelling) if labelling else []:
         labelled = body_of(record, LabelBody)
         for asked, row, label in labelled.learned:
-            if asked in found:
-                found[asked].labels[row] = (label, record.seq)
+            if asked in rows:
+                rows[asked].labels[row] = (label, record.seq)
         for asked, row, label, first in labelled.revised:
-            if asked in found:
-                found[asked].labels[row] = (None if record.kind == "void" else label, first)
-    return [found[seq] for seq in sorted(found)]
+            if asked in rows:
+                rows[asked].labels[row] = (None if record.kind == "void" else label, first)
+    return [rows[seq] for seq in sorted(rows)]
 
 
 def predicted_rows(record: Record) -> PredictedRows:

@@ -28,8 +28,8 @@ def as_described(schema: Any, key: str | None = None) -> Encoder:
 
     Examples
     --------
-    >>> told = {"columns": [{"name": "load", "kind": "number"}, {"name": "day", "kind": "category"}]}
-    >>> as_described(told).plan.feature_names[:2]
+    >>> described = {"columns": [{"name": "load", "kind": "number"}, {"name": "day", "kind": "category"}]}
+    >>> as_described(described).plan.feature_names[:2]
     ('load', 'day = category 1')
     """
     described = schema.get("columns") if isinstance(schema, dict) else None

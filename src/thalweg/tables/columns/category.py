@@ -75,8 +75,8 @@ class CategoryColumn(NamesColumn):
             raise invalid(name)
         self.room = room
         features = (*(f"{name} = category {i + 1}" for i in range(room)), f"{name} = any other")
-        told = f"one feature for each of its first {room} categories, one for all others"
-        super().__init__(name, features, f"{told}; an empty cell has none of them", na)
+        treatment = f"one feature for each of its first {room} categories, one for all others"
+        super().__init__(name, features, f"{treatment}; an empty cell has none of them", na)
         self.categories = {}
 
     @classmethod

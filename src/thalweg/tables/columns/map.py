@@ -59,10 +59,10 @@ class MapColumn(SparseColumn):
             raise invalid(name)
         self.keys: Keys = keys
         self.hash_bits = hash_bits
-        told = "sparse features by their indices"
+        treatment = "sparse features by their indices"
         if keys == "name":
-            told = f"sparse features by their names, hashed into {1 << hash_bits:,} cells with a sign"
-        super().__init__(name, f"{told}; a missing cell has none", hash_bits=hash_bits if keys == "name" else None)
+            treatment = f"sparse features by their names, hashed into {1 << hash_bits:,} cells with a sign"
+        super().__init__(name, f"{treatment}; a missing cell has none", hash_bits=hash_bits if keys == "name" else None)
 
     @classmethod
     def detect(cls, head: ColumnHead) -> Column | str | None:

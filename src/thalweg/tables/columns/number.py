@@ -56,10 +56,10 @@ class NumberColumn(Column):
         #: Whether true and false are 1 and 0, as they are to learners and to Spark.
         self.booleans = booleans
         features = (name, f"{name} is missing") if indicator else (name,)
-        told = "as it is" if decimal == "." else "as it is, with a decimal comma"
-        told += f", without {unit}" if unit else ""
-        told += "; a missing value becomes the mean so far"
-        super().__init__(name, features, told + (", marked by a feature of its own" if indicator else ""), na)
+        treatment = "as it is" if decimal == "." else "as it is, with a decimal comma"
+        treatment += f", without {unit}" if unit else ""
+        treatment += "; a missing value becomes the mean so far"
+        super().__init__(name, features, treatment + (", marked by a feature of its own" if indicator else ""), na)
         self._na_words, self._na_numbers = _words_and_numbers(self.na, decimal, unit)
         self._sum, self._count = 0.0, 0
         #: Codes of missing values that come after the first rows; None where nobody looks for any.

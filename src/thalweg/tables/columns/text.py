@@ -56,8 +56,8 @@ class TextColumn(SparseColumn):
         low, high = ngrams
         self.ngrams = NGrams((low, high), hash_bits=hash_bits, norm=None)
         runs = "its words" if low == high == 1 else f"runs of {low if low == high else f'{low} to {high}'} words"
-        told = f"log(1 + count) of {runs}, hashed into {self.ngrams.width:,} sparse features; a missing text has none"
-        super().__init__(name, told, hash_bits=hash_bits, na=na)
+        use = f"log(1 + count) of {runs}, hashed into {self.ngrams.width:,} sparse features; a missing text has none"
+        super().__init__(name, use, hash_bits=hash_bits, na=na)
 
     @classmethod
     def detect(cls, head: ColumnHead) -> Column | str | None:

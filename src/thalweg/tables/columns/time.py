@@ -37,9 +37,9 @@ class TimeColumn(Column):
         elif FORMS[form].monthly:
             self.cycles = ("day of year",)
         features = tuple(f"{name} {wave} {cycle}" for cycle in self.cycles for wave in ("sin", "cos"))
-        told = f"{' and '.join(self.cycles)} as points on a circle"
-        told += "" if form is None else f", read as {form}"
-        super().__init__(name, features, f"{told}; its middle for a missing value", na)
+        treatment = f"{' and '.join(self.cycles)} as points on a circle"
+        treatment += "" if form is None else f", read as {form}"
+        super().__init__(name, features, f"{treatment}; its middle for a missing value", na)
 
     @classmethod
     def detect(cls, head: ColumnHead) -> Column | str | None:

@@ -37,11 +37,11 @@ class HashedColumn(NamesColumn):
         self.means = means
         features = (f"{name}: label rates",) if rates == 1 else tuple(f"{name}: rate {i + 2}" for i in range(rates))
         numbers = "one number" if rates == 1 else f"{rates} numbers"
-        told = f"{numbers}: how often each label came with its category so far, counted in {CELLS:,} hashed cells"
+        use = f"{numbers}: how often each label came with its category so far, counted in {CELLS:,} hashed cells"
         if means:
             features = (f"{name}: mean target", *features[1:])
-            told = f"the mean target of its category so far, less that of all rows, counted in {CELLS:,} hashed cells"
-        super().__init__(name, features, f"{told}; 0 for an empty cell or a new category", na)
+            use = f"the mean target of its category so far, less that of all rows, counted in {CELLS:,} hashed cells"
+        super().__init__(name, features, f"{use}; 0 for an empty cell or a new category", na)
 
     @classmethod
     def detect(cls, head: ColumnHead) -> Column | str | None:
@@ -79,8 +79,8 @@ class SparseCategoryColumn(SparseColumn, NamesColumn):
 
     def __init__(self, name: str, *, hash_bits: int = HASH_BITS, na: Sequence[str] = ()) -> None:
         self.hash_bits = hash_bits
-        told = f"a feature for each category, hashed into {1 << hash_bits:,} sparse features; an empty cell has none"
-        super().__init__(name, told, hash_bits=hash_bits, na=na)
+        use = f"a feature for each category, hashed into {1 << hash_bits:,} sparse features; an empty cell has none"
+        super().__init__(name, use, hash_bits=hash_bits, na=na)
 
     @classmethod
     def detect(cls, head: ColumnHead) -> Column | str | None:
