@@ -43,6 +43,7 @@ def sample_metrics(points: int = 60, names: dict[str, Any] | None = None) -> dic
     counts = [[900 if truth == answer else 50 for answer in range(len(labels))] for truth in range(len(labels))]
     return {
         "schema": 3,
+        "task": "classification",
         "run": {
             "command": f"thalweg run {named['source']} --target {named['target']}",
             "version": "0.2.0",
@@ -53,10 +54,12 @@ def sample_metrics(points: int = 60, names: dict[str, Any] | None = None) -> dic
         "rows": {
             "read": scored + 15,
             "predicted": scored + 13,
+            "unpredicted": 0,
             "scored": scored,
             "learned": scored,
             "unlabelled": 3,
             "pending": 10,
+            "pending_rows": [[scored + 4, scored + 13]],
             "skipped": 2,
             "bad": [f"row 7, column {named['column']}: {text}", f"row 9: {text}"],
         },
@@ -101,6 +104,17 @@ def sample_metrics(points: int = 60, names: dict[str, Any] | None = None) -> dic
             "rows": [0, scored],
             "confidence": [None, 0.9],
             "accuracy": [None, 0.88],
+        },
+        "rare": {
+            "positive": None,
+            "named": False,
+            "share": None,
+            "classes": {key: [] for key in ("labels", "rows", "predicted", "precision", "recall", "f1")},
+            **dict.fromkeys(("curve", "reliability", "costs", "alerts")),
+        },
+        "inputs": {
+            "changes_left_out": 0,
+            **{key: [] for key in ("columns", "changes", "not_watched", "predictions", "targets", "causes")},
         },
         "changes": [
             {"row": rows[at], "found": rows[at] + 90, "before": 0.1, "seen": 0.3, "after": 0.2}

@@ -31,10 +31,10 @@ def sample_number_metrics(
     changes.add(errors)
     base = sample_metrics(60, names)
     base["run"]["options"]["season"] = 24
-    kept = ("schema", "run", "rows", "course", "columns", "model")
+    kept = ("schema", "run", "rows", "course", "inputs", "columns", "model")
     return {
-        "task": "regression",
         **{name: base[name] for name in kept},
+        "task": "regression",
         "rows": base["rows"] | {"read": rows + 15, "predicted": rows, "scored": rows, "learned": rows},
         "verdict": board.verdict(),
         "scores": board.scores({"intervals", *board.predictors}),

@@ -17,11 +17,12 @@ def metrics_with(rises: int) -> dict[str, Any]:
         for at, size in enumerate(sizes, start=1)
     ]
     causes = [
-        {"row": each["row"], "at": each["row"], "found_at": each["found"], "columns": [], "cause": "concept"}
+        {"row": each["row"], "at": each["row"], "found_at": each["found"], "cause": "concept"}
+        | {"columns": [], "changed": []}
         for each in changes
     ]
     inputs = {"changes": [], "causes": causes, "columns": [], "predictions": [], "targets": [], "not_watched": []}
-    return {"changes": changes, "inputs": inputs}
+    return {"task": "classification", "changes": changes, "inputs": inputs}
 
 
 def test_of_many_rises_the_largest_come_first_and_the_rest_together() -> None:
@@ -78,5 +79,5 @@ def test_an_alert_of_an_event_has_no_end_and_one_that_holds_lasts_to_the_end() -
         {"rule": "error>0.2", "row": 7, "value": 0.25, "ended": None},
         {"rule": "error>0.2", "row": 3, "value": 0.25, "ended": 6},
     ]
-    lines = input_parts({"changes": [], "alerts_fired": {"fired": fired, "left_out": 0}})["alert_lines"]
+    lines = input_parts(metrics_with(0) | {"alerts_fired": {"fired": fired, "left_out": 0}})["alert_lines"]
     assert [line[-1] for line in lines] == ["", "the end", "6"]

@@ -203,7 +203,7 @@ def test_a_short_rise_is_not_denied() -> None:
     """Page's test finds rises that ADWIN, whose changes are lasting, does not."""
     metrics = sample_metrics() | {"changes": []}
     rise = {"row": 900, "at": 900, "found_at": 911, "before": 0.1, "after": 1.0, "short": True}
-    cause = rise | {"columns": [], "cause": "concept"}
+    cause = rise | {"columns": [], "changed": [], "cause": "concept"}
     drift = {"columns": [], "changes": [], "not_watched": [], "predictions": [], "targets": []}
     drift["targets"] = [{"name": "target", "kind": "category", "changes": [], "then": _EMPTY, "now": _EMPTY}]
     page = Outline(build(metrics | {"inputs": drift | {"causes": [cause]}})).text

@@ -37,7 +37,7 @@ def record(
         "options": {"model": model, "rate": None, "out": str(folder), **(options or {})},
     }
     metrics["model"]["name"] = model
-    metrics["rows"] |= {"read": ROWS, "predicted": ROWS, "scored": ROWS, "pending": 0}
+    metrics["rows"] |= {"read": ROWS, "predicted": ROWS, "scored": ROWS, "pending": 0, "pending_rows": []}
     metrics["scores"]["model"]["error"] = float(wrong.mean())
     points = range(100, ROWS + 1, 100)
     metrics["curve"] |= {

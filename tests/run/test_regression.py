@@ -237,15 +237,15 @@ def test_the_user_decides(capsys: pytest.CaptureFixture[str]) -> None:
     Path("prices.csv").write_text("\n".join([f"{lines[0]},grade,bikes", *grades]) + "\n")
     arguments = ("run", "prices.csv", "--out", "out", "--quiet", "--fresh", "--drop", "told", "--limit", "120")
     for target, given, task in (
-        ("grade", ("--model", "oldc"), None),
+        ("grade", ("--model", "oldc"), "classification"),
         ("grade", ("--model", "linear", "--task", "regression"), "regression"),
-        ("price", ("--model", "oldc", "--task", "classification"), None),
-        ("price", ("--model", "oldc", "--categorical", "price"), None),
+        ("price", ("--model", "oldc", "--task", "classification"), "classification"),
+        ("price", ("--model", "oldc", "--categorical", "price"), "classification"),
         ("price", ("--model", "linear"), "regression"),
         ("bikes", ("--model", "linear"), "regression"),
     ):
         assert run(capsys, *arguments, "--target", target, *given)[0] == 0
-        assert metrics().get("task") == task
+        assert metrics()["task"] == task
 
 
 def test_bad_targets_are_skipped_and_the_model_is_loaded(capsys: pytest.CaptureFixture[str]) -> None:

@@ -259,7 +259,7 @@ def _not_after(changed: Sequence[Mapping[str, Any]]) -> list[str]:
 def _with_later_finds(result: dict[str, Any], changes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """A result with changes of columns that were found after it was examined; unclear where one may be the cause."""
     near = _near(result["at"], result["found_at"], changes)
-    changed = _first_of_each([*result.get("changed", ()), *near], result["at"])
+    changed = _first_of_each([*result["changed"], *near], result["at"])
     columns = _not_after(changed)
     found = result | {"changed": changed, "columns": columns}
     if set(columns) - set(result["columns"]):

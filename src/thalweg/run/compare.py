@@ -39,7 +39,7 @@ from thalweg.report.page.rare_verdict import cost_baselines, no_change_area
 from thalweg.report.page.verdict import BASELINES
 from thalweg.run import compare_numbers, compare_rare
 from thalweg.run.compare_numbers import intervals
-from thalweg.run.pending_rows import in_ranges, pending_ranges
+from thalweg.run.pending_rows import in_ranges
 from thalweg.run.scoreboard import BlockMeans
 from thalweg.tables import Block, Chunk, chunks, open_source
 
@@ -105,13 +105,7 @@ class RecordedRun:
 
     def parts(self) -> Iterator[Part]:
         """The predictions, some rows at a time, and which of the rows have a label that came by the end of the run."""
-        pending = pending_ranges(self.metrics)
-        if pending is None:
-            raise InvalidInput(
-                f"{self.path} was written by an earlier version, which did not record the rows whose labels came late: "
-                "run it again"
-            )
-        first = 1
+        pending, first = self.metrics["rows"]["pending_rows"], 1
         for chunk in self._chunks():
             yield chunk, ~in_ranges(pending, first, len(chunk))
             first += len(chunk)
@@ -227,7 +221,7 @@ def _word(metrics: Mapping[str, Any]) -> str:
 
 def rows_used(metrics: Mapping[str, Any]) -> int:
     """Rows that were predicted, or came before any label."""
-    return int(metrics["rows"]["predicted"] + metrics["rows"].get("unpredicted", 0))
+    return int(metrics["rows"]["predicted"] + metrics["rows"]["unpredicted"])
 
 
 def _differing(members: Sequence[RecordedRun]) -> set[str]:
@@ -393,7 +387,7 @@ def _only(runs: Sequence[RecordedRun]) -> tuple[NDArray[np.int64], dict[tuple[in
     mistakes = np.zeros(len(runs), dtype=np.int64)
     for parts in zip_longest(*(_parts(run) for run in runs)):
         _require_same_labels(runs, [None if part is None else part[0] for part in parts])
-        scored = np.array([_scored(run, part) for run, part in zip(runs, parts, strict=True)])
+        scored = np.array([_scored(part) for part in parts])
         wrong = scored & np.array([_differs(chunk) for chunk, _ in parts])
         right = scored & ~wrong
         mistakes += wrong.sum(axis=1)
@@ -407,14 +401,12 @@ def _only(runs: Sequence[RecordedRun]) -> tuple[NDArray[np.int64], dict[tuple[in
     return only, blocks
 
 
-def _scored(run: RecordedRun, part: Part) -> NDArray[np.bool_]:
-    """Rows that count in a run's scores. Earlier versions counted those without a prediction, too, as mistakes."""
+def _scored(part: Part) -> NDArray[np.bool_]:
+    """Rows that count in a run's scores."""
     from pyarrow import compute
 
     chunk, came = part
-    known = compute.not_equal(chunk.column("label"), "")
-    if "unpredicted" in run.metrics["rows"]:
-        known = compute.and_(known, compute.not_equal(chunk.column("prediction"), ""))
+    known = compute.and_(*(compute.not_equal(chunk.column(name), "") for name in ("label", "prediction")))
     return np.asarray(known.to_numpy(), dtype=np.bool_) & came
 
 

@@ -44,7 +44,7 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
     seen = model._features_seen() if run.counts.learned and hasattr(model, "_features_seen") else None
     return {
         "schema": SCHEMA,
-        **({} if task.name == "classification" else {"task": task.name}),
+        "task": task.name,
         "run": {
             "command": command or options.command(),
             "version": __version__,
@@ -60,7 +60,7 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
             "learned": run.counts.learned,
             "unlabelled": run.counts.unlabelled,
             "pending": run.pending,
-            **({"pending_rows": as_ranges(run.pending_rows)} if run.pending else {}),
+            "pending_rows": as_ranges(run.pending_rows),
             "skipped": run.counts.skipped,
             "bad": run.notices.complaints,
         },

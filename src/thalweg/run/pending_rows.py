@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,23 +33,3 @@ def in_ranges(ranges: Sequence[Sequence[int]], first: int, count: int) -> NDArra
     for low, high in ranges:
         found[max(low - first, 0) : max(high + 1 - first, 0)] = True
     return found
-
-
-def pending_ranges(metrics: Mapping[str, Any]) -> list[list[int]] | None:
-    """The rows of a run whose labels had not come by its end; None where its version did not record them.
-
-    Examples
-    --------
-    >>> pending_ranges({"rows": {"pending": 0}})
-    []
-    >>> pending_ranges({"rows": {"pending": 3, "predicted": 99, "unpredicted": 1}, "run": {"options": {"delay": 3}}})
-    [[98, 100]]
-    """
-    rows = metrics["rows"]
-    if not rows["pending"] or "pending_rows" in rows:
-        return list(rows.get("pending_rows", []))
-    options = metrics["run"]["options"]
-    if options.get("label_time") is not None or not options.get("delay"):
-        return None
-    last = int(rows["predicted"] + rows.get("unpredicted", 0))
-    return [[last - int(options["delay"]) + 1, last]]

@@ -68,8 +68,8 @@ def _of_predictions(metrics: Metrics) -> str | None:
 
 def _of_positive(metrics: Metrics) -> str | None:
     """Of the label of interest, whose rows are too few to show in the mean over all rows."""
-    rare = metrics.get("rare")
-    if rare is None or rare["reliability"] is None or question(metrics) in (None, "classes"):
+    rare = metrics["rare"]
+    if rare["reliability"] is None or question(metrics) in (None, "classes"):
         return None
     found = rare["reliability"]
     bins = _bins(found["edges"], found["rows"], found["probability"], found["observed"])

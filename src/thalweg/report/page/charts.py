@@ -136,8 +136,8 @@ def charts(metrics: Metrics) -> list[Chart]:
 
 def positive(metrics: Metrics) -> Chart | None:
     """How well the label of interest is found, where the report is about it."""
-    rare = metrics.get("rare")
-    if question(metrics) in (None, "classes") or rare is None or rare["curve"] is None:
+    rare = metrics["rare"]
+    if question(metrics) in (None, "classes") or rare["curve"] is None:
         return None
     curve = rare["curve"]
     looks = (("PR AUC", "pr_auc", "model"), ("recall", "recall", "c1"), ("precision", "precision", "c2"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict, cast
 
-#: Raised when a page of this version could no longer be made from an older file.
+#: Raised when a file changes so that a page or a comparison could not read it as the one before.
 SCHEMA = 3
 
 Known = float | None
@@ -33,12 +33,12 @@ class Rows(TypedDict):
 
     read: int  # all, with the skipped
     predicted: int
-    unpredicted: NotRequired[int]  # came before the first label was known
+    unpredicted: int  # came before the first label was known
     scored: int  # predicted, and their label came: what every score counts
     learned: int
     unlabelled: int  # predicted, without a label in the source
     pending: int  # predicted, their label still to come when the source ended
-    pending_rows: NotRequired[list[list[int]]]  # which they are, counted from 1: first and last of each range
+    pending_rows: list[list[int]]  # which they are, counted from 1: first and last of each range
     skipped: int
     bad: list[str]  # the first complaints, each naming file, row and column
 
@@ -164,8 +164,8 @@ class ComparedCosts(TypedDict):
     fn: float
     no_change: Difference
     majority: Difference
-    always: NotRequired[ConstantCost]  # the positive label for every row; not in files of earlier versions
-    never: NotRequired[ConstantCost]  # the positive label for no row
+    always: ConstantCost  # the positive label for every row
+    never: ConstantCost  # the positive label for no row
 
 
 class AlertsOfPeriods(TypedDict):
@@ -367,6 +367,7 @@ class Times(TypedDict):
 
 class Metrics(TypedDict):
     schema: int
+    task: str
     run: Run
     rows: Rows
     verdict: Verdict
@@ -376,8 +377,8 @@ class Metrics(TypedDict):
     course: History
     confusion: Confusion
     calibration: Calibration | None  # null without probabilities
-    rare: NotRequired[Rare]  # not in runs that were begun before there was one
-    label_shares: NotRequired[LabelShares]  # of a model with probabilities; not in runs of earlier versions
+    rare: Rare
+    label_shares: NotRequired[LabelShares]  # of a model with probabilities
     label_delays: NotRequired[LabelDelays]  # with --label-time
     sets: NotRequired[Sets]  # of a model of prediction sets
     against: NotRequired[References]  # with --against
@@ -385,8 +386,8 @@ class Metrics(TypedDict):
     changes_left_out: NotRequired[int]  # further ones, too small to be among the most that are kept
     class_changes: NotRequired[list[ClassChange]]
     words: NotRequired[Words]  # of columns of text or with names, where the model is linear in them
-    importance: NotRequired[Importance]  # not in runs of earlier versions, nor of very wide tables
-    inputs: NotRequired[Inputs]  # not in runs that were begun before there were any
+    importance: NotRequired[Importance]  # not of very wide tables
+    inputs: Inputs
     alerts_fired: NotRequired[AlertsFired]  # where rules were given
     warnings: NotRequired[list[str]]  # what the reader should know of the table
     columns: list[tuple[str, str, str]]  # name, kind, treatment

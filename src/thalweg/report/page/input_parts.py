@@ -50,22 +50,18 @@ class ColumnLine(NamedTuple):
 
 
 def input_parts(metrics: Mapping[str, Any]) -> dict[str, Any]:
-    """What the template needs; nothing of a run of an earlier version."""
+    """What the template needs."""
     axis = RowAxis(metrics)
-    inputs, alerts = metrics.get("inputs"), metrics.get("alerts_fired", {"fired": [], "left_out": 0})
-    found = {
-        "alert_lines": [_alert(alert, axis) for alert in alerts["fired"][:_MOST_ALERTS]],
-        "alert_rest": alerts["left_out"] + max(0, len(alerts["fired"]) - _MOST_ALERTS),
-    }
-    if inputs is None:
-        return found | {"input_findings": [], "input_folded": [], "input_lines": [], "input_rest": 0}
+    inputs, alerts = metrics["inputs"], metrics.get("alerts_fired", {"fired": [], "left_out": 0})
     lines = [*inputs["columns"], *inputs["predictions"], *inputs["targets"]]
     # Columns that changed come first, the latest change before all others.
     lines.sort(key=lambda line: -max((change["row"] for change in line["changes"]), default=0))
-    said = findings(metrics)
-    return found | {
-        "input_findings": _by_row(said[:_SHOWN]),
-        "input_folded": _by_row(said[_SHOWN:MOST_FINDINGS], len(said) - MOST_FINDINGS),
+    sentences = findings(metrics)
+    return {
+        "alert_lines": [_alert(alert, axis) for alert in alerts["fired"][:_MOST_ALERTS]],
+        "alert_rest": alerts["left_out"] + max(0, len(alerts["fired"]) - _MOST_ALERTS),
+        "input_findings": _by_row(sentences[:_SHOWN]),
+        "input_folded": _by_row(sentences[_SHOWN:MOST_FINDINGS], len(sentences) - MOST_FINDINGS),
         "input_lines": [_line(line, axis) for line in lines[:_MOST_COLUMNS]],
         "input_rest": max(0, len(lines) - _MOST_COLUMNS),
     }
@@ -79,15 +75,13 @@ def findings(metrics: Mapping[str, Any]) -> list[Finding]:
     Examples
     --------
     >>> change = {"column": "temperature", "row": 20_000, "what": "mean", "before": 12.1, "after": 19.7}
-    >>> findings({"changes": [], "inputs": {"changes": [change], "causes": []}})[0].sentence
+    >>> findings({"changes": [], "inputs": {"columns": [], "changes": [change], "causes": []}})[0].sentence
     'Column temperature moved from 12.1 to 19.7 at row 20,000; no rise of the error was found.'
     """
-    inputs = metrics.get("inputs")
-    if inputs is None:
-        return []
+    inputs = metrics["inputs"]
     axis, extra = RowAxis(metrics), extra_errors(metrics["changes"])
     causes = sorted(inputs["causes"], key=lambda cause: -_size(cause, extra))
-    alone = [cause for cause in causes if not _changed(cause)]
+    alone = [cause for cause in causes if not cause["changed"]]
     together = alone[_MOST_ALONE:] if len(alone) > _MOST_ALONE + 1 else []
     found = [Finding(cause["at"], _rise(cause, metrics, axis)) for cause in causes if cause not in together]
     if together:
@@ -98,7 +92,7 @@ def findings(metrics: Mapping[str, Any]) -> list[Finding]:
             f"{_none_of(inputs)} was seen to change: {rows}{more}"
         )
         found.append(Finding(None, said))
-    measures = {line["name"]: _with_measure(line) for line in inputs.get("columns", ())}
+    measures = {line["name"]: _with_measure(line) for line in inputs["columns"]}
     moved: dict[int, list[Any]] = {}
     for change in inputs["changes"]:
         if not any(is_near(change, cause["at"], cause["found_at"]) for cause in inputs["causes"]):
@@ -124,13 +118,13 @@ def _rise(cause: Mapping[str, Any], metrics: Mapping[str, Any], axis: RowAxis) -
     rises = {change["row"]: change for change in metrics["changes"]}
     size = _size_in_words(cause, rises.get(cause["row"]), written)
     when = f"{axis.at(cause['row'])}{' for a short time' if 'short' in cause else ''}"
-    if "confusion" in metrics and not _changed(cause) and few_label_changes(metrics) is not None:
+    if "confusion" in metrics and not cause["changed"] and few_label_changes(metrics) is not None:
         return f"The error rose {when}{size}: probably the label changed, which it hardly ever does."
     return f"The error rose {when}{size}{_why(cause, target, written, _none_of(metrics['inputs']), axis)}"
 
 
 def _none_of(inputs: Mapping[str, Any]) -> str:
-    return "no watched input" if inputs.get("not_watched") else "no input"
+    return "no watched input" if inputs["not_watched"] else "no input"
 
 
 def _size(cause: Mapping[str, Any], extra: Mapping[int, float]) -> float:
@@ -153,7 +147,7 @@ def _size_in_words(cause: Mapping[str, Any], rise: Mapping[str, Any] | None, wri
 def _why(cause: Mapping[str, Any], target: str, written: Any, none: str, axis: RowAxis) -> str:
     """The rest of the sentence about a rise, and one about the columns that changed after it."""
     relation = f"the relation between inputs and {target} changed"
-    changed = _changed(cause)
+    changed = cause["changed"]
     later = [each for each in changed if each["when"] == "after"]
     after = "" if not later else f" {_capital(_named_with_rows(later, axis))} changed after the rise."
     alike = cause.get("alike")
@@ -172,11 +166,6 @@ def _why(cause: Mapping[str, Any], target: str, written: Any, none: str, axis: R
     if cause["cause"] == "concept":
         return f" {when}, but {like} were predicted worse, too {ends}: {relation}.{after}"
     return f" {when}. {like} were predicted no worse {ends}: the new inputs account for the rise.{after}"
-
-
-def _changed(cause: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The columns that changed near a rise; an earlier version did not record when."""
-    return list(cause.get("changed", [{"column": name, "when": "with"} for name in cause["columns"]]))
 
 
 def _when(changed: Sequence[Mapping[str, Any]], axis: RowAxis) -> str:

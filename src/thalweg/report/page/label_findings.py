@@ -59,9 +59,7 @@ def is_no_better_than_shares(metrics: Metrics) -> bool:
 
 def _ranks(metrics: Metrics) -> bool:
     """Whether the positive label is ranked better than by chance, or its costs are lower than a baseline's."""
-    rare, asked = metrics.get("rare"), question(metrics)
-    if rare is None:
-        return False
+    asked = question(metrics)
     by_cost = asked == "costs" and tone(metrics, asked) == "better"
     return by_cost or beside_chance(metrics) == "better"
 

@@ -101,7 +101,7 @@ class NumberMetrics(TypedDict):
     changes: list[Change]  # of the mean absolute residual
     changes_left_out: NotRequired[int]
     importance: NotRequired[Importance]
-    inputs: NotRequired[Inputs]
+    inputs: Inputs
     alerts_fired: NotRequired[AlertsFired]
     against: NotRequired[References]
     warnings: NotRequired[list[str]]
@@ -115,9 +115,9 @@ def as_number_metrics(given: Mapping[str, Any]) -> NumberMetrics:
 
 
 def is_regression(metrics: Mapping[str, Any]) -> bool:
-    return metrics.get("task") == "regression"
+    return bool(metrics["task"] == "regression")
 
 
 def loss_of(metrics: Mapping[str, Any]) -> Metric:
     """The metric by which models are compared."""
-    return LOSS[metrics.get("task", "classification")]
+    return LOSS[metrics["task"]]

@@ -72,7 +72,7 @@ def build(metrics: Mapping[str, Any]) -> str:
         axis=axis,
         change_lines=changes,
         left_out=metrics.get("changes_left_out", 0),
-        short_rises=sum("short" in cause for cause in metrics.get("inputs", {}).get("causes", ())),
+        short_rises=sum("short" in cause for cause in metrics["inputs"]["causes"]),
         why=importance_part(metrics),
         **input_parts(metrics),
         licence=_asset("uplot/LICENSE"),
@@ -181,10 +181,9 @@ def _calibration_lines(metrics: Metrics) -> list[tuple[str, ...]]:
 
 
 def _reliability_lines(metrics: Metrics) -> list[tuple[str, ...]]:
-    rare = metrics.get("rare")
-    if question(metrics) in (None, "classes") or rare is None or rare["reliability"] is None:
+    bins = metrics["rare"]["reliability"]
+    if question(metrics) in (None, "classes") or bins is None:
         return []
-    bins = rare["reliability"]
     edges = bins["edges"]
     return [
         (
@@ -202,10 +201,7 @@ def _reliability_lines(metrics: Metrics) -> list[tuple[str, ...]]:
 
 def _class_lines(metrics: Metrics) -> list[tuple[str, ...]]:
     """Scores by class, the rarest first."""
-    rare = metrics.get("rare")
-    if rare is None:
-        return []
-    columns = rare["classes"]
+    columns = metrics["rare"]["classes"]
     lines = zip(*(columns[key] for key in _BY_CLASS), strict=True)  # type: ignore[literal-required]
     return [
         (label, count(rows), count(predicted), *map(percent, scores))
@@ -215,10 +211,9 @@ def _class_lines(metrics: Metrics) -> list[tuple[str, ...]]:
 
 def _reliability_points(metrics: Metrics) -> list[list[Known]]:
     """For the chart, bins of 0.1: the narrow ones near 0, which the table has, would lie on one another."""
-    rare = metrics.get("rare")
-    if rare is None or rare["reliability"] is None:
+    bins = metrics["rare"]["reliability"]
+    if bins is None:
         return []
-    bins = rare["reliability"]
     sums = [[0.0, 0.0, 0] for _ in range(10)]
     for at, (rows, probability, observed) in enumerate(
         zip(bins["rows"], bins["probability"], bins["observed"], strict=True)

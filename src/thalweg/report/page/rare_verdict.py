@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from thalweg.report.page.content import Difference, Known, Metrics, Rare, Score
+from thalweg.report.page.content import Difference, Known, Metrics, Score
 from thalweg.report.page.formats import count, counted, listed, percent, plain, short
 from thalweg.report.page.standing import Bar, Standing, bars, how_intervals_are_made, interval, standing
 
@@ -26,8 +26,8 @@ _MOST_NAMED = 5
 
 def question(metrics: Metrics) -> Question | None:
     """What the report is about, beside the error: what was asked for, or classes that are rare; None for the error."""
-    rare = metrics.get("rare")
-    if rare is None or not metrics["rows"]["scored"]:
+    rare = metrics["rare"]
+    if not metrics["rows"]["scored"]:
         return None
     positive = rare["positive"] is not None and rare["share"] is not None
     if positive and rare["costs"] is not None:
@@ -46,12 +46,6 @@ def question(metrics: Metrics) -> Question | None:
     return "classes" if sum(few) >= _LEAST_TOGETHER * sum(rows) else None
 
 
-def _rare(metrics: Metrics) -> Rare:
-    rare = metrics.get("rare")
-    assert rare is not None
-    return rare
-
-
 def _model(metrics: Metrics) -> Score:
     return metrics["scores"]["model"]
 
@@ -66,18 +60,18 @@ class CostBaseline(NamedTuple):
 
 def cost_baselines(metrics: Metrics) -> list[CostBaseline]:
     """What the cost of a row is compared with; empty without costs."""
-    costs, scores, positive = _rare(metrics)["costs"], metrics["scores"], _rare(metrics)["positive"]
+    costs, scores, positive = metrics["rare"]["costs"], metrics["scores"], metrics["rare"]["positive"]
     if costs is None:
         return []
-    found = [
+    baselines = [
         CostBaseline("majority", "majority", costs["majority"], scores["majority"].get("cost")),
         CostBaseline("no-change", "no-change", costs["no_change"], scores["no_change"].get("cost")),
     ]
-    for name, constant in (("always", costs.get("always")), ("never", costs.get("never"))):
-        if constant is not None:
-            phrase = f"{name} predicting {positive}"
-            found.append(CostBaseline(f"{name} {positive}", phrase, constant, constant["cost"]))
-    return found
+    for name, constant in (("always", costs["always"]), ("never", costs["never"])):
+        baselines.append(
+            CostBaseline(f"{name} {positive}", f"{name} predicting {positive}", constant, constant["cost"])
+        )
+    return baselines
 
 
 def _reference(metrics: Metrics) -> CostBaseline:
@@ -87,7 +81,7 @@ def _reference(metrics: Metrics) -> CostBaseline:
 
 def no_change_area(metrics: Metrics) -> Known:
     """PR AUC of no-change, whose ranking has two steps: the rows that it predicts as the label, and all others."""
-    score, share = metrics["scores"]["no_change"], _rare(metrics)["share"]
+    score, share = metrics["scores"]["no_change"], metrics["rare"]["share"]
     recall, precision = score.get("recall"), score.get("precision")
     if recall is None or share is None:
         return share
@@ -99,7 +93,7 @@ def _no_change_wins(metrics: Metrics) -> str:
 
     It does where it ranks the rows as well, or where recall and precision are as high and the error is as low.
     """
-    rare = _rare(metrics)
+    rare = metrics["rare"]
     model, other, area = _model(metrics), metrics["scores"]["no_change"], no_change_area(metrics)
     own_area = model.get("pr_auc")
     if own_area is not None and area is not None and own_area <= area:
@@ -121,7 +115,7 @@ def tone(metrics: Metrics, asked: Question) -> Standing:
 
 def beside_chance(metrics: Metrics) -> Standing:
     """Whether the area under the ROC curve differs from one half, by its windows; of few, as ranks of single rows."""
-    rare, rows = _rare(metrics), metrics["rows"]["scored"]
+    rare, rows = metrics["rare"], metrics["rows"]["scored"]
     curve, area, share = rare["curve"], _model(metrics).get("roc_auc"), rare["share"]
     if curve is None or area is None or share is None:
         return "unknown"
@@ -155,7 +149,7 @@ def headline(metrics: Metrics, asked: Question) -> str:
                 return f"No significant difference in cost from {name}: {found}."
             case _:
                 return f"Too few rows to compare its cost with that of {name}."
-    rare, model = _rare(metrics), _model(metrics)
+    rare, model = metrics["rare"], _model(metrics)
     area, other, share = model.get("pr_auc"), plain(no_change_area(metrics)), plain(rare["share"])
     if scores := _no_change_wins(metrics):
         said = f"Not better than no-change, which repeats the last label: {scores}"
@@ -184,7 +178,7 @@ def headline(metrics: Metrics, asked: Question) -> str:
 
 def balanced_accuracy(metrics: Metrics) -> str:
     """The mean recall over the classes beside those of the baselines, behind the headline about the error."""
-    rare = _rare(metrics)
+    rare = metrics["rare"]
     of = {name: each["balanced_accuracy"] for name, each in metrics["scores"].items()}
     others = f"no-change {percent(of['no_change'])}, majority {percent(of['majority'])}"
     return f" Balanced accuracy over {count(len(rare['classes']['labels']))} classes {percent(of['model'])} ({others})."
@@ -206,7 +200,7 @@ def findings(metrics: Metrics, asked: Question) -> list[str]:
 
 
 def _of_positive(metrics: Metrics, rows: str) -> list[str]:
-    rare = _rare(metrics)
+    rare = metrics["rare"]
     model, positive = _model(metrics), rare["positive"]
     said = [
         f"{percent(rare['share'])} of {rows} have the label {positive}. It found {percent(model.get('recall'))} of "
@@ -246,7 +240,7 @@ def _of_positive(metrics: Metrics, rows: str) -> list[str]:
 
 
 def _of_classes(metrics: Metrics, rows: str) -> list[str]:
-    rare = _rare(metrics)
+    rare = metrics["rare"]
     classes, scores = rare["classes"], metrics["scores"]
     rarest = min(range(len(classes["rows"])), key=lambda at: classes["rows"][at])
     missed = [label for label, share in zip(classes["labels"], classes["recall"], strict=True) if not share]
