@@ -30,7 +30,7 @@ def test_runs_over_the_same_data_stand_side_by_side_the_best_first(
     assert lines[0] == "river.csv, label state, 12,000 rows"
     assert " ".join(lines[1:3]).startswith("oldc rate=0.1 has the lowest error: ")
     names = [line.split("0.")[0].strip() for line in lines[5:9]]
-    assert names == ["oldc rate=", "oldc", "no-change", "majority"]
+    assert names == ["oldc rate=", "oldc", "no change", "majority"]
     (pair,) = [line.split() for line in lines if line.startswith("oldc – oldc rate=0.1")]
     assert pair[4].startswith("+0.")
     assert pair[7:] == ["<", "0.001", "12", "<", "0.001"]
@@ -66,9 +66,9 @@ def test_baselines_that_differ_are_named_by_their_run(tmp_path: Path, capsys: py
     late = {"scores": {"no_change": score}}
     record(tmp_path / "b", "oldc", 0.20, seed=1, options={"delay": 100}, change=late)
     _, out, _ = run(capsys, tmp_path / "a", tmp_path / "b")
-    assert [line.split("  ")[0] for line in out.splitlines() if line.startswith(("no-change", "majority"))] == [
-        "no-change, oldc delay=100",
-        "no-change, oldc",
+    assert [line.split("  ")[0] for line in out.splitlines() if line.startswith(("no change", "majority"))] == [
+        "no change, oldc delay=100",
+        "no change, oldc",
         "majority",
     ]
 

@@ -68,8 +68,8 @@ def test_the_scores_are_those_of_the_predictions(capsys: pytest.CaptureFixture[s
     assert "mean absolute error" in said.splitlines()[0]
     (scored,) = [line.split() for line in said.splitlines() if line.startswith("value 24 rows ago ")]
     season = metrics()["scores"]["season"]
-    measures = ("mae", "rmse", "r2", "recent_mae")
-    assert scored[4:] == [f"{season[key]:.4g}".replace("-", "−") for key in measures]
+    amounts = [f"{season[key]:.4g}" for key in ("mae", "recent_mae", "rmse")]
+    assert scored[4:] == [*amounts, f"{season['r2']:.3f}".replace("-", "−")]
     assert "Of the blocks of 1,000 rows, the lowest coverage was " in " ".join(said.split())
     found, lines = metrics(), columns()
     target = lines["target"]

@@ -12,9 +12,9 @@ import typer
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
+    from rich.table import Table
 
     from thalweg.evaluate import Interval
-    from thalweg.report.page.content import Score
     from thalweg.run.compare import DataSet, Pair, Ranking
 
 
@@ -74,12 +74,7 @@ def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> Non
         _numbers_side_by_side(console, data, pairs)
         return
     _head(console, data, pairs, "label")
-    lines = [
-        (name, *(_number(score[key]) for key in ("error", "recent_error", "kappa", "kappa_temporal")))
-        for name, score in _scores(data)
-    ]
-    recent = f"last {next(iter(data.runs.values())).metrics['curve']['window']:,} rows"
-    console.print(tables.lines(("", "error", recent, "κ", "κ temporal"), lines), "")
+    console.print(_score_lines(data), "")
     headers = ("", "difference", "only\nfirst\nwrong", "only\nsecond\nwrong", "McNemar\np", "windows", "Wilcoxon\np")
     console.print(tables.lines(headers, [_cells(pair) for pair in pairs]))
     if any(pair.rare for pair in pairs):
@@ -100,18 +95,10 @@ def _head(console: Console, data: DataSet, pairs: Sequence[Pair], thing: str) ->
 def _numbers_side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
     """Runs that predict numbers: scores, then the differences of their errors."""
     from thalweg.report import tables
-    from thalweg.report.page.formats import short
     from thalweg.run.compare_numbers import ERRORS, NAMES
 
     _head(console, data, pairs, "target")
-    keys = {
-        "MAE": "mae",
-        "RMSE": "rmse",
-        "R²": "r2",
-        "recent\nMAE": "recent_mae",
-    }
-    lines = [(name, *(short(score[key]) for key in keys.values())) for name, score in _number_scores(data)]
-    console.print(tables.lines(("", *keys), lines), "")
+    console.print(_score_lines(data), "")
     headers = ("", "difference", "95 % interval", "windows", "Wilcoxon\np")
     groups: dict[str, list[Sequence[str]]] = {}
     for pair in pairs:
@@ -124,7 +111,17 @@ def _numbers_side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]
     console.print(f"\n{' '.join(_notes(data, pairs))}")
 
 
-def _number_scores(data: DataSet) -> Iterator[tuple[str, dict[str, float | None]]]:
+def _score_lines(data: DataSet) -> Table:
+    from thalweg.report import tables
+    from thalweg.report.score_table import score_columns
+
+    columns = score_columns(next(iter(data.runs.values())).metrics)
+    values = {name: [score[key] for key in columns] for name, score in _scores(data)}
+    cells = tables.written(values, [metric.form for _, metric in columns.values()], digits=4)
+    return tables.lines(("", *(title for title, _ in columns.values())), cells)
+
+
+def _scores(data: DataSet) -> Iterator[tuple[str, dict[str, float | None]]]:
     """The runs, the best first, then the baselines: once where they are the same beside every run."""
     runs = dict(sorted(data.runs.items(), key=lambda each: each[1].error))
     scores = {name: run.metrics["scores"] for name, run in runs.items()}
@@ -173,20 +170,6 @@ def _rare(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
 def _difference(interval: Interval) -> tuple[str, str]:
     middle, low, high = (f"{value:+.4f}".replace("-", "−") for value in (interval.mean, interval.low, interval.high))
     return middle, f"{low} to {high}"
-
-
-def _scores(data: DataSet) -> Iterator[tuple[str, Score]]:
-    """The runs, the best first, then the baselines: once where they are the same beside every run."""
-    runs = dict(sorted(data.runs.items(), key=lambda each: each[1].error))
-    for name, run in runs.items():
-        yield name, run.metrics["scores"]["model"]
-    for title, baseline in (("no-change", "no_change"), ("majority", "majority")):
-        beside = {name: run.metrics["scores"][baseline] for name, run in runs.items()}
-        alike = all(score["error"] == next(iter(beside.values()))["error"] for score in beside.values())
-        for name, score in beside.items():
-            yield title if alike else f"{title}, {name}", score
-            if alike:
-                break
 
 
 def _cells(pair: Pair) -> tuple[str, ...]:

@@ -349,15 +349,10 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
 
 def _scores(metrics: dict[str, Any]) -> Table:
     from thalweg.report import tables
-    from thalweg.report.page.formats import short
-    from thalweg.report.page.number_content import is_regression
     from thalweg.report.score_table import score_table
 
     found = score_table(metrics)
-    if not is_regression(metrics):
-        return tables.scores(found.measures, found.lines)
-    first, *others = ([name, *map(short, line)] for name, line in found.lines.items())
-    return tables.lines(("", *found.measures), [tables.Styled(first, "bold"), *others])
+    return tables.scores(found.measures, found.lines, found.forms)
 
 
 @contextmanager

@@ -119,6 +119,19 @@ TERMS: Mapping[str, Term] = {
 }
 
 
+#: Terms that a confusion matrix holds: no columns where there is one.
+OF_CONFUSION = ("true_positive", "false_positive", "false_negative")
+
+
+def confusion_terms(confusion: NDArray[Any], positive: int | None) -> dict[str, Any]:
+    """What `Means` take from the shares, or counts, of rows by truth and prediction."""
+    found: dict[str, Any] = {"confusion": confusion}
+    if positive is not None:
+        both, said, truth = confusion[positive, positive], confusion[:, positive].sum(), confusion[positive].sum()
+        found |= {name: float(rows) for name, rows in zip(OF_CONFUSION, (both, said - both, truth - both), strict=True)}
+    return found
+
+
 @dataclass(frozen=True)
 class Means:
     """Averages of the terms of one predictor, beside those of the others.
@@ -195,6 +208,8 @@ class Metric:
         ``"less"`` or ``"more"``; empty where neither is.
     over_time : bool
         Whether runs and the service follow it over the last rows.
+    column : bool
+        Whether tables that compare models have a column for it.
     shown : str
         At the top of which pages: those about the error (``"error"``), a label of interest (``"positive"``) or rare
         classes (``"classes"``); empty for none.
@@ -215,6 +230,7 @@ class Metric:
     form: Literal["share", "number", "amount"] = "number"
     better: Literal["less", "more", ""] = "less"
     over_time: bool = False
+    column: bool = False
     shown: Literal["error", "positive", "classes", ""] = "error"
     in_full: str = ""
 
@@ -248,6 +264,7 @@ LABELS: tuple[Metric, ...] = (
         ("mistake",),
         form="share",
         over_time=True,
+        column=True,
     ),
     Metric(
         "kappa",
@@ -256,6 +273,7 @@ LABELS: tuple[Metric, ...] = (
         lambda means: by_class.kappa(means["confusion"]),
         ("confusion",),
         better="more",
+        column=True,
         in_full="Cohen’s κ",
     ),
     Metric(
@@ -266,6 +284,7 @@ LABELS: tuple[Metric, ...] = (
         ("mistake",),
         ("no_change",),
         better="more",
+        column=True,
     ),
     Metric(
         "log_loss",
@@ -291,6 +310,7 @@ LABELS: tuple[Metric, ...] = (
         ("confusion",),
         ("costs",),
         "amount",
+        column=True,
         shown="positive",
         in_full="cost of a row",
     ),
@@ -302,6 +322,7 @@ LABELS: tuple[Metric, ...] = (
         ("areas",),
         ("probabilities", "positive"),
         better="more",
+        column=True,
         shown="positive",
     ),
     Metric(
@@ -313,17 +334,19 @@ LABELS: tuple[Metric, ...] = (
         ("positive",),
         "share",
         "more",
+        column=True,
         shown="positive",
     ),
     Metric(
         "precision",
         "precision",
-        "share of what is predicted as positive that is",
+        "share of the predicted positives that are positives",
         lambda means: means.per("true_positive", "true_positive", "false_positive"),
         ("true_positive", "false_positive"),
         ("positive",),
         "share",
         "more",
+        column=True,
         shown="positive",
     ),
     Metric(
@@ -339,11 +362,12 @@ LABELS: tuple[Metric, ...] = (
     Metric(
         "roc_auc",
         "ROC AUC",
-        "pairs in the right order",
+        "chance that a positive ranks above a negative",
         lambda means: float(means["areas"][0]),
         ("areas",),
         ("probabilities", "positive"),
         better="more",
+        column=True,
         shown="positive",
     ),
     Metric(
@@ -364,6 +388,7 @@ LABELS: tuple[Metric, ...] = (
         ("confusion",),
         form="share",
         better="more",
+        column=True,
         shown="classes",
     ),
     Metric(
@@ -373,6 +398,7 @@ LABELS: tuple[Metric, ...] = (
         lambda means: by_class.macro(by_class.f1, means["confusion"]),
         ("confusion",),
         better="more",
+        column=True,
         shown="classes",
     ),
     Metric(
@@ -392,6 +418,7 @@ LABELS: tuple[Metric, ...] = (
         lambda means: by_class.g_mean(means["confusion"]),
         ("confusion",),
         better="more",
+        column=True,
         shown="classes",
     ),
     Metric(
@@ -415,6 +442,7 @@ NUMBERS: tuple[Metric, ...] = (
         ("absolute",),
         form="amount",
         over_time=True,
+        column=True,
         in_full="absolute error",
     ),
     Metric(
@@ -425,6 +453,7 @@ NUMBERS: tuple[Metric, ...] = (
         ("squared",),
         form="amount",
         over_time=True,
+        column=True,
     ),
     Metric(
         "r2",
@@ -434,6 +463,7 @@ NUMBERS: tuple[Metric, ...] = (
         ("squared",),
         ("running_mean",),
         better="more",
+        column=True,
     ),
     Metric(
         "skill",
@@ -509,6 +539,8 @@ LOSS: Mapping[str, Metric] = {"classification": METRICS["error"], "regression": 
 class Layout:
     """The terms of some metrics as columns: first those of the model, then those of each baseline.
 
+    Terms ``besides`` come from elsewhere, such as `OF_CONFUSION`.
+
     Examples
     --------
     >>> layout = Layout([METRICS["mae"], METRICS["skill"]], ("model", "last_value"))
@@ -517,9 +549,10 @@ class Layout:
     {'model': {'mae': 0.75, 'skill': 0.75}, 'last_value': {'mae': 1.5, 'skill': 0.0}}
     """
 
-    def __init__(self, metrics: Iterable[Metric], predictors: Sequence[str]) -> None:
+    def __init__(self, metrics: Iterable[Metric], predictors: Sequence[str], besides: Collection[str] = ()) -> None:
         self.metrics, self.predictors = tuple(metrics), tuple(predictors)
-        terms = dict.fromkeys(term for metric in self.metrics for term in metric.adds if term in TERMS)
+        added = (term for metric in self.metrics for term in metric.adds)
+        terms = dict.fromkeys(term for term in added if term in TERMS and term not in besides)
         #: Predictor and term of each column.
         self.columns = [
             (name, term) for name in self.predictors for term in terms if name == "model" or not TERMS[term].of_model
@@ -531,7 +564,8 @@ class Layout:
         if not self.columns:
             return np.empty((count, 0))
         columns = [np.asarray(TERMS[term].of(rows, name)) for name, term in self.columns]
-        return np.concatenate([each.reshape(count, math.prod(each.shape[1:])) for each in columns], axis=1)
+        # Term by term in memory, as they are added up.
+        return np.concatenate([each.reshape(count, math.prod(each.shape[1:])).T for each in columns]).T
 
     def means(self, averages: Floats, **known: Any) -> dict[str, Means]:
         """By predictor, from averages of the columns; ``known`` are further fields of `Means`."""

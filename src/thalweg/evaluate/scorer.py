@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -12,7 +12,7 @@ from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.alerts import AlertMeter, Alerts, AlertScores
 from thalweg.evaluate.averages import Average, Cumulative, Windowed, piece_ends
 from thalweg.evaluate.confusion import Costs, RunningConfusion, cost_matrix, f1, precision, recall
-from thalweg.evaluate.metrics import LABELS, METRICS, NUMBERS, Layout
+from thalweg.evaluate.metrics import LABELS, METRICS, NUMBERS, OF_CONFUSION, Layout, confusion_terms
 from thalweg.evaluate.record import Codes, Floats, Labels, Record, RegressionRecord
 from thalweg.evaluate.reliability import BINS, Reliability, bin_statistics, reliability_of
 from thalweg.evaluate.running_auc import running_auc
@@ -240,7 +240,8 @@ class _Labels:
         self._costs = None if costs is None else cost_matrix(costs, len(record.classes), at, "Meter")
         asked = {"positive": at, "costs": self._costs}
         self._has = rows.has | {name for name, given in asked.items() if given is not None}
-        self._layout = Layout((each for each in LABELS if each.applies(self._has)), tuple(rows.predictions))
+        applied = (each for each in LABELS if each.applies(self._has))
+        self._layout = Layout(applied, tuple(rows.predictions), besides=OF_CONFUSION)
         self._running = average.begin()
         self._confusions = {name: RunningConfusion(average, len(record.classes)) for name in rows.predictions}
         self._ranks = at is not None and "probabilities" in self._has
@@ -252,7 +253,7 @@ class _Labels:
             raise InvalidParameter.of("Meter", "alerts", rule, alerts)
 
     def push(self, record: Record, rows: slice) -> None:
-        given = replace(record.as_rows(rows), positive=self._positive)
+        given = record.as_rows(rows)
         self._running.push(self._layout.block(given))
         for name, confusion in self._confusions.items():
             confusion.push(given.truth, given.predictions[name])
@@ -269,7 +270,7 @@ class _Labels:
         means = self._layout.means(self._running.mean(), positive=self._positive, costs=self._costs)
         shares = {name: confusion.shares() for name, confusion in self._confusions.items()}
         for name, each in means.items():
-            each.terms["confusion"] = shares[name]
+            each.terms.update(confusion_terms(shares[name], self._positive))
         reliability = None
         if self._ranks:
             reliability = reliability_of(self._bins.mean().reshape(3, BINS))

@@ -13,12 +13,13 @@ from typing import Any
 from thalweg.report.page.against import against_chart, against_findings
 from thalweg.report.page.change_lines import changes_sentence
 from thalweg.report.page.charts import Chart, Line, charts
-from thalweg.report.page.content import Known, as_metrics
-from thalweg.report.page.formats import count, counted, percent, plain, short
+from thalweg.report.page.content import as_metrics
+from thalweg.report.page.formats import count, counted, percent, short
 from thalweg.report.page.number_charts import number_charts
 from thalweg.report.page.number_content import as_number_metrics, is_regression
 from thalweg.report.page.row_axis import RowAxis
 from thalweg.report.score_table import score_table, verdict_of
+from thalweg.report.tables import written
 
 #: Of the drawing, and what is left for the labels of its axes.
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 720, 190, 48, 22
@@ -58,12 +59,11 @@ def run_html(metrics: Mapping[str, Any]) -> str:
     thing = "target" if is_regression(metrics) else "label"
     about = f"{metrics['model']['title']} on {run['source']}, {thing} {run['target']}, "
     about += f"{counted(metrics['rows']['scored'], 'row')} scored"
-    written = short if is_regression(metrics) else _plain
     changes = changes_sentence(metrics["changes"], RowAxis(metrics))
     parts = [
         f'<p class="about">{escape(about)}</p>',
         f'<p class="headline {verdict.tone}">{escape(verdict.headline)}</p>',
-        table_html(("", *table.measures), [(name, *map(written, line)) for name, line in table.lines.items()]),
+        table_html(("", *table.measures), written(table.lines, table.forms)),
         chart_html(_error_chart(metrics), [change["row"] for change in metrics["changes"]]),
         *(f"<p>{escape(sentence)}</p>" for sentence in (changes, *against_findings(metrics)) if sentence),
         _folded("What happened", verdict.findings),
@@ -86,10 +86,6 @@ def table_html(headers: Sequence[str], lines: Iterable[Sequence[str]], *, even: 
     )
     kind = "even" if even else "scores"  # a class, so that pages around it leave the table alone
     return f"<table class='{kind}'><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-
-
-def _plain(value: Known) -> str:
-    return "" if value is None else plain(value)
 
 
 def _error_chart(metrics: Mapping[str, Any]) -> Chart | None:
@@ -125,10 +121,10 @@ def chart_html(chart: Chart | None, changes: Sequence[int] = ()) -> str:
     def up(value: float) -> float:
         return 8 + (_HEIGHT - _BOTTOM - 8) * (1.0 - value / top)
 
-    written = percent if chart.unit == "share" else short
+    value = percent if chart.unit == "share" else short
     grid = "".join(
         f'<line x1="{_LEFT}" x2="{_WIDTH - 8}" y1="{up(at):.1f}" y2="{up(at):.1f}" stroke="gray" stroke-opacity=".25"/>'
-        f'<text x="{_LEFT - 6}" y="{up(at) + 4:.1f}" text-anchor="end">{escape(written(at))}</text>'
+        f'<text x="{_LEFT - 6}" y="{up(at) + 4:.1f}" text-anchor="end">{escape(value(at))}</text>'
         for at in (0.0, top / 2, top)
     )
     marks = "".join(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -68,18 +70,34 @@ def errors(headers: Sequence[str], groups: Sequence[Mapping[str, Sequence[float 
     return lines(("", *headers), rows, gap=1)
 
 
-def scores(measures: Sequence[str], values: Mapping[str, Sequence[float | None]]) -> Table:
-    """Several measures of several classifiers, a line each, the first in bold; a missing value stays empty."""
-    digits = [_digits(column) for column in zip(*values.values(), strict=True)]
-    rows = [
-        [name, *("" if value is None else f"{round(value, places) + 0.0:.{places}f}" for value, places in each)]
-        for name, each in ((name, zip(line, digits, strict=True)) for name, line in values.items())
-    ]
+def scores(measures: Sequence[str], values: Mapping[str, Sequence[float | None]], forms: Sequence[str] = ()) -> Table:
+    """Several measures of several models, a line each, the first in bold; a missing value stays empty."""
+    rows = written(values, forms)
     return lines(("", *measures), [Styled(rows[0], "bold"), *rows[1:]] if rows else [])
 
 
+def written(
+    values: Mapping[str, Sequence[float | None]], forms: Sequence[str] = (), digits: int = 3
+) -> list[tuple[str, ...]]:
+    """The name and the cells of each line, by the forms of their metrics (`thalweg.evaluate.Metric`); else as numbers.
+
+    What is no amount has so many decimals; up to five in a column of small values, one of which would have one digit.
+
+    Examples
+    --------
+    >>> written({"model": (0.5, 1200.0), "mean": (0.0012, None)}, ("number", "amount"))
+    [('model', '0.500', '1,200'), ('mean', '0.001', '')]
+    """
+    from thalweg.report.page.formats import plain, short
+
+    columns = []
+    for column, form in zip_longest(zip(*values.values(), strict=True), forms):
+        write = short if form == "amount" else partial(plain, digits=max(digits, _digits(column)))
+        columns.append(["" if value is None else write(value) for value in column])
+    return list(zip(values, *columns, strict=True))
+
+
 def _digits(column: Sequence[float | None]) -> int:
-    """Three decimals; up to five in a column of small values, one of which would have one digit."""
     sizes = [abs(value) for value in column if value]
     if max(sizes, default=1.0) >= 0.1 or min(sizes) >= 0.0095:
         return 3

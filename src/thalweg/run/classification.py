@@ -16,7 +16,7 @@ from thalweg.evaluate.confusion import cost_matrix
 from thalweg.evaluate.drift import ChangeDetector
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting, follow_baselines, new_baselines
-from thalweg.evaluate.metrics import LABELS
+from thalweg.evaluate.metrics import LABELS, confusion_terms
 from thalweg.learners.base.member_predictions import MemberPredictions
 from thalweg.option_names import option
 from thalweg.pipeline.over_columns import learner_of, over_columns
@@ -404,7 +404,7 @@ class Classification(Task):
         at = known.index(self.rare.positive) if self.rare.positive in known else None
         prices = None if costs is None or at is None else cost_matrix(costs, len(known), at, "--costs")
         terms: dict[str, dict[str, Any]] = {
-            name: {"confusion": each} for name, each in board.confusions(len(known)).items()
+            name: confusion_terms(each, at) for name, each in board.confusions(len(known)).items()
         }
         asked = {"probabilities": board.with_proba, "positive": at is not None, "costs": prices is not None}
         if board.with_proba and at is not None:

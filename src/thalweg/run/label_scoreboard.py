@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.evaluate.metrics import LABELS, Rows
+from thalweg.evaluate.metrics import LABELS, OF_CONFUSION, Rows
 from thalweg.run.scoreboard import Scoreboard
 
 Floats = NDArray[np.float64]
@@ -24,7 +24,7 @@ class LabelScoreboard(Scoreboard):
     _saved = (*Scoreboard._saved, "confusion", "bins")
 
     def __init__(self) -> None:
-        super().__init__(LABELS, PREDICTORS, {"error": "mistake"})
+        super().__init__(LABELS, PREDICTORS, {"error": "mistake"}, besides=OF_CONFUSION)
         #: Truth by prediction, by their numbers, for each predictor.
         self.confusion = np.zeros((3, 1, 1), dtype=np.int64)
         self.bins = np.zeros((3, _BINS))  # rows, sum of confidence, right predictions

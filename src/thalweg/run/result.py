@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from thalweg.errors import InvalidParameter, MissingExtra
-from thalweg.evaluate.metrics import METRICS
 from thalweg.evaluate.significance import Interval
 from thalweg.files import write_atomically
 from thalweg.report.notebook import cell, table_html
 from thalweg.report.page.content import as_metrics
 from thalweg.report.page.formats import counted, plain, short
 from thalweg.report.page.number_content import loss_of
-from thalweg.report.score_table import verdict_of
+from thalweg.report.score_table import score_columns, verdict_of
+from thalweg.report.tables import written
 from thalweg.run.compare import (
     DataSet,
     Pair,
@@ -250,13 +250,14 @@ class Comparison:
     def _repr_html_(self) -> str:
         metrics = self._first.metrics
         error = loss_of(metrics).name
-        names = ("mae", "rmse", "r2") if error == "mae" else ("error", "kappa", "log_loss")
-        keys = {name: METRICS[name].title for name in names} | {f"recent_{error}": f"recent {METRICS[error].title}"}
+        columns = score_columns(metrics)
+        forms = [metric.form for _, metric in columns.values()]
         scores = {name: each.metrics["scores"]["model"] for name, each in self.results.items()}
         baselines = {name: each for name, each in metrics["scores"].items() if name != "model"}
         lines = sorted(scores.items(), key=lambda each: each[1][error] or 0.0) + [
             (name.replace("_", " "), each) for name, each in baselines.items()
         ]
+        values = {name: [each.get(key) for key in columns] for name, each in lines}
         run = metrics["run"]
         about = f"{run['source']}, {run['target']}, {counted(metrics['rows']['scored'], 'row')} scored"
         headers = ("", "difference", "95 % interval", "McNemar p", "Wilcoxon p")
@@ -264,7 +265,8 @@ class Comparison:
             f'<p class="about">{escape(about)}</p>',
             f"<p>{escape(self.verdict)}</p>",
             table_html(
-                ("", *keys.values()), [(name, *(_written(each.get(key)) for key in keys)) for name, each in lines]
+                ("", *(title for title, _ in columns.values())),
+                written(values, forms),
             ),
             table_html(headers, [line for pair in self.pairs for line in _lines(pair)], even=True),
             "<p>Differences are the first’s less the second’s, with Student’s intervals over blocks of rows. "
@@ -300,10 +302,6 @@ def _ends(interval: Interval, kind: str) -> str:
 def _signed(value: float, kind: str = "error") -> str:
     """A difference with its sign: shares to four decimals, numbers in their unit to four digits."""
     return f"{'+' if value > 0 else ''}{plain(value, 4) if kind == 'error' else short(value)}"
-
-
-def _written(value: float | None) -> str:
-    return "" if value is None else plain(value) if abs(value) < 10.0 else short(value)
 
 
 def _p(value: float) -> str:

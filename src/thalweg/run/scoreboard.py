@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from thalweg.evaluate.averages import CumulativeMean, FadingMean, HistoryPoints, WindowedMean
-from thalweg.evaluate.metrics import Layout, Metric, Rows
+from thalweg.evaluate.metrics import TERMS, Layout, Metric, Rows
 from thalweg.saved import Saved
 
 _MOST_BLOCKS = 64
@@ -106,24 +106,29 @@ class Scoreboard(Saved):
     """The metrics of the model and of its baselines, over rows whose label or target has come.
 
     ``losses`` are the terms of which the model's less each baseline's is taken, row by row, by the names that the
-    verdict has for them.
+    verdict has for them. Terms ``besides`` are added up elsewhere.
     """
 
     _saved: ClassVar[tuple[str, ...]] = ("rows", "unpredicted", "blocks", "history", "_all", "_fading")
 
-    def __init__(self, metrics: Sequence[Metric], predictors: Sequence[str], losses: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        metrics: Sequence[Metric],
+        predictors: Sequence[str],
+        losses: Mapping[str, str],
+        besides: Collection[str] = (),
+    ) -> None:
         self.predictors, self._losses = tuple(predictors), losses
         #: Rows that are scored, and those before them that came before any label: they have no prediction.
         self.rows = self.unpredicted = 0
-        self.layout = Layout(metrics, predictors)
+        self.layout = Layout(metrics, predictors, besides)
         self.over_time = Layout((metric for metric in metrics if metric.over_time), predictors)
         self.blocks = {name: {loss: BlockMeans() for loss in losses} for name in self.predictors[1:]}
         #: After so many rows, the windowed and then the fading averages of the terms that are followed over time.
         self.history = HistoryPoints[list[float]](MOST_POINTS)
-        self._followed = [self.layout.columns.index(column) for column in self.over_time.columns]
         self._all = CumulativeMean(len(self.layout.columns))
-        self._recent = WindowedMean(WINDOW, len(self._followed))
-        self._fading = FadingMean(FADE, len(self._followed))
+        self._recent = WindowedMean(WINDOW, len(self.over_time.columns))
+        self._fading = FadingMean(FADE, len(self.over_time.columns))
 
     def add(self, rows: Rows, unpredicted: int = 0) -> NDArray[Any]:
         """Take in rows that were predicted, behind so many that were not; the losses of the model, one column each."""
@@ -132,11 +137,13 @@ class Scoreboard(Saved):
         of_model = block[:, [self.layout.columns.index(("model", term)) for term in self._losses.values()]]
         if len(block) == 0:
             return of_model
-        self._add_points(block[:, self._followed])
+        self._add_points(self.over_time.block(rows))
         self._all.push(block)
-        for name, blocks in self.blocks.items():
-            for own, (loss, term) in zip(of_model.T, self._losses.items(), strict=True):
-                blocks[loss].add(own - block[:, self.layout.columns.index((name, term))])
+        for loss, term in self._losses.items():
+            own = TERMS[term].of(rows, "model")
+            for name, blocks in self.blocks.items():
+                # Whole numbers where rows are right or wrong.
+                blocks[loss].add(np.subtract(own, TERMS[term].of(rows, name), dtype=np.result_type(own, np.int64)))
         self.rows += len(block)
         return of_model
 
@@ -191,7 +198,7 @@ class Scoreboard(Saved):
 
     def curve(self) -> dict[str, Any]:
         """By metric and predictor, the scores of the last rows at each point, and fading ones."""
-        wide = len(self._followed)
+        wide = len(self.over_time.columns)
         points = np.array(self.history.points).reshape(-1, 1 + 2 * wide)
         return {
             "rows": points[:, 0].astype(np.int64).tolist(),
