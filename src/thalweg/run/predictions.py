@@ -21,6 +21,8 @@ from thalweg.labels import Labels
 from thalweg.saved import Saved
 
 Codes = NDArray[np.int64]
+#: Probabilities add up to 1 less this at the least.
+_ROUNDING = 1e-9
 
 
 class LabelNumbers(Saved):
@@ -238,15 +240,22 @@ def confidences(
 ) -> dict[str, NDArray[np.float64]]:
     """The probability of the truth and of the prediction, and the squared distance from the truth.
 
-    NaN before the first label, when there is no class to have a probability.
+    NaN before the first label, when there is no class to have a probability. A label that is no class yet has what the
+    classes leave, which is something while only one of them is known.
+
+    Examples
+    --------
+    >>> one = confidences(np.array([[0.9]]), np.array([1, 0, 1]), np.array([2]), np.array([1]))
+    >>> {name: values.round(3).tolist() for name, values in one.items()}
+    {'of_truth': [0.1], 'of_prediction': [0.9], 'squared': [1.62]}
     """
     if proba is None:
         nothing = np.full(len(truth), np.nan)
         return {"of_truth": nothing, "of_prediction": nothing, "squared": nothing}
     table = np.nan_to_num(proba)
     rows = np.arange(len(truth))
-    # A truth or a prediction that is no class yet has its probability in a further column of zeros.
-    table = np.concatenate([table, np.zeros((len(table), 1))], axis=1)
+    left = 1.0 - table.sum(axis=1, keepdims=True)
+    table = np.concatenate([table, np.where(left > _ROUNDING, left, 0.0)], axis=1)
     of_truth = np.where(predictions == 0, np.nan, table[rows, column[truth]])
     return {
         "of_truth": of_truth,
