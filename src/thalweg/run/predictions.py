@@ -248,6 +248,9 @@ def confidences(
     >>> one = confidences(np.array([[0.9]]), np.array([1, 0, 1]), np.array([2]), np.array([1]))
     >>> {name: values.round(3).tolist() for name, values in one.items()}
     {'of_truth': [0.1], 'of_prediction': [0.9], 'squared': [1.62]}
+    >>> both = confidences(np.array([[0.9, 0.0]]), np.array([2, 0, 1]), np.array([2]), np.array([1]))
+    >>> both["of_truth"].round(3).tolist()  # the second class came later in the same piece
+    [0.1]
     """
     if proba is None:
         nothing = np.full(len(truth), np.nan)
@@ -256,7 +259,8 @@ def confidences(
     rows = np.arange(len(truth))
     left = 1.0 - table.sum(axis=1, keepdims=True)
     table = np.concatenate([table, np.where(left > _ROUNDING, left, 0.0)], axis=1)
-    of_truth = np.where(predictions == 0, np.nan, table[rows, column[truth]])
+    own = table[rows, column[truth]]  # 0 of a class that came later among these rows
+    of_truth = np.where(predictions == 0, np.nan, np.where(own > 0.0, own, table[:, -1]))
     return {
         "of_truth": of_truth,
         "of_prediction": np.where(predictions == 0, np.nan, table[rows, column[predictions]]),
