@@ -34,7 +34,7 @@ from thalweg import (
     learners,
 )
 from thalweg.conformance import estimators
-from thalweg.learners.base.member_predictions import MemberPredictions
+from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.pipeline import TargetEncodedClassifier
 from thalweg.rates import ErrorDriven, InverseSqrt
 from thalweg.store import dumps, loads
@@ -222,14 +222,12 @@ def follow_is_the_loop(model, X, y):
         expected = np.zeros_like(y)
         probabilities = {}
         has_members = getattr(slow._make_core(X.shape[1]), "kept_size", 0) > 0
-        members = MemberPredictions.none(len(X))
+        members = KeptPredictions.none(len(X))
         for step in order.tolist():
             if has_members:  # which are judged by what they predicted
                 row = slice(max(step, ~step), max(step, ~step) + 1)
                 own = members[row]
-                given, likely = slow.follow(
-                    X[row], y[row], [-1 if step < 0 else 0], with_proba=True, member_predictions=own
-                )
+                given, likely = slow.follow(X[row], y[row], [-1 if step < 0 else 0], with_proba=True, kept=own)
                 members.put(row, own)
                 if step >= 0 and slow.__sklearn_is_fitted__():
                     expected[step] = given[0]

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.calls import metrics, run
 from thalweg import OnlineLDC, PredictionSets, load
-from thalweg.learners.base.member_predictions import MemberPredictions
+from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.pipeline import TargetEncodedClassifier
 from thalweg.store import dumps
 
@@ -118,14 +118,14 @@ def test_sets_behind_categories_are_the_loop() -> None:
     slow, model = (TargetEncodedClassifier(PredictionSets(OnlineLDC(0.05), 0.7), [(0, 1)]) for _ in range(2))
     given = model.follow_sets(shop, y, order)
     assert len({len(row) for row in map(np.flatnonzero, given.sets)}) > 1
-    members = MemberPredictions.none(60)
+    members = KeptPredictions.none(60)
     for step in order:
         this = slice(max(step, ~step), max(step, ~step) + 1)
         if step > 20:  # both labels have come
             assert given.sets[step].tolist() == slow.predict_set(shop[step][None])[0].tolist()
             assert given.predictions[step] == slow.predict_one(shop[step])
         own = members[this]
-        slow.follow_sets(shop[this], y[this], [~0 if step < 0 else 0], member_predictions=own)
+        slow.follow_sets(shop[this], y[this], [~0 if step < 0 else 0], kept=own)
         members.put(this, own)
     assert dumps(model) == dumps(slow)
 

@@ -60,7 +60,7 @@ def test_only_the_needed_parts_of_evaluation_are_loaded(module):
     modules = added("import numpy, sklearn.base", f"import thalweg.{module}")
     names = ["averages", "class_drift", "drift", "late_labels", "metrics", "record", "residual_changes"]
     if module == "run.runner":
-        names += ["alerts", "confusion", "late_targets", "number_baselines", "reliability", "running_auc"]
+        names += ["alerts", "confusion", "number_baselines", "reliability", "running_auc"]
     if module in ("run.runner", "service.learning.live_model"):  # they watch columns, and look for causes
         names += [
             "block_scores",

@@ -12,7 +12,7 @@ from tests.examples import examples
 from tests.laws import LEARNERS
 from thalweg import AutoClassifier, MajorityClass, NoChange, OnlineLDC, StandardScaler, StreamPipeline
 from thalweg.errors import InvalidInput
-from thalweg.learners.base.member_predictions import MemberPredictions
+from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.store import dumps
 
 MODELS = {
@@ -34,9 +34,9 @@ def test_any_order_over_any_cuts(name: str, data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(order)))
     whole, parts = clone(MODELS[name]), clone(MODELS[name])
     answers, _ = whole.follow(X, y, order)
-    members = MemberPredictions.none(9)
-    first, _ = parts.follow(X, y, order[:cut], member_predictions=members)
-    second, _ = parts.follow(X, y, order[cut:], member_predictions=members)
+    members = KeptPredictions.none(9)
+    first, _ = parts.follow(X, y, order[:cut], kept=members)
+    second, _ = parts.follow(X, y, order[cut:], kept=members)
     again = set(order[cut:].tolist())
     assert answers.tolist() == [(second if i in again else first)[i] for i in range(9)]
     assert dumps(whole) == dumps(parts)

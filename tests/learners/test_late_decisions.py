@@ -23,7 +23,7 @@ from thalweg import (
     StreamPipeline,
 )
 from thalweg.fleet import KeyedClassifier
-from thalweg.learners.base.member_predictions import MemberPredictions
+from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.papers.auto.decisions import follow_late
 
 DELAY = 9
@@ -63,10 +63,10 @@ def steps_of(X, y, learner=LEARNER):
 
 def followed(model, X, y, cut):
     """The predictions of two calls, the second of which gets what the first one kept."""
-    order, members = follow_late(len(y), DELAY), MemberPredictions.none(len(y))
+    order, members = follow_late(len(y), DELAY), KeptPredictions.none(len(y))
     how = model.follow_sets if isinstance(model, PredictionSets) else model.follow
     options = {} if isinstance(model, PredictionSets) else {"with_proba": True}
-    found = [how(X, y, part, member_predictions=members, **options) for part in np.split(order, [cut])]
+    found = [how(X, y, part, kept=members, **options) for part in np.split(order, [cut])]
     asked = [part[part >= 0] for part in np.split(order, [cut])]
     return [
         np.concatenate([part[rows] for part, rows in zip(parts, asked, strict=True)])
@@ -168,12 +168,12 @@ def test_a_key_is_judged_by_what_was_predicted_for_it():
     before = [model.summary(k) for k in range(3)]
     gain = np.array([np.log(each.weight / (1 - each.weight)) for each in before])
     wrong = np.array([each.error * each.rows for each in before])
-    members, said = MemberPredictions.none(400), {}
+    members, said = KeptPredictions.none(400), {}
     for step in follow_late(400, DELAY).tolist():
         at = max(step, ~step)
         own, k = members[at : at + 1], key[at]
         what = [0] if step >= 0 else [~0]
-        (answer,), proba = model.follow(X[[at]], y[[at]], what, with_proba=True, member_predictions=own)
+        (answer,), proba = model.follow(X[[at]], y[[at]], what, with_proba=True, kept=own)
         members.put(slice(at, at + 1), own)
         if step >= 0:
             p, a = plain.predict_proba(X[[at], 1:])[0], 1 / (1 + np.exp(-gain[k]))

@@ -11,7 +11,7 @@ import pytest
 
 from tests.service.in_process import state_of, with_service
 from thalweg import cli
-from thalweg.evaluate.late_targets import ends_with_width
+from thalweg.learners.base.kept_predictions import ends_with_width
 from thalweg.service.options import ServeOptions
 from thalweg.service.service import Service
 

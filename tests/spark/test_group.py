@@ -46,12 +46,12 @@ from thalweg.spark.packing import (  # noqa: E402
     batch_from_bytes,
     packer,
 )
-from thalweg.spark.tasks import Classification, task_of  # noqa: E402
+from thalweg.spark.tasks import Task, task_of  # noqa: E402
 from thalweg.store import dumps, loads  # noqa: E402
 
 NAMES = ["level", "flow"]
 LAYOUT = Layout(key=TEXT, id=TEXT, target=TEXT, features=tuple(NAMES))
-LABELS = Classification()
+LABELS = Task()
 WAIT = 20
 MODEL = OnlineLDC(0.1, counts="soft", warmup=3)
 
@@ -170,6 +170,7 @@ def test_a_regressor_learns_numbers_at_once_and_late(model, late):
         state, cell = group.take(state, packed(events[start : start + 13], layout), lambda _: 0)
         happened += batch_from_bytes(cell, layout.outgoing).to_pylist()
     said = np.full((3, 40), np.nan)  # answer, lower, upper
+    members_kept = twin._make_core(2).n_opinions if task.kept else 0
     members, named = {}, [NamedRows(x[np.newaxis], NAMES) for x in X]
     ends = bool(task.beside)
     for i in range(40 + lag):
@@ -180,7 +181,7 @@ def test_a_regressor_learns_numbers_at_once_and_late(model, late):
                 members[i] = said[0, i] + (twin.member_predictions(named[i]) - said[0, i]).astype(np.float32)
         due = i - lag if late else i
         if late and ends and due >= 0:
-            then, delay = members.get(due, np.full((1, task.members), np.nan)), min(i, 39) - due
+            then, delay = members.get(due, np.full((1, members_kept), np.nan)), min(i, 39) - due
             twin.learn_late(named[due], y[[due]], tuple(said[1:, [due]]), delay=delay, member_predictions=then)
         elif 0 <= due < 40:
             twin.partial_fit(named[due], y[[due]])
@@ -237,7 +238,7 @@ def test_confidence_is_the_probability_of_the_answer(model):
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(50, 2)), np.array(["a", "b"])[rng.integers(0, 2, 50)]
     events = [Event(i, False, None, str(y[i]), tuple(X[i])) for i in range(50)]
-    task = Classification(confident=True)
+    task = Task(("confidence",))
     layout = replace(LAYOUT, beside=task.beside)
     state, cell = Group(dumps(model), layout, None, None, task).take(None, packed(events), lambda _: 0)
     twin = clone(model)

@@ -9,8 +9,8 @@ import numpy as np
 
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.late_labels import follow_baselines, new_baselines
-from thalweg.evaluate.prequential_evaluation import Model, teach
 from thalweg.evaluate.record import Codes, encode_truth
+from thalweg.evaluate.walkers import Model, teach
 from thalweg.parameters import whole_number
 from thalweg.streams import ConceptStream
 from thalweg.streams.stream import Floats, Rows

@@ -97,6 +97,26 @@ class Batch:
     #: Whether every row is predicted and then learned before the next one is.
     at_once: bool = False
 
+    def part(self, steps: Places) -> tuple[slice | Places, Any, Places]:
+        """The rows that some of the steps are about, their features, and the steps by places among these rows.
+
+        Examples
+        --------
+        >>> batch = Batch(np.arange(5.0)[:, np.newaxis], *[np.arange(5)] * 2, 0, *[np.arange(5)] * 4)
+        >>> rows, X, order = batch.part(np.array([3, ~0, 1, 4, ~1]))
+        >>> rows.tolist(), X.ravel().tolist(), order.tolist()
+        ([0, 1, 3, 4], [0.0, 1.0, 3.0, 4.0], [2, -1, 1, 3, -2])
+        """
+        places = np.where(steps < 0, ~steps, steps)
+        first, last = int(places.min()), int(places.max())
+        used = np.zeros(self.X.shape[0], dtype=np.bool_)
+        used[places] = True
+        if used[first : last + 1].all():
+            among = places - first
+            return slice(first, last + 1), rows_between(self.X, first, last + 1), np.where(steps < 0, ~among, among)
+        among = np.cumsum(used)[places] - 1
+        return np.flatnonzero(used), self.X[used], np.where(steps < 0, ~among, among)
+
 
 class LateLabels(Saved):
     """Labels that come with their row, ``delay`` rows later, or at times of their own.

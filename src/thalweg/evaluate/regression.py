@@ -9,27 +9,11 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from thalweg.errors import InvalidParameter
-from thalweg.evaluate.late_labels import Batch, LateLabels, Waiting
-from thalweg.evaluate.late_targets import (
-    Given,
-    ends_with_width,
-    follow_numbers,
-    has_intervals,
-    is_fitted,
-    nothing_given,
-)
+from thalweg.evaluate.late_labels import Batch
 from thalweg.evaluate.number_baselines import NumberBaselines
-from thalweg.evaluate.prequential_evaluation import (
-    LateRows,
-    Model,
-    TableWalker,
-    Walkable,
-    batches_of,
-    chunk_for,
-    require_walkable,
-    single_rows,
-)
+from thalweg.evaluate.prequential_evaluation import Walkable, batches_of, require_walkable
 from thalweg.evaluate.record import RegressionRecord
+from thalweg.evaluate.walkers import Asked, Model, Walked, walk, walker_of
 from thalweg.learners.base.regressor import as_targets
 from thalweg.parameters import whole_number
 from thalweg.streams.stream import Floats
@@ -69,8 +53,8 @@ def prequential_regression(
     delay : int >= 0
         How many rows late a target comes: row i is predicted when it arrives and learned right after row i + delay is
         predicted, as in ``thalweg run --delay``. Intervals and members are judged by what they had predicted
-        (`learn_late`). The baselines get their targets when the model does. Rows before the first target are not
-        scored; the last rows stay unlearned, and are scored all the same. Rows are then asked one by one.
+        (`follow`). The baselines get their targets when the model does. Rows before the first target are not
+        scored; the last rows stay unlearned, and are scored all the same.
     coverage : float, optional
         Ask for intervals that hold the target in this share of the rows, of a model that has intervals. The records
         then carry ``lower`` and ``upper``, and `summarise` says how well they hold.
@@ -88,9 +72,7 @@ def prequential_regression(
     True
     """
     learner = model.learner if isinstance(model, TableRegressor) else model
-    compiled = hasattr(learner, "predict_then_learn")
-    walkable = compiled or (hasattr(learner, "predict") and hasattr(learner, "partial_fit"))
-    if not walkable or not hasattr(learner, "__sklearn_tags__") or not is_regressor(learner):
+    if not hasattr(learner, "__sklearn_tags__") or not is_regressor(learner):
         rule = "be a regressor with predict_then_learn, or predict and partial_fit"
         raise InvalidParameter.of(_OWNER, "model", rule, model)
     require_walkable(_OWNER, stream)
@@ -99,107 +81,29 @@ def prequential_regression(
     size = whole_number(_OWNER, "chunk", chunk, least=1)
     late = whole_number(_OWNER, "delay", delay)
     if coverage is not None:
-        if not has_intervals(learner):
+        if not hasattr(learner, "predict_interval"):
             rule = "be None for a model without intervals, which PredictionIntervals puts around any regressor"
             raise InvalidParameter.of(_OWNER, "coverage", rule, coverage)
         learner._require_tracked(coverage)
-    walker: _Walker = (_InTurn if late else _AtOnce)(learner, coverage)
-    return _walk(walker if learner is model else _OfTable(model, walker), stream, rows, size, late)
+    walker = walker_of(model, Asked(coverage=coverage), late, _OWNER)
+    return _walk(walk(walker, batches_of(stream, size, rows), _truth, late), coverage, is_late=late > 0)
+
+
+def _truth(y: Any) -> Floats:
+    targets, columns = as_targets(y, len(y), _OWNER)
+    return targets[:, 0] if columns is None else targets
 
 
 def _walk(
-    walker: _Walker | _OfTable, stream: Walkable, rows: int | None, chunk: int, delay: int
+    walked: Iterator[tuple[Floats, Batch, Walked]], coverage: float | None, *, is_late: bool
 ) -> Iterator[RegressionRecord]:
-    late, baselines = LateLabels(delay=delay), NumberBaselines()
-    start = 0
-    for X, y in batches_of(stream, chunk, rows):
-        targets, columns = as_targets(y, len(y), _OWNER)
-        truth = targets[:, 0] if columns is None else targets
-        number = np.arange(start + 1, start + 1 + len(truth))
-        batch = late.plan(walker.held(X), truth, np.ones(len(truth), dtype=np.bool_), number)
-        given = walker(batch, late.waiting)
+    baselines, start = NumberBaselines(), 0
+    for truth, batch, given in walked:
         beside = baselines.follow(batch.order, batch.labels, batch.number)
-        if delay:
-            late.keep(batch, given)
-        fresh = slice(batch.carried, None)
-        mean, median, last = (beside[name][fresh] for name in ("running_mean", "running_median", "last_value"))
-        unpredicted = int(np.isnan(mean.reshape(len(mean), -1)[:, 0]).sum()) if delay else 0
-        lower, upper = walker.ends(given, fresh)
-        predictions, mean, median, last = (
-            np.where(np.isnan(each), 0.0, each) for each in (given["predictions"][fresh], mean, median, last)
-        )
+        others = [beside[name][batch.carried :] for name in ("running_mean", "running_median", "last_value")]
+        unpredicted = int(np.isnan(others[0].reshape(len(truth), -1)[:, 0]).sum()) if is_late else 0
+        predictions, mean, median, last = (np.where(np.isnan(each), 0.0, each) for each in (given.predictions, *others))
         yield RegressionRecord(
-            start, truth, predictions, mean, median, last, lower, upper, walker.coverage, unpredicted
+            start, truth, predictions, mean, median, last, given.lower, given.upper, coverage, unpredicted
         )
         start += len(truth)
-
-
-class _Walker:
-    def __init__(self, model: Model, coverage: float | None) -> None:
-        self.model = model
-        self.coverage = coverage
-
-    def held(self, X: Any) -> Any:
-        """A chunk as it is handed back in a `Batch`; X may be a frame."""
-        raise NotImplementedError
-
-    def __call__(self, batch: Batch, waiting: Waiting | None) -> Given:
-        """Predict and learn the rows of a batch, in its order."""
-        raise NotImplementedError
-
-    def ends(self, given: Given, rows: slice) -> tuple[Floats | None, Floats | None]:
-        if self.coverage is None:
-            return None, None
-        return ends_with_width(given["lower"][rows], given["upper"][rows])
-
-
-class _AtOnce(_Walker):
-    """Every target comes with its row."""
-
-    def held(self, X: Any) -> Any:
-        return chunk_for(self.model, X) if hasattr(self.model, "predict_then_learn") else X
-
-    def __call__(self, batch: Batch, waiting: Waiting | None) -> Given:
-        model, X, y = self.model, batch.X, batch.labels
-        if self.coverage is not None:
-            return dict(model.predict_interval_then_learn(X, y, self.coverage)._asdict())
-        if hasattr(model, "predict_then_learn"):
-            return {"predictions": model.predict_then_learn(X, y)}
-        predictions = np.zeros_like(y)
-        for i, row in enumerate(single_rows(X, model)):
-            this = slice(i, i + 1)
-            if i > 0 or is_fitted(model):
-                predictions[this] = model.predict(row)
-            model.partial_fit(row, y[this])
-        return {"predictions": predictions}
-
-
-class _InTurn(LateRows, _Walker):
-    """Targets come late; rows still waiting at the end of the stream stay unlearned."""
-
-    def __init__(self, model: Model, coverage: float | None) -> None:
-        _Walker.__init__(self, model, coverage)
-        LateRows.__init__(self, model)
-
-    def __call__(self, batch: Batch, waiting: Waiting | None) -> Given:
-        given = nothing_given(self.model, batch.X, batch.labels)
-        if waiting is not None:
-            for name, values in waiting.predicted.items():
-                given[name][: batch.carried] = values
-        follow_numbers(
-            self.model,
-            batch.X,
-            batch.labels,
-            batch.order,
-            batch.number,
-            given,
-            coverage=self.coverage,
-            names=self._names,
-        )
-        return given
-
-
-class _OfTable(TableWalker):
-    def __init__(self, model: TableRegressor, walker: _Walker) -> None:
-        super().__init__(model, walker)
-        self.coverage, self.ends = walker.coverage, walker.ends

@@ -211,6 +211,32 @@ class RegressorCore(_Chained):
     def opinions(self, X: Floats, /) -> Floats:
         return np.concatenate([self.last.opinions(Z) for _, Z in self.chain.known(X)])
 
+    def follow(
+        self,
+        X: Floats,
+        Y: Floats,
+        order: Codes,
+        number: Codes,
+        newest: int,
+        answers: Floats,
+        lower: Floats,
+        upper: Floats,
+        opinions: NDArray[np.float32],
+        coverage: int,
+    ) -> int:
+        """Steps of one kind after another, each row transformed by what is known then."""
+        given: tuple[NDArray[Any], ...] = (answers, lower, upper, opinions)
+        for part in np.split(order, np.flatnonzero(np.diff(order < 0)) + 1):
+            asks = len(part) > 0 and part[0] >= 0
+            rows = part if asks else ~part
+            for block, Z in self.chain.known(X[rows]) if asks else self.chain.causal(X[rows], None):
+                at, own = rows[block], np.arange(len(Z))
+                parts = [each[at] for each in given]
+                newest = self.last.follow(Z, Y[at], own if asks else ~own, number[at], newest, *parts, coverage)
+                for each, values in zip(given, parts, strict=True):
+                    each[at] = values
+        return newest
+
     def learn_late(
         self,
         X: Floats,

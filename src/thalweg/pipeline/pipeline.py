@@ -435,6 +435,9 @@ class RegressorPipeline(StreamPipeline, LinearRegressor):
     def _has_coefficients(self) -> bool:  # type: ignore[override]
         return bool(getattr(self._last, "_has_coefficients", False))
 
+    def _follow(self, *args: Any) -> None:
+        (WithIntervals if hasattr(self._last, "predict_interval") else StreamRegressor)._follow(self, *args)
+
     predict_interval = available_if(_last_has("predict_interval"))(WithIntervals.predict_interval)
     predict_interval_then_learn = available_if(_last_has("predict_interval"))(WithIntervals.predict_interval_then_learn)
     member_predictions = available_if(_last_has("predict_interval"))(WithIntervals.member_predictions)

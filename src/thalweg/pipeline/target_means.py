@@ -87,7 +87,7 @@ class _Core:
     ) -> Any:
         """The rows, each by the sums before it, and the sums after all of them where they are learned.
 
-        With an order, as `follow_numbers` takes it, there is a row for each of its steps.
+        With an order, as `follow` takes it, there is a row for each of its steps.
         """
         touched = [column.touched(X) for column in self.columns]
         rows = np.arange(len(X)) if order is None else np.where(order < 0, ~order, order)

@@ -17,7 +17,7 @@ from thalweg.evaluate.drift import ChangeDetector
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting, follow_baselines, new_baselines
 from thalweg.evaluate.metrics import LABELS, confusion_terms
-from thalweg.learners.base.member_predictions import MemberPredictions
+from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.option_names import option
 from thalweg.pipeline.over_columns import learner_of, over_columns
 from thalweg.run.alert_rules import followed
@@ -183,7 +183,7 @@ class Classification(Task):
         if self.delays is not None and now is not None:
             self.delays.add(batch.labels[batch.carried :], now, batch.due[batch.carried :])
         words = self.names.words(batch.labels)
-        members = MemberPredictions.none(rows) if batch.at_once else self._members_before(batch, waiting)
+        members = KeptPredictions.none(rows) if batch.at_once else self._members_before(batch, waiting)
         pieces = [self._follow(batch, words, steps, members) for steps in stretches]
         for _, alike in itertools.groupby(filter(None, pieces), key=lambda piece: piece.classes):
             self._note(batch, list(alike), predicted)
@@ -201,15 +201,15 @@ class Classification(Task):
             predicted["period"][batch.carried :] = period
         return predicted
 
-    def _members_before(self, batch: Batch, waiting: Waiting | None) -> MemberPredictions:
+    def _members_before(self, batch: Batch, waiting: Waiting | None) -> KeptPredictions:
         """What members predicted for the rows that were waiting, and room for the others."""
         if waiting is None or _MEMBERS not in waiting.predicted:
-            return MemberPredictions.none(batch.X.shape[0])
-        carried = MemberPredictions(waiting.predicted[_MEMBERS], self.names.known)
+            return KeptPredictions.none(batch.X.shape[0])
+        carried = KeptPredictions(waiting.predicted[_MEMBERS], self.names.known)
         return carried.before(batch.X.shape[0] - batch.carried)
 
     def _follow(
-        self, batch: Batch, words: NDArray[np.str_], steps: NDArray[np.int64], members: MemberPredictions
+        self, batch: Batch, words: NDArray[np.str_], steps: NDArray[np.int64], members: KeptPredictions
     ) -> _Piece | None:
         """Some steps of the order, in one compiled call."""
         if len(steps) == 0:
@@ -220,14 +220,12 @@ class Classification(Task):
             X = rows_between(batch.X, begin, end)
             given, proba, *_ = self.model.predict_then_learn(X, words[begin:end], with_proba=True)
         else:
-            in_hand, places = _rows_of(np.where(steps < 0, ~steps, steps), batch.X.shape[0])
-            order, among = np.where(steps < 0, ~places, places), places[steps >= 0]
-            X = rows_between(batch.X, in_hand.start, in_hand.stop) if isinstance(in_hand, slice) else batch.X[in_hand]
-            own = members[in_hand]
+            in_hand, X, order = batch.part(steps)
+            among, own = order[order >= 0], members[in_hand]
             if self.sets is None:
-                given, proba = self.model.follow(X, words[in_hand], order, with_proba=True, member_predictions=own)
+                given, proba = self.model.follow(X, words[in_hand], order, with_proba=True, kept=own)
             else:
-                given, proba, sets = self.model.follow_sets(X, words[in_hand], order, member_predictions=own)
+                given, proba, sets = self.model.follow_sets(X, words[in_hand], order, kept=own)
                 sets = sets[among]
             members.put(in_hand, own)
             given, proba = given[among], None if proba is None else proba[among]
@@ -426,21 +424,3 @@ class Classification(Task):
 
     def of_table(self, encoder: Encoder, notes: dict[str, Any]) -> TableClassifier:
         return TableClassifier(self.model, encoder, notes=notes)
-
-
-def _rows_of(places: NDArray[np.int64], rows: int) -> tuple[slice | NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct rows among these places, rising, and where in them each place is.
-
-    Examples
-    --------
-    >>> _rows_of(np.array([2, 2, 3]), 5)
-    (slice(2, 4, None), array([0, 0, 1]))
-    >>> _rows_of(np.array([3, 0, 3]), 5)
-    (array([0, 3]), array([1, 0, 1]))
-    """
-    first, last = int(places.min()), int(places.max())
-    used = np.zeros(rows, dtype=np.bool_)
-    used[places] = True
-    if used[first : last + 1].all():
-        return slice(first, last + 1), places - first
-    return np.flatnonzero(used), np.cumsum(used)[places] - 1

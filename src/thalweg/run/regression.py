@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting
-from thalweg.evaluate.late_targets import follow_numbers, members_of
 from thalweg.evaluate.metrics import NUMBERS
 from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.residual_changes import ResidualChanges
-from thalweg.learners.base.rows import width_for_core
+from thalweg.learners.base.kept_predictions import KeptPredictions, ends_with_width
 from thalweg.option_names import option
 from thalweg.pipeline.over_columns import learner_of, over_columns
 from thalweg.run.alert_rules import followed
@@ -37,13 +36,11 @@ from thalweg.tables.target import Target
 
 #: Options that ask something about classes.
 _OF_CLASSES = ("positive", "costs", "alerts", "probabilities")
-#: Targets that must be learned before a regressor has an interval.
-_BEFORE_INTERVALS = 2
-_GIVEN = ("model", "lower", "upper")
+_GIVEN, _KEPT = ("model", "lower", "upper"), "kept"
 
 
 class Regression(Task):
-    _saved = ("baselines", "board", "detector", "far_targets", "_learned", "_judged", "_now")
+    _saved = ("baselines", "board", "detector", "far_targets", "_predicted")
 
     name = "regression"
     board: RegressionScoreboard
@@ -61,10 +58,8 @@ class Regression(Task):
         self.detector = ResidualChanges()
         self.far_targets = FarTargets()
         self._is_late = bool(options.delay) or options.label_time is not None
-        #: Of a mixture whose members are judged by what they predicted when a row was predicted.
-        self._members: int | None = None
-        #: Targets learned, those of rows that had been predicted, and the number of the last row that was predicted.
-        self._learned = self._judged = self._now = 0
+        #: Rows predicted, where targets come late.
+        self._predicted = 0
 
     # ------------------------------------------------------------------ the first rows
 
@@ -108,23 +103,29 @@ class Regression(Task):
         waiting: Waiting | None,
         now: NDArray[np.int64] | None,
     ) -> Predicted:
-        names = (*_GIVEN, *self.baselines.names)
-        predicted: Predicted = {name: np.full(batch.X.shape[0], np.nan) for name in names}
+        predicted: Predicted = {name: np.full(batch.X.shape[0], np.nan) for name in _GIVEN}
         predicted |= self.baselines.follow(batch.order, batch.labels, batch.number)
-        if self._is_late:
-            if self._members is None:
-                self._members = members_of(self.model, width_for_core(batch.X))
-            predicted["members"] = np.full((batch.X.shape[0], self._members), np.nan, np.float32)
+        kept = KeptPredictions.none(batch.X.shape[0])
         if waiting is not None and len(waiting):
             for name, values in waiting.predicted.items():
-                predicted[name][: batch.carried] = values
+                if name in predicted:
+                    predicted[name][: batch.carried] = values
+            kept = KeptPredictions(waiting.predicted[_KEPT], ()).before(batch.X.shape[0] - batch.carried)
         for steps in stretches:
             if len(steps) == 0:
                 continue
             if self._is_late:
-                self._in_turn(batch, steps, predicted)
+                in_hand, X, order = batch.part(steps)
+                among, own = order[order >= 0], kept[in_hand]
+                options: dict[str, Any] = {"coverage": self.options.coverage, "predicted": self._predicted}
+                given = self.model.follow(X, batch.labels[in_hand], order, kept=own, **options)
+                kept.put(in_hand, own)
+                for name, values in zip(_GIVEN, given, strict=True):
+                    predicted[name][steps[steps >= 0]] = values[among]
+                self._predicted += len(among)
             else:
                 self._at_once(batch, steps, predicted)
+        predicted[_KEPT] = kept.values
         return predicted
 
     def _at_once(self, batch: Batch, steps: NDArray[np.int64], predicted: Predicted) -> None:
@@ -133,44 +134,17 @@ class Regression(Task):
         learned = np.zeros(len(rows), dtype=np.bool_)
         learned[~steps[steps < 0] - rows[0]] = True  # rows follow one another here
         for part in np.split(rows, np.flatnonzero(np.diff(learned)) + 1):
-            X, known = batch.X[part], self._learned
+            X, known = batch.X[part], self.model.__sklearn_is_fitted__()
             if learned[part[0] - rows[0]]:
                 given = self.model.predict_interval_then_learn(X, batch.labels[part], self.options.coverage)
-                before = known + np.arange(len(part))
-                self._learned += len(part)
             elif known:
                 given = (self.model.predict(X), *self.model.predict_interval(X, self.options.coverage))
-                before = np.full(len(part), known)
             else:
                 continue
-            for name, values in zip(_GIVEN, given, strict=True):
-                least = 1 if name == "model" else _BEFORE_INTERVALS
-                predicted[name][part] = np.where(before >= least, values, np.nan)
-
-    def _in_turn(self, batch: Batch, steps: NDArray[np.int64], predicted: Predicted) -> None:
-        """Predictions by the model as it is then; targets are learned when they come.
-
-        An interval is of no width, and is not given, until the target of a row that was predicted has come.
-        """
-        model, lower, upper = (predicted[name] for name in _GIVEN)
-        given = {"predictions": model, "lower": lower, "upper": upper, "members": predicted["members"]}
-        self._now = follow_numbers(
-            self.model,
-            batch.X,
-            batch.labels,
-            steps,
-            batch.number,
-            given,
-            newest=self._now,
-            coverage=self.options.coverage,
-        )
-        judging = np.zeros(len(steps), dtype=np.bool_)
-        judging[steps < 0] = ~np.isnan(model[~steps[steps < 0]])
-        if not self._judged:
-            without = steps[(steps >= 0) & (np.cumsum(judging) == 0)]
-            lower[without] = upper[without] = np.nan
-        self._learned += int((steps < 0).sum())
-        self._judged += int(judging.sum())
+            asked = slice(0 if known else 1, None)  # the first row of all comes before any target
+            values, lower, upper = (each[asked] for each in given)
+            for name, each in zip(_GIVEN, (values, *ends_with_width(lower, upper)), strict=True):
+                predicted[name][part[asked]] = each
 
     def watched(self, values: NDArray[Any]) -> Cells:
         return values.astype(np.float64)

@@ -114,7 +114,7 @@ def learn_stream(
         With the columns of key, time, id (where there is one) and target, and ``event``, ``prediction`` and
         ``confidence`` (if asked for). The predictions of a regressor are numbers, null before the first target of a
         key. Intervals have their ends in ``lower`` and ``upper``, null while there is none. Targets that come later
-        judge the intervals, and the members of a mixture, by what was predicted (`learn_late`).
+        judge the intervals, and the members of a mixture, by what was predicted (`follow`).
 
         Events are "predicted" for a row that was predicted, "learned" for a label that came later, with the prediction
         of its row, "expired" for a row whose label did not come in time, "dropped" for a label for which no row waited,

@@ -18,8 +18,8 @@ from sklearn.base import ClassifierMixin
 from thalweg.errors import InvalidInput
 from thalweg.kernels import compiled
 from thalweg.labels import Labels, as_labels
+from thalweg.learners.base.kept_predictions import KeptPredictions, steps_of
 from thalweg.learners.base.labelled_estimator import LabelledEstimator
-from thalweg.learners.base.member_predictions import MemberPredictions
 from thalweg.learners.base.python_core import PythonCore, posteriors
 from thalweg.learners.base.rows import Floats, Row, are_many_rows, as_rows, bad_value, clearer_error, width_for_core
 from thalweg.learners.base.sparse_rows import is_sparse
@@ -205,7 +205,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         order: ArrayLike,
         *,
         with_proba: bool = False,
-        member_predictions: MemberPredictions | None = None,
+        kept: KeptPredictions | None = None,
     ) -> tuple[NDArray[Any], Floats | None]:
         """Predict and learn rows in any order, in one compiled call: what late labels need.
 
@@ -217,7 +217,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
             The steps: ``i`` predicts row i, ``~i`` learns it.
         with_proba : bool
             Whether class probabilities are wanted, too.
-        member_predictions : MemberPredictions, optional
+        kept : KeptPredictions, optional
             Of rows that were predicted in an earlier call, so that members of a committee, probabilities, thresholds
             and sets are judged by what was predicted. Those of rows that are predicted now are written there.
 
@@ -236,7 +236,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         ['', '', 'a']
         """
         with_proba = with_proba and hasattr(self, "predict_proba")
-        predictions, proba, _ = self._follow(X, y, order, member_predictions, with_proba=with_proba)
+        predictions, proba, _ = self._follow(X, y, order, kept, with_proba=with_proba)
         return predictions, proba
 
     def _follow(
@@ -244,7 +244,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         X: ArrayLike,
         y: ArrayLike,
         order: ArrayLike,
-        member_predictions: MemberPredictions | None,
+        kept: KeptPredictions | None,
         *,
         with_proba: bool,
         with_sets: bool = False,
@@ -257,9 +257,9 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
             return np.zeros(len(rows), dtype=labels.dtype), None, None  # no label yet, so no prediction either
         predictions = np.full(len(rows), -1, dtype=np.int64)
         scores = np.full((len(rows), core.n_classes), np.nan) if with_proba else None
-        members = MemberPredictions.none(len(rows)) if member_predictions is None else member_predictions
-        if (kept := members.of(core, self._labels.values.tolist())) is not None:
-            options["kept"] = kept
+        members = KeptPredictions.none(len(rows)) if kept is None else kept
+        if (values := members.of(core, self._labels.values.tolist())) is not None:
+            options["kept"] = values
         if with_sets:
             options["sets"] = np.zeros((len(rows), core.n_classes), dtype=np.bool_)
         core.follow(rows, codes, steps, predictions, scores, **options)
@@ -270,12 +270,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         self, X: ArrayLike, rows: Floats, labels: NDArray[Any], order: ArrayLike
     ) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
         """The core, None where there is no label yet; the labels of rows that are learned as indices; the steps."""
-        steps = np.ascontiguousarray(order, dtype=np.int64)
-        places = np.where(steps < 0, ~steps, steps)
-        if steps.ndim != 1 or (len(steps) and places.max() >= len(rows)):
-            raise InvalidInput(f"order must hold numbers of the {len(rows)} rows or their complements")
-        taught = np.zeros(len(rows), dtype=np.bool_)
-        taught[places[steps < 0]] = True
+        steps, taught = steps_of(order, len(rows))
         codes = np.zeros(len(rows), dtype=np.int64)
         if not taught.any() and not self.__sklearn_is_fitted__():
             return None, codes, steps
@@ -359,7 +354,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         return self._labels.decode(predictions)
 
     def _codes_and_proba(
-        self, X: ArrayLike, member_predictions: MemberPredictions | None = None
+        self, X: ArrayLike, kept: KeptPredictions | None = None
     ) -> tuple[NDArray[np.int64], Floats | None]:
         """Both at once, which is faster: the place of each prediction among ``classes_``, and the probabilities.
 
@@ -370,7 +365,7 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
             predictions = np.empty(len(rows), dtype=np.int64)
             self._core.answers(rows, predictions)
             return predictions, None
-        scores = self._scores(X, member_predictions)
+        scores = self._scores(X, kept)
         if self._core.decides:
             predictions = np.empty(len(scores), dtype=np.int64)
             self._core.answers(self._rows_to_predict(X), predictions)
@@ -401,13 +396,11 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         scores = np.maximum(self._scores(X), _NEVER)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def _scores(self, X: ArrayLike, member_predictions: MemberPredictions | None = None) -> Floats:
+    def _scores(self, X: ArrayLike, kept: KeptPredictions | None = None) -> Floats:
         rows = self._rows_to_predict(X)
         scores = np.empty((len(rows), self._core.n_classes))
-        kept = None
-        if member_predictions is not None:
-            kept = member_predictions.of(self._core, self._labels.values.tolist())
-        self._core.scores(rows, scores, *(() if kept is None else (kept,)))
+        values = None if kept is None else kept.of(self._core, self._labels.values.tolist())
+        self._core.scores(rows, scores, *(() if values is None else (values,)))
         return scores
 
     def _resume(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.learners.base.regressor import StreamRegressor, as_targets
-from thalweg.learners.base.rows import Floats, rows_for, width_for_core
+from thalweg.learners.base.kept_predictions import OF_NUMBERS, KeptPredictions, ends_with_width
+from thalweg.learners.base.regressor import PredictionsWithIntervals, StreamRegressor
+from thalweg.learners.base.rows import Floats, width_for_core
 from thalweg.parameters import at_least
 
 if TYPE_CHECKING:
@@ -23,14 +23,6 @@ INTERVAL_STEP = 0.05
 class Interval(NamedTuple):
     """The lower and the upper end of the interval of each row, shaped like the targets."""
 
-    lower: Floats
-    upper: Floats
-
-
-class PredictionsWithIntervals(NamedTuple):
-    """Of each row the prediction and the ends of its interval, from before its target was seen."""
-
-    predictions: Floats
     lower: Floats
     upper: Floats
 
@@ -153,34 +145,36 @@ class WithIntervals(StreamRegressor, abstract=True):
 
     def _follow(
         self,
-        X: ArrayLike,
-        y: Floats,
-        order: NDArray[np.int64],
-        number: NDArray[np.int64],
-        given: Mapping[str, NDArray[Any]],
-        *,
-        newest: int,
+        core: RegressionCore,
+        rows: Floats,
+        targets: Floats,
+        steps: NDArray[np.int64],
+        first: int,
+        found: Floats,
         coverage: float | None,
-    ) -> int:
-        """What `thalweg.evaluate.late_targets.follow_numbers` does, in one call of the core, for a fitted model."""
-        rows: Floats = rows_for(X, self, "X")
-        taught = np.zeros(len(rows), dtype=np.bool_)
-        taught[~order[order < 0]] = True
-        learned, columns = y[:0], self._columns
-        if taught.any():
-            learned, columns = as_targets(y[taught], int(taught.sum()), type(self).__name__)
-        core = self._ready(X, rows, columns)
-        targets = np.full((len(rows), core.n_outputs), np.nan)
-        targets[taught] = learned.reshape(-1, core.n_outputs)
-        answers, lower, upper = (given[name].reshape(targets.shape) for name in ("predictions", "lower", "upper"))
-        untroubled = core.cuts[0] == 0
-        place = self._place_of(core, coverage)
-        newest = core.follow(rows, targets, order, number, newest, answers, lower, upper, given["members"], place)
-        if taught.any():
-            self._keep_recent(rows[np.flatnonzero(taught)], targets[taught])  # sparse rows take no mask
+        kept: KeptPredictions | None,
+        predicted: int,
+    ) -> None:
+        place, untroubled = self._place_of(core, coverage), core.cuts[0] == 0
+        before = KeptPredictions.none(len(targets)) if kept is None else kept
+        of_rows = before.of_numbers(core.n_outputs, core.n_opinions)
+        answer, lower, upper, opinions = given = [np.ascontiguousarray(of_rows[name]) for name in OF_NUMBERS]
+        for values in given:
+            values[of_rows["number"] == 0] = np.nan
+        asked = steps[steps >= 0]
+        of_rows["number"][asked] = predicted + 1 + np.arange(len(asked))
+        number = np.where(of_rows["number"] > 0, of_rows["number"], predicted)
+        newest = predicted + int((steps[:first] >= 0).sum())
+        core.follow(rows, targets, steps[first:], number, newest, answer, lower, upper, opinions, place)
+        for name, values in zip(OF_NUMBERS, given, strict=True):
+            of_rows[name] = values
+        found[0, asked] = answer[asked]
+        found[1, asked], found[2, asked] = ends_with_width(lower[asked], upper[asked])
+        learned = np.unique(~steps[steps < 0])
+        if len(learned):
+            self._keep_recent(rows[learned], targets[learned])
         if untroubled and core.cuts[0] > 0:
-            self._warn_of_cuts(core, stacklevel=5)
-        return newest
+            self._warn_of_cuts(core, stacklevel=4)
 
     def _as_opinions(self, given: ArrayLike, shape: tuple[int, ...], features: int) -> Floats | None:
         """Predictions of members in rows, those of all targets side by side: numbers, or NaN in the whole of a row."""

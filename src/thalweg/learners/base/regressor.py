@@ -15,6 +15,7 @@ from thalweg.errors import Diverging, InvalidInput
 from thalweg.frames.reading import as_array, as_plain, frame_of
 from thalweg.kernels import compiled
 from thalweg.learners.base.estimator import StreamEstimator
+from thalweg.learners.base.kept_predictions import KeptPredictions, steps_of
 from thalweg.learners.base.rows import Floats, Row, clearer_error, names_of, rows_for, shown, width_for_core
 from thalweg.learners.base.sparse_rows import sparse_weights
 
@@ -102,6 +103,14 @@ class LinearPredictions(NamedTuple):
     intercept: Floats
 
 
+class PredictionsWithIntervals(NamedTuple):
+    """Of each row the prediction and the ends of its interval, from before its target was seen."""
+
+    predictions: Floats
+    lower: Floats
+    upper: Floats
+
+
 class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
     """A regressor that learns a stream row by row, in constant memory, with one target or several.
 
@@ -157,6 +166,95 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
         rows, targets, columns = self._take(X, y)
         masses = self._masses(sample_weight, len(rows), first=not self.__sklearn_is_fitted__())
         return self._ready(X, rows, columns), rows, targets, masses
+
+    def follow(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        order: ArrayLike,
+        *,
+        coverage: float | None = None,
+        kept: KeptPredictions | None = None,
+        predicted: int = 0,
+    ) -> PredictionsWithIntervals:
+        """Predict and learn rows in any order, in one compiled call: what late targets need.
+
+        A model with intervals judges these and its members by what was predicted for a row, not by what it would
+        predict when the target comes.
+
+        Parameters
+        ----------
+        X, y : array of shape (rows, features), array of shape (rows,) or (rows, targets)
+            The rows, and their targets; the target of a row that is not learned is not looked at.
+        order : array of int
+            The steps: ``i`` predicts row i, ``~i`` learns it.
+        coverage : float, optional
+            The share of rows whose interval is to hold the target, of a model with intervals.
+        kept : KeptPredictions, optional
+            Of rows that were predicted in an earlier call. Those of rows that are predicted now are written there.
+        predicted : int
+            How many rows were predicted before this call, from which it follows how late a target is.
+
+        Returns
+        -------
+        PredictionsWithIntervals
+            NaN for rows that were not predicted now, or before any target; the ends are NaN where an interval has no
+            width.
+
+        Examples
+        --------
+        >>> from thalweg import AutoRegressor
+        >>> model = AutoRegressor()
+        >>> model.follow([[0.0], [1.0], [2.0], [3.0]], [7.0] * 4, [0, 1, ~0, 2, ~1, 3]).predictions.tolist()
+        [nan, nan, 7.0, 7.0]
+        """
+        rows, steps, targets, columns = self._take_steps(X, y, order)
+        found = np.full((3, *targets.shape), np.nan)
+        is_fitted, learned = self.__sklearn_is_fitted__(), np.flatnonzero(steps < 0)
+        first = 0 if is_fitted else int(learned[0]) if len(learned) else len(steps)
+        if first < len(steps):
+            core = self._ready(X, rows, columns)
+        else:
+            core = self._make_core(width_for_core(rows))
+            core.widen(targets.shape[1])
+        self._follow(core, rows, targets, steps, first, found, coverage, kept, predicted)
+        return PredictionsWithIntervals(*(found[..., 0] if columns is None else found))
+
+    def _follow(
+        self,
+        core: RegressionCore,
+        rows: Floats,
+        targets: Floats,
+        steps: NDArray[np.int64],
+        first: int,
+        found: Floats,
+        coverage: float | None,
+        kept: KeptPredictions | None,
+        predicted: int,
+    ) -> None:
+        """Write what is predicted from the first step on, before which nothing is known, to ``found``."""
+        for part in np.split(steps[first:], np.flatnonzero(np.diff(steps[first:] < 0)) + 1):
+            if len(part) and part[0] < 0:
+                self._run(core, rows[~part], targets[~part])
+            elif len(part):
+                given = np.empty((len(part), core.n_outputs))
+                core.answers(rows[part], given)
+                found[0][part] = given
+
+    def _take_steps(
+        self, X: ArrayLike, y: ArrayLike, order: ArrayLike
+    ) -> tuple[Floats, NDArray[np.int64], Floats, int | None]:
+        """Rows, steps, targets of rows that are learned, and how many columns they came in."""
+        rows: Floats = rows_for(X, self, "X")
+        given = _as_numbers(y)
+        if len(given) != rows.shape[0]:
+            raise InvalidInput(f"y must have a target for each of the {rows.shape[0]} rows of X, got {len(given)}")
+        steps, taught = steps_of(order, len(given))
+        columns = None if given.ndim == 1 else given.shape[1]
+        targets = np.full((len(given), 1 if columns is None else columns), np.nan)
+        if taught.any():
+            targets[taught], columns = as_targets(given[taught], int(taught.sum()), type(self).__name__)
+        return rows, steps, targets, columns
 
     def learn_one(self, x: Row, y: float | Sequence[float] | Floats) -> Self:
         """Learn one row: an array, a sequence of numbers, or a dict of feature name to number."""

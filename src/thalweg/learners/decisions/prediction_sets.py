@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
 from thalweg.learners.base.inner_learner import DELAY, Wrapper
-from thalweg.learners.base.member_predictions import MemberPredictions
+from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import POSITIVE, Real, Rules
 
@@ -160,14 +160,14 @@ class PredictionSets(Wrapper):
         order: ArrayLike,
         *,
         sample_weight: ArrayLike | None = None,
-        member_predictions: MemberPredictions | None = None,
+        kept: KeptPredictions | None = None,
     ) -> PredictionsWithSets:
         """Predictions, probabilities, sets and learning in any order, as `follow` has them.
 
         Before there is any label the probabilities and sets have no columns.
         """
         options: dict[str, Any] = {"with_proba": True, "with_sets": True, "sample_weight": sample_weight}
-        predictions, proba, sets = self._follow(X, y, order, member_predictions, **options)
+        predictions, proba, sets = self._follow(X, y, order, kept, **options)
         if proba is None or sets is None:
             proba = np.zeros((len(predictions), 0))
             sets = proba.astype(np.bool_)

@@ -114,7 +114,7 @@ class PredictedLabels:
     codes: NDArray[np.int16]
     #: P(positive), where the model has a positive label and probabilities; NaN before any label was known.
     of_positive: Floats | None = None
-    #: Of a committee: what its members predicted, by which they are judged when the label comes (`MemberPredictions`).
+    #: Of a committee: what its members predicted, by which they are judged when the label comes (`KeptPredictions`).
     members: NDArray[np.uint8] | None = None
 
     def part(self, rows: slice) -> PredictedLabels:

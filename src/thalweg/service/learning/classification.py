@@ -14,7 +14,7 @@ from thalweg.client.protocol import MOST_TEXT
 from thalweg.evaluate.averages import WindowedMean
 from thalweg.evaluate.drift import ChangeDetector
 from thalweg.fleet.keyed_classifier import KeyedClassifier
-from thalweg.learners.base.member_predictions import MemberPredictions
+from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.pipeline.over_columns import over_columns, require_keys_taken
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features, as_learned
@@ -187,7 +187,7 @@ class Classification(Task):
             if not known:
                 found[name] = unknown
                 continue
-            members = MemberPredictions.none(len(X))
+            members = KeptPredictions.none(len(X))
             codes, likely = model._codes_and_proba(rows, members)
             of_positive = None
             if self.positive is not None and likely is not None:
@@ -209,7 +209,7 @@ class Classification(Task):
         """Members are judged by what was predicted; by what they say now where nothing was."""
         members = _member_predictions(learner, rows)
         # Not as a chunk: those of wide rows agree with single rows to rounding only.
-        learner.model.follow(X, y, ~np.arange(len(y)), member_predictions=members)
+        learner.model.follow(X, y, ~np.arange(len(y)), kept=members)
 
     def explained_label(self, model: Any) -> str:
         """The positive label; else the second of two, or the first of more."""
@@ -240,16 +240,16 @@ class Classification(Task):
         return MistakeProgress.from_state(state)
 
 
-def _member_predictions(learner: Learner, rows: Sequence[LabelledRow]) -> MemberPredictions:
+def _member_predictions(learner: Learner, rows: Sequence[LabelledRow]) -> KeptPredictions:
     """What the members of a learner predicted for rows, where it was this one that predicted them."""
-    found, core = MemberPredictions.none(len(rows)), getattr(learner.model, "_core", None)
+    found, core = KeptPredictions.none(len(rows)), getattr(learner.model, "_core", None)
     known = [str(label) for label in getattr(learner.model, "classes_", ())]
     if core is None or found.of(core, known) is None:
         return found
     for at, row in enumerate(rows):
         given = row.rows.body.predictions.get(learner.name) if row.rows.body.version > learner.since else None
         if isinstance(given, PredictedLabels) and given.members is not None:
-            own = MemberPredictions(given.members[row.row : row.row + 1], given.labels)
+            own = KeptPredictions(given.members[row.row : row.row + 1], given.labels)
             own.of(core, known)
             found.put(slice(at, at + 1), own)
     return found

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.catalogue import ask_of, make_model
-from thalweg.evaluate.late_targets import follow_numbers, nothing_given
 from thalweg.kernels import compiled
+from thalweg.learners.base.kept_predictions import OF_NUMBERS, KeptPredictions
+from thalweg.learners.base.rows import width_for_core
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features, as_learned
 from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted, PredictedNumbers
@@ -110,16 +111,19 @@ class Regression(Task):
         self, learner: Learner, X: Any, y: NDArray[Any], rows: Sequence[LabelledRow], newest: NDArray[np.int64]
     ) -> None:
         """As a run does: intervals and members are judged by what was predicted, by today's where nothing was."""
-        given = nothing_given(learner.model, X, y)
+        model, kept, latest = learner.model, KeptPredictions.none(len(y)), int(newest.max())
+        core = model._core if model.__sklearn_is_fitted__() else model._make_core(width_for_core(X))
+        given = kept.of_numbers(1, core.n_opinions)
+        given["number"] = latest - newest + np.array([row.rows.body.before + row.row + 1 for row in rows])
+        for name in OF_NUMBERS:
+            given[name] = np.nan
         for at, row in enumerate(rows):
             body, place = row.rows.body, row.row
             own = body.predictions.get(learner.name) if body.version > learner.since else None
             if isinstance(own, PredictedNumbers) and own[place] is not None:
-                value = given["predictions"][at] = own.values[place]
-                given["lower"][at], given["upper"][at] = own.lower[place], own.upper[place]
-                given["members"][at] = own.members[place] - value
-        number = np.array([row.rows.body.before + row.row + 1 for row in rows]) - newest
-        follow_numbers(learner.model, X, y, ~np.arange(len(y)), number, given, coverage=self.coverage)
+                given["prediction"][at], given["lower"][at] = own.values[place], own.lower[place]
+                given["upper"][at], given["members"][at] = own.upper[place], own.members[place] - own.values[place]
+        model.follow(X, y, ~np.arange(len(y)), coverage=self.coverage, kept=kept, predicted=latest)
 
     def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> float | None:
         for target in y.tolist():

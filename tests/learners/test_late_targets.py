@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, issparse
 
-from thalweg import AutoRegressor, OnlineLinearRegression, PredictionIntervals
-from thalweg.evaluate.late_targets import follow_numbers, nothing_given
-from thalweg.pipeline import TargetEncodedRegressor
+from thalweg import AutoRegressor, OnlineLinearRegression, PredictionIntervals, StandardScaler
+from thalweg.learners.base.kept_predictions import KeptPredictions
+from thalweg.pipeline import StreamPipeline, TargetEncodedRegressor
 from thalweg.store import dumps, loads
 
 MODELS = {
@@ -16,6 +16,7 @@ MODELS = {
     "two targets": (lambda: AutoRegressor(curved=False), 2),
     "one learner": (lambda: PredictionIntervals(OnlineLinearRegression(solver="rls")), 1),
     "sparse": (lambda: AutoRegressor(dense_features=2), 1),
+    "behind a scaler": (lambda: StreamPipeline([StandardScaler(), AutoRegressor(curved=False)]), 1),
     "wide category": (lambda: TargetEncodedRegressor(AutoRegressor(curved=False), [(0, 1)]), 1),
 }
 
@@ -33,10 +34,12 @@ def slow_follow(model, X, y, order):
                 predicted = model.predict(x)
                 own = model.member_predictions(x).reshape(predicted.size, -1)
                 kept = (own - predicted.reshape(-1, 1)).astype(np.float32)
-                said[row] = (predicted, *model.predict_interval(x, None), kept + predicted.reshape(-1, 1))
+                ends = model.predict_interval(x, None)
+                shown = ends if (ends.upper > ends.lower).all() else np.full((2, *predicted.shape), np.nan)
+                said[row] = (predicted, *shown, ends, kept + predicted.reshape(-1, 1))
         elif row in said:
-            _, lower, upper, own = said[row]
-            model.learn_late(x, target, (lower, upper), delay=newest - row, member_predictions=own)
+            *_, ends, own = said[row]
+            model.learn_late(x, target, ends, delay=newest - row, member_predictions=own)
         else:
             nothing = np.full(target.shape, np.nan)
             unknown = np.full((target.size, members), np.nan)
@@ -63,18 +66,18 @@ def test_any_order_in_any_pieces_is_what_single_calls_make_of_it(name, data):
     cut = data.draw(st.integers(0, len(order)))
     X = csr_array(X) if name == "sparse" else X
     model, twin, whole = make(), make(), make()
-    told = nothing_given(model, X, y)
-    newest = follow_numbers(model, X, y, order[:cut], np.arange(rows), told)
+    kept = KeptPredictions.none(rows)
+    first = model.follow(X, y, order[:cut], kept=kept)
     model = loads(dumps(model)) if model.__sklearn_is_fitted__() else model
-    follow_numbers(model, X, y, order[cut:], np.arange(rows), told, newest=newest)
-    said = slow_follow(twin, X, y, order)
-    for row in range(rows):
-        for at, column in enumerate(("predictions", "lower", "upper")):
-            np.testing.assert_array_equal(told[column][row], said[row][at][0] if row in said else np.nan)
-    at_once = nothing_given(whole, X, y)
-    follow_numbers(whole, X, y, order, np.arange(rows), at_once)
-    for column, values in told.items():
-        np.testing.assert_array_equal(values, at_once[column])
+    second = model.follow(X, y, order[cut:], kept=kept, predicted=int((order[:cut] >= 0).sum()))
+    said, at_once = slow_follow(twin, X, y, order), whole.follow(X, y, order)
+    for at, parts in enumerate(zip(first, second, strict=True)):
+        found = np.where(np.isnan(parts[0]), *parts[::-1])
+        for row in range(rows):
+            np.testing.assert_array_equal(found[row], said[row][at][0] if row in said else np.nan)
+        np.testing.assert_array_equal(found, at_once[at])
+    if model.__sklearn_is_fitted__():
+        assert dumps(model) == dumps(whole) == dumps(twin)
 
 
 @pytest.mark.parametrize("delay", [50, 1000])
@@ -83,9 +86,8 @@ def test_of_noise_the_default_makes_no_more_than_the_mean_does(delay):
     X, y = rng.normal(size=(6000, 8)), 5 + rng.standard_t(3, size=6000)
     order = np.concatenate([[i, ~(i - delay)] if i >= delay else [i] for i in range(len(y))])
     model = AutoRegressor(curved=False)
-    told = nothing_given(model, X, y)
-    follow_numbers(model, X, y, order, np.arange(len(y)), told)
+    predictions = model.follow(X, y, order).predictions
     mean = np.cumsum(y) / np.arange(1, len(y) + 1)
     rows = np.arange(2000 + delay, len(y))
-    errors, least = (np.abs(each - y[rows]).mean() for each in (told["predictions"][rows], mean[rows - delay - 1]))
+    errors, least = (np.abs(each - y[rows]).mean() for each in (predictions[rows], mean[rows - delay - 1]))
     assert errors < 1.02 * least

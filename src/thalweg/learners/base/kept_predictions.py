@@ -6,20 +6,25 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from thalweg.errors import InvalidInput
 
 Bytes = NDArray[np.uint8]
+Floats = NDArray[np.float64]
 #: Stands for a label that has no byte of its own.
 _OTHER = 255
+#: What is kept of numbers, beside the number of the row.
+OF_NUMBERS = ("prediction", "lower", "upper", "members")
 
 
-class MemberPredictions:
+class KeptPredictions:
     """What was predicted for some rows, by which `follow` judges it when a row's label comes.
 
     Each row holds what the model asks for: of a committee, for each member and mixture of members the predicted label
     and how likely it was; of a model that decides by the probabilities of another, the probabilities of the six
-    likeliest labels. Labels stand there as their places in ``labels`` plus 1. Zeros stand for a row that was not
-    predicted, and a learner that judges nothing has no columns.
+    likeliest labels; of a regressor with intervals the fields of `of_numbers`. Labels stand there as their places in
+    ``labels`` plus 1. Zeros stand for a row that was not predicted, and a learner that judges nothing has no columns.
 
     Parameters
     ----------
@@ -32,8 +37,8 @@ class MemberPredictions:
     >>> import numpy as np
     >>> from thalweg import AutoClassifier
     >>> model = AutoClassifier(curved=False).partial_fit(np.eye(2), ["a", "b"])
-    >>> waiting = MemberPredictions.none(2)
-    >>> _ = model.follow(np.eye(2), ["", ""], [0, 1], member_predictions=waiting)
+    >>> waiting = KeptPredictions.none(2)
+    >>> _ = model.follow(np.eye(2), ["", ""], [0, 1], kept=waiting)
     >>> waiting.values.shape[0], waiting.labels
     (2, ['a', 'b'])
     """
@@ -45,20 +50,20 @@ class MemberPredictions:
         self._places = np.zeros(0, dtype=np.bool_)
 
     @classmethod
-    def none(cls, rows: int) -> MemberPredictions:
+    def none(cls, rows: int) -> KeptPredictions:
         return cls(np.zeros((rows, 0), dtype=np.uint8), ())
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def __getitem__(self, rows: Any) -> MemberPredictions:
+    def __getitem__(self, rows: Any) -> KeptPredictions:
         return self._with(self.values[rows])
 
-    def before(self, rows: int) -> MemberPredictions:
+    def before(self, rows: int) -> KeptPredictions:
         """These, followed by some rows that are not predicted yet."""
         return self._with(np.concatenate([self.values, np.zeros((rows, self.values.shape[1]), dtype=np.uint8)]))
 
-    def put(self, rows: Any, other: MemberPredictions) -> None:
+    def put(self, rows: Any, other: KeptPredictions) -> None:
         """Take what ``other``, which may know more labels, says of these rows."""
         self._have(other.values.shape[1], other._places)
         self.refer_to(other.labels)
@@ -72,6 +77,22 @@ class MemberPredictions:
         self._have(size, core.kept_classes)
         self.refer_to(labels)
         return self.values
+
+    def of_numbers(self, outputs: int, opinions: int) -> NDArray[np.void]:
+        """The values of a regressor with intervals by name; ``number`` is 0 for a row that was not predicted.
+
+        Otherwise it is that of the row among all that were predicted, from 1. ``members`` are relative to
+        the prediction, so that float32 is enough.
+        """
+        row = _row_of_numbers(outputs, opinions)
+        self._have(row.itemsize, np.zeros(row.itemsize, dtype=np.bool_))
+        return self.values.view(row)[:, 0]
+
+    def interval(self) -> tuple[Floats, Floats]:
+        """Of a regressor with one target, the ends; NaN for an interval without a width."""
+        size = self.values.shape[1] - _row_of_numbers(1, 0).itemsize
+        of_rows = self.of_numbers(1, max(size, 0) // 4)
+        return ends_with_width(of_rows["lower"][:, 0], of_rows["upper"][:, 0])
 
     def refer_to(self, labels: Iterable[Any]) -> None:
         """Hold places among these labels, which may be more than before."""
@@ -90,7 +111,37 @@ class MemberPredictions:
             self.values = np.zeros((len(self), size), dtype=np.uint8)
         self._places = places
 
-    def _with(self, values: Bytes) -> MemberPredictions:
-        found = MemberPredictions(values, self.labels)
+    def _with(self, values: Bytes) -> KeptPredictions:
+        found = KeptPredictions(values, self.labels)
         found._places = self._places
         return found
+
+
+def ends_with_width(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """Lower and upper ends; NaN for intervals without a width, which a model gives before it has any."""
+    is_wide = upper > lower
+    return np.where(is_wide, lower, np.nan), np.where(is_wide, upper, np.nan)
+
+
+def _row_of_numbers(outputs: int, opinions: int) -> np.dtype[np.void]:
+    *numbers, members = OF_NUMBERS
+    of_outputs = [(name, "<f8", (outputs,)) for name in numbers]
+    return np.dtype([("number", "<i8"), *of_outputs, (members, "<f4", (outputs * opinions,))])
+
+
+def kept_size(core: Any) -> int:
+    """The bytes that are kept of a row by a core, of a regressor by one with a single target."""
+    if getattr(core, "coverages", None):
+        return _row_of_numbers(1, core.n_opinions).itemsize
+    return int(getattr(core, "kept_size", 0))
+
+
+def steps_of(order: ArrayLike, rows: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The steps of `follow`, and which of the rows are learned."""
+    steps = np.ascontiguousarray(order, dtype=np.int64)
+    places = np.where(steps < 0, ~steps, steps)
+    if steps.ndim != 1 or (len(steps) and places.max() >= rows):
+        raise InvalidInput(f"order must hold numbers of the {rows} rows or their complements")
+    taught = np.zeros(rows, dtype=np.bool_)
+    taught[places[steps < 0]] = True
+    return steps, taught

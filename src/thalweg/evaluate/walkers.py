@@ -1,0 +1,276 @@
+"""Walkers take a model along a stream: each row is predicted before its label or number is learned, which may be late.
+
+Our learners run in one compiled call per chunk, other scikit-learn estimators row by row.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.evaluate.late_labels import Batch, LateLabels
+from thalweg.evaluate.record import NO_PREDICTION, Floats, Labels, encode
+from thalweg.frames.frame import NamedRows
+from thalweg.frames.reading import names_of_columns
+from thalweg.learners.base.kept_predictions import KeptPredictions, ends_with_width
+from thalweg.learners.base.rows import as_rows
+from thalweg.learners.base.sparse_rows import is_sparse
+from thalweg.table_model import TableModel
+
+#: One of our learners, or any scikit-learn estimator with ``partial_fit``.
+Model: TypeAlias = Any
+
+
+class Walked(NamedTuple):
+    """Of each fresh row; None for what was not asked for, or the model has not."""
+
+    #: Labels or numbers.
+    predictions: NDArray[Any]
+    #: How many of the first rows came before anything was learned, and have no prediction.
+    unpredicted: int
+    proba: Floats | None = None
+    rate: Floats | None = None
+    weights: Floats | None = None
+    lower: Floats | None = None
+    upper: Floats | None = None
+
+
+class Asked(NamedTuple):
+    """What a model is asked."""
+
+    #: All labels, in whose order probabilities are given; None of numbers.
+    classes: Labels | None = None
+    with_proba: bool = False
+    coverage: float | None = None
+
+    def proba(self, model: Model, given: Floats | None, rows: int, unpredicted: int) -> Floats:
+        """Probabilities in the order of the classes, all alike where nothing was known."""
+        assert self.classes is not None
+        ordered = np.zeros((rows, len(self.classes)))
+        if given is not None:
+            columns = encode(model.classes_, self.classes)
+            known = columns != NO_PREDICTION
+            ordered[:, columns[known]] = given[:, known]
+        ordered[: rows if given is None else unpredicted] = 1.0 / len(self.classes)
+        return ordered
+
+    def knows_nothing(self, model: Model) -> bool:
+        if self.classes is not None:
+            return knows_no_class(model)
+        try:
+            check_is_fitted(model)
+        except NotFittedError:
+            return True
+        return False
+
+
+class Walker(ABC):
+    """Takes a model along a stream."""
+
+    def __init__(self, model: Model, asked: Asked) -> None:
+        self._model = model
+        self._asked = asked
+
+    @abstractmethod
+    def held(self, X: Any) -> Any:
+        """A chunk as it is handed back in a `Batch`; X may be a frame."""
+
+    @abstractmethod
+    def __call__(self, batch: Batch) -> Walked:
+        """Predict and learn the rows of a batch, in its order."""
+
+
+def walker_of(model: Model, asked: Asked, delay: int, owner: str) -> Walker:
+    """The quickest way to evaluate this model, its labels coming ``delay`` rows late."""
+    if isinstance(model, TableModel):
+        return _OfTable(model, walker_of(model.learner, asked, delay, owner))
+    if delay > 0 and getattr(model, "_needs_labels_at_once", False):
+        rule = "be 0 for a model with persistence, which predicts by the label of the row before"
+        raise InvalidParameter.of(owner, "delay", rule, delay)
+    if hasattr(model, "follow" if delay else "predict_then_learn"):
+        return (_InTurn if delay else _AtOnce)(model, asked)
+    if hasattr(model, "predict") and hasattr(model, "partial_fit"):
+        return _RowByRow(model, asked, late=delay > 0)
+    kind = "be a regressor with" if asked.classes is None else "have"
+    rule = f"{kind} predict_then_learn, or predict and partial_fit"
+    if hasattr(model, "steps"):
+        rule += ", which a thalweg.pipeline.StreamPipeline of steps that learn row by row has"
+    raise InvalidParameter.of(owner, "model", rule, model)
+
+
+def walk(
+    walker: Walker, chunks: Iterator[tuple[Any, Any]], as_truth: Callable[[Any], NDArray[Any]], delay: int
+) -> Iterator[tuple[NDArray[Any], Batch, Walked]]:
+    """The truth of each chunk, in which order its rows were taken, and what the model gave."""
+    late, start = LateLabels(delay=delay), 0
+    for X, given in chunks:
+        truth = as_truth(given)
+        number = np.arange(start + 1, start + 1 + len(truth))
+        batch = late.plan(walker.held(X), truth, np.ones(len(truth), dtype=np.bool_), number)
+        walked = walker(batch)
+        if delay:
+            late.keep(batch, {})
+        yield truth, batch, walked
+        start += len(truth)
+
+
+def knows_no_class(model: Model) -> bool:
+    return len(getattr(model, "classes_", ())) == 0
+
+
+def teach(model: Model, X: Any, y: Labels, classes: Labels | None) -> None:
+    """``partial_fit``, with the classes announced where the first call demands them."""
+    wanted = classes is not None and knows_no_class(model)
+    announced = wanted and "classes" in inspect.signature(model.partial_fit).parameters
+    model.partial_fit(X, y, **({"classes": classes} if announced else {}))
+
+
+def _single_rows(X: Any, model: Any) -> Iterator[Any]:
+    """Chunks of one row each, with their names for a model that has a use for them."""
+    if is_sparse(X):
+        rows, names = X.tocsr(), None
+    else:
+        rows, names = as_rows(X, model, "X"), _names_for(model, X)
+    for start in range(rows.shape[0]):
+        row = rows[start : start + 1]
+        yield row if names is None else NamedRows(row, names)
+
+
+def _names_for(model: Any, X: Any) -> list[Any] | None:
+    """The names of X's columns where they say something to the model; None otherwise."""
+    names = names_of_columns(X) if hasattr(model, "_has_use_for") else None
+    return names if names is not None and model._has_use_for(names) else None
+
+
+class _AtOnce(Walker):
+    def held(self, X: Any) -> Any:
+        """X as it came; a stream's named rows as a plain array for a model that has no use for the names."""
+        return X.values if isinstance(X, NamedRows) and _names_for(self._model, X) is None else X
+
+    def __call__(self, batch: Batch) -> Walked:
+        model, asked, X, y = self._model, self._asked, batch.X, batch.labels
+        unpredicted = int(asked.knows_nothing(model))
+        if asked.coverage is not None:
+            predictions, *ends = model.predict_interval_then_learn(X, y, asked.coverage)
+            lower, upper = ends_with_width(*ends)
+            return Walked(predictions, unpredicted, lower=lower, upper=upper)
+        if asked.classes is None:
+            return Walked(model.predict_then_learn(X, y), unpredicted)
+        options = {"with_proba": asked.with_proba, "with_rate": True, "with_weights": True}
+        labels, proba, rate, weights = model.predict_then_learn(X, y, **options)
+        proba = None if proba is None else asked.proba(model, proba, len(y), unpredicted)
+        return Walked(labels, unpredicted, proba, rate, weights)
+
+
+class _Late(Walker):
+    """Chunks as arrays or compressed rows, so that rows that wait for their labels can stand before those that come."""
+
+    #: Of the first chunk, and so of every row that waits.
+    _width: int | None = None
+    _names: list[Any] | None = None
+
+    def held(self, X: Any) -> Any:
+        model = self._model
+        if hasattr(model, "_without_texts"):
+            X = model._without_texts(X)
+        if is_sparse(X) and getattr(model, "_takes_sparse", False):
+            rows, names = X.tocsr(), None
+        else:
+            rows, names = as_rows(X, model, "X"), _names_for(model, X)
+        if self._width is None:
+            self._width, self._names = rows.shape[1], names
+        if rows.shape[1] != self._width or (names and self._names and names != self._names):
+            had, got = self._names or f"{self._width} of them", names or f"{rows.shape[1]} of them"
+            raise InvalidInput(f"Chunks must keep their columns while labels are late, {had}, got {got}.")
+        return rows
+
+
+class _InTurn(_Late):
+    """Labels come late; rows still waiting at the end of the stream stay unlearned."""
+
+    def __init__(self, model: Model, asked: Asked) -> None:
+        super().__init__(model, asked)
+        #: Of rows that wait for their labels.
+        self._kept = KeptPredictions.none(0)
+
+    def __call__(self, batch: Batch) -> Walked:
+        model, asked, rows = self._model, self._asked, len(batch.labels) - batch.carried
+        X = batch.X if self._names is None else NamedRows(batch.X, self._names)
+        unpredicted = 0
+        if asked.knows_nothing(model):
+            unpredicted = int(np.argmax(batch.order < 0)) if len(batch.learned) else len(batch.order)
+        options: dict[str, Any] = {"with_proba": asked.with_proba and hasattr(model, "predict_proba")}
+        if asked.classes is None:
+            options = {"coverage": asked.coverage, "predicted": int(batch.number[-1]) - rows}
+        kept = self._kept.before(rows)
+        given = model.follow(X, batch.labels, batch.order, kept=kept, **options)
+        self._kept = kept[batch.waiting]
+        fresh = slice(batch.carried, None)
+        if asked.classes is None:
+            predictions, lower, upper = (each[fresh] for each in given)
+            ends = (lower, upper) if asked.coverage is not None else (None, None)
+            return Walked(predictions, unpredicted, None, None, None, *ends)
+        labels, proba = given
+        if options["with_proba"]:
+            proba = asked.proba(model, None if proba is None else proba[fresh], rows, unpredicted)
+        return Walked(labels[fresh], unpredicted, proba)
+
+
+class _RowByRow(_Late):
+    """A model of another library: one call for each prediction and for each row that it learns."""
+
+    def __init__(self, model: Model, asked: Asked, *, late: bool) -> None:
+        super().__init__(model, asked)
+        self._late = late
+
+    def held(self, X: Any) -> Any:
+        if not self._late:
+            return X
+        return X.tocsr() if is_sparse(X) else super().held(X)
+
+    def __call__(self, batch: Batch) -> Walked:
+        model, asked, y = self._model, self._asked, batch.labels
+        predictions, unpredicted = [y[:0]], 0
+        probabilities: list[Any] = []
+        rows = list(_single_rows(batch.X, model))
+        for step in batch.order.tolist():
+            if step < 0:
+                teach(model, rows[~step], y[~step : ~step + 1], asked.classes)
+                continue
+            unknown = int(asked.knows_nothing(model))
+            unpredicted += unknown
+            predictions.append(np.zeros_like(y[:1]) if unknown else np.asarray(model.predict(rows[step])))
+            if asked.with_proba and hasattr(model, "predict_proba"):
+                given = None if unknown else model.predict_proba(rows[step])
+                probabilities.append(asked.proba(model, given, 1, unknown))
+        proba = np.concatenate(probabilities) if probabilities else None
+        return Walked(np.concatenate(predictions), unpredicted, proba)
+
+
+class _OfTable(Walker):
+    """Rows of a table go through the encoder, which remembers them as in a run; its learner is walked by another."""
+
+    def __init__(self, model: TableModel, walker: Walker) -> None:
+        super().__init__(model, walker._asked)
+        self._walker = walker
+        self._before: dict[str, Any] = {}
+
+    def held(self, X: Any) -> Any:
+        table = self._model._table(X)
+        self._before = self._model.encoder.state()
+        return self._walker.held(self._model._encoded_to_learn(table))
+
+    def __call__(self, batch: Batch) -> Walked:
+        try:
+            return self._walker(batch)
+        except Exception:
+            self._model.encoder.restore(self._before)
+            raise
