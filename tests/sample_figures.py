@@ -12,6 +12,7 @@ from thalweg.papers.kuncheva2008 import figures as kuncheva2008
 from thalweg.papers.schnackenberg2018 import figures as schnackenberg2018
 from thalweg.papers.wusnell2016 import figures as wusnell2016
 from thalweg.report import critical_difference, curves, run_figures, style
+from thalweg.report.page.charts import Chart, Line, View
 
 MODELS = (("O-LDC", "λ"), ("Perceptron", "η"), ("Winnow", "β"), ("Hiraoka's LDA", "ζ"))
 BASELINES = ("O-LDC, hard", "No change", "Majority class")
@@ -60,9 +61,11 @@ def progression_figure() -> Figure:
 
 
 def over_time_figure() -> Figure:
-    rows = np.arange(50, 20_001, 50)
-    errors = {name: 0.1 + place / 10 + 0.0 * rows for place, name in enumerate(("O-LDC", *BASELINES[1:]))}
-    return curves.draw_over_time(rows, errors, (rows, 0.5 + 0.0 * rows), title="A stream of 20,000 rows", window=500)
+    rows = list(range(50, 20_001, 50))
+    looks = ("model", "no-change", "majority")
+    lines = tuple(Line(look, [0.1 + at / 10 for _ in rows], look, dashed=at > 0) for at, look in enumerate(looks))
+    chart = Chart("error", "Error over time", "", "share", rows, (View("", lines),))
+    return run_figures.draw_chart(chart, "A stream of 20,000 rows", "error", (5000,))
 
 
 def grid_figure() -> Figure:
@@ -147,9 +150,10 @@ def weights_figure() -> Figure:
 
 
 def memory_figure() -> Figure:
-    rows = np.arange(50, 20_001, 50)
-    remembered = {f"class {place}": np.linspace(0, 100 * place, len(rows)) for place in range(8)}
-    return run_figures.draw_class_memory(rows, remembered, title="Memory of each class", changes=(5000, 9000))
+    rows = list(range(50, 20_001, 50))
+    lines = tuple(Line(f"class {at}", np.linspace(0, 100 * at, len(rows)).tolist(), f"c{at}") for at in range(8))
+    chart = Chart("memory", "Memory of each class", "", "rows", rows, (View("", lines),))
+    return run_figures.draw_chart(chart, chart.title, "rows", (5000, 9000))
 
 
 def calibration_figure() -> Figure:

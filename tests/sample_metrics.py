@@ -42,7 +42,7 @@ def sample_metrics(points: int = 60, names: dict[str, Any] | None = None) -> dic
     skill = {"skill": 0.5, "skill_low": 0.4, "skill_high": 0.6}
     counts = [[900 if truth == answer else 50 for answer in range(len(labels))] for truth in range(len(labels))]
     return {
-        "schema": 3,
+        "schema": 1,
         "task": "classification",
         "run": {
             "command": f"thalweg run {named['source']} --target {named['target']}",

@@ -31,10 +31,11 @@ def sample_number_metrics(
     changes.add(errors)
     base = sample_metrics(60, names)
     base["run"]["options"]["season"] = 24
-    kept = ("schema", "run", "rows", "course", "inputs", "columns", "model")
+    kept = ("schema", "run", "rows", "inputs", "columns", "model")
     return {
         **{name: base[name] for name in kept},
         "task": "regression",
+        "course": base["course"] | {"means": None},
         "rows": base["rows"] | {"read": rows + 15, "predicted": rows, "scored": rows, "learned": rows},
         "verdict": board.verdict(),
         "scores": board.scores({"intervals", *board.predictors}),

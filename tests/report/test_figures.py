@@ -28,7 +28,7 @@ from tests.sample_figures import (
 
 from thalweg.errors import MissingExtra
 from thalweg.papers.wusnell2016 import figures
-from thalweg.report import critical_difference, curves, style
+from thalweg.report import critical_difference, style
 
 
 def visible_texts(figure: Figure) -> list[Text]:
@@ -139,12 +139,6 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.M
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtra, match=r"thalweg\[plot\]"):
         style.require_matplotlib()
-
-
-def test_without_a_rate_only_the_errors_are_drawn() -> None:
-    rows = np.arange(1, 11)
-    figure = curves.draw_over_time(rows, {"Majority class": rows / 10}, None, title="Baseline", window=5)
-    assert len(figure.axes) == 1
 
 
 def test_bars_join_what_the_critical_difference_cannot_tell_apart() -> None:

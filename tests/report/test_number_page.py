@@ -9,8 +9,8 @@ import pytest
 from tests.sample_number_metrics import sample_number_metrics
 
 from thalweg.report.page import build
-from thalweg.report.page.number_content import as_number_metrics
-from thalweg.report.page.number_verdict import findings, headline, tone
+from thalweg.report.page.verdict import findings, headline, tone
+from thalweg.run_metrics import as_metrics
 
 
 def test_it_holds_every_part() -> None:
@@ -39,7 +39,7 @@ def test_it_holds_every_part() -> None:
     ],
 )
 def test_the_verdict_is_as_sure_as_its_interval(error: float, rows: int, found: str, words: str) -> None:
-    metrics = as_number_metrics(sample_number_metrics(rows, error=error))
+    metrics = as_metrics(sample_number_metrics(rows, error=error))
     if found == "even":  # whatever the draw, an interval across zero
         metrics["verdict"]["last_value"]["mae"] |= {"low": -0.1, "high": 0.1}  # type: ignore[typeddict-item]
     assert tone(metrics) == found
@@ -48,7 +48,7 @@ def test_the_verdict_is_as_sure_as_its_interval(error: float, rows: int, found: 
 
 
 def test_squared_errors_that_disagree_are_told() -> None:
-    metrics = as_number_metrics(sample_number_metrics(error=0.3))
+    metrics = as_metrics(sample_number_metrics(error=0.3))
     assert not any("By squared errors" in finding for finding in findings(metrics))
     metrics["verdict"]["last_value"]["mse"] |= {"low": 1.0, "high": 2.0, "skill": -0.25}  # type: ignore[typeddict-item]
     (told,) = [finding for finding in findings(metrics) if "By squared errors" in finding]
@@ -64,7 +64,7 @@ def test_no_name_changes_the_page_it_stands_in() -> None:
 
 def test_a_run_without_any_target_has_a_page_too() -> None:
     metrics = sample_number_metrics(0)
-    assert "nothing can be said" in headline(as_number_metrics(metrics))
+    assert "nothing can be said" in headline(metrics)
     assert "There were too few rows for a curve." in build(metrics)
 
 

@@ -242,7 +242,7 @@ def test_a_run_without_any_label_has_a_page_too() -> None:
     metrics["verdict"] = {"no_change": {"error": none}, "majority": {"error": none}}
     metrics["confusion"] = {"classes": [], "counts": [], "unpredicted": 0}
     page = Outline(build(metrics))
-    assert "No row had a label, so nothing can be said." in page.text
+    assert "No row had a label that could be compared, so nothing can be said." in page.text
     assert "There were too few rows for a curve." in page.text
 
 

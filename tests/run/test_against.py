@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits
 from thalweg import evaluate
 from thalweg.errors import InvalidParameter
 from thalweg.report.page import build
-from thalweg.report.page.content import as_metrics
 from thalweg.report.page.formats import percent, short
+from thalweg.run_metrics import as_metrics
 from thalweg.streams import SEA, DriftingTopics, FriedmanDrift
 
 pytest.importorskip("pyarrow")

@@ -252,7 +252,7 @@ def test_what_is_wrong_is_said(call: Any, told: str) -> None:
 def test_figures_are_drawn_by_name() -> None:
     pytest.importorskip("matplotlib")
     result = evaluate.run("oldc", SEA(seed=3), rows=500)
-    assert result.plot().axes[0].get_title(loc="left") == "OnlineLDC on SEA"
+    assert result.plot().axes[0].get_title(loc="left") == "OnlineLDC on SEA: error over time"
     with pytest.raises(InvalidParameter, match=r"be one of error, .*confusion, calibration, got 'none'"):
         result.plot("none")
 

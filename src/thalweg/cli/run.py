@@ -248,7 +248,7 @@ def _tell_stopped(begun: Run, view: _View | None) -> None:
 def _write_report(metrics: dict[str, Any], folder: Path, with_figures: bool) -> None:
     from thalweg.files import write_atomically
     from thalweg.report.page import build
-    from thalweg.report.page.content import as_metrics
+    from thalweg.run_metrics import as_metrics
 
     write_atomically(folder / "report.html", build(as_metrics(metrics)).encode())
     if with_figures:
@@ -267,16 +267,16 @@ def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed
     from thalweg.report.page.formats import count, counted, percent
     from thalweg.report.page.importance import top_columns
     from thalweg.report.page.input_parts import MOST_FINDINGS, findings
-    from thalweg.report.page.number_content import is_regression
     from thalweg.report.page.row_axis import RowAxis
     from thalweg.report.score_table import KAPPAS, score_table, verdict_of
     from thalweg.run.alert_log import alert_words
+    from thalweg.run_metrics import target_word
     from thalweg.tables.plan import grouped
 
     console = Console(markup=False, highlight=False)
     axis = RowAxis(metrics)
     rows = metrics["rows"]
-    thing = "target" if is_regression(metrics) else "label"
+    thing = target_word(metrics)
     if resumed:
         console.print("Resumed from the last checkpoint.")
     verdict = verdict_of(metrics)

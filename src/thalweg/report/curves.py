@@ -1,4 +1,4 @@
-"""Curves over time: one learner beside the baselines, several learners, and the weights of a committee's members."""
+"""Curves over time: several learners, and the weights of a committee's members."""
 
 from __future__ import annotations
 
@@ -13,47 +13,6 @@ from thalweg.report import style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-def draw_over_time(
-    rows: NDArray[np.int64],
-    errors: Mapping[str, NDArray[np.float64]],
-    rate: tuple[NDArray[np.int64], NDArray[np.float64]] | None,
-    *,
-    title: str,
-    window: int,
-    changes: Sequence[float] = (),
-) -> Figure:
-    """Error and learning rate over time.
-
-    ``rows`` is how many rows had been seen at each point of the errors, each the mean of the last ``window`` rows, the
-    learner of interest first. ``rate`` has rows and rates of its own; without it the lower panel is left out.
-    """
-    with style.house_style():
-        figure = style.new_figure(9.0, 5.2 if rate is not None else 3.6)
-        panels = 1 if rate is None else 2
-        axes_column = figure.subplots(
-            panels, 1, sharex=True, squeeze=False, height_ratios=[5, 3] if panels == 2 else [1]
-        )[:, 0]
-        above = axes_column[0]
-        above.set_title(title)
-        above.set_ylabel(f"error\n(share of the last {window:,} rows)")
-        for name, error in errors.items():
-            look = style.look_of(name, style.MAIN)
-            above.plot(rows, error, color=look.colour, linestyle=look.dashes, label=name)
-        above.set_xlim(0, int(rows[-1]))
-        style.share_from_zero(above, max(float(np.max(error)) for error in errors.values()))
-        if rate is not None:
-            below = axes_column[1]
-            below.plot(*rate, color=style.look_of(next(iter(errors)), style.MAIN).colour)
-            below.set_ylabel("learning rate\n(no unit)")
-            below.set_ylim(0.0, 1.05 * max(1.0, float(np.nanmax(rate[1]))))
-        for axes in axes_column:
-            style.mark_changes(axes, changes)
-        axes_column[-1].set_xlabel("rows seen")
-        axes_column[-1].xaxis.set_major_formatter("{x:,.0f}")
-        style.legend_below(figure)
-    return figure
 
 
 def draw_side_by_side(

@@ -13,13 +13,11 @@ from typing import Any
 from thalweg.report.page.against import against_chart, against_findings
 from thalweg.report.page.change_lines import changes_sentence
 from thalweg.report.page.charts import Chart, Line, charts
-from thalweg.report.page.content import as_metrics
 from thalweg.report.page.formats import count, counted, percent, short
-from thalweg.report.page.number_charts import number_charts
-from thalweg.report.page.number_content import as_number_metrics, is_regression
 from thalweg.report.page.row_axis import RowAxis
 from thalweg.report.score_table import score_table, verdict_of
 from thalweg.report.tables import written
+from thalweg.run_metrics import as_metrics, target_word
 
 #: Of the drawing, and what is left for the labels of its axes.
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 720, 190, 48, 22
@@ -56,8 +54,7 @@ min-width:0;white-space:nowrap}
 def run_html(metrics: Mapping[str, Any]) -> str:
     """One run: verdict, scores, the error over time, and what else there is to say behind a fold."""
     verdict, table, run = verdict_of(metrics), score_table(metrics), metrics["run"]
-    thing = "target" if is_regression(metrics) else "label"
-    about = f"{metrics['model']['title']} on {run['source']}, {thing} {run['target']}, "
+    about = f"{metrics['model']['title']} on {run['source']}, {target_word(metrics)} {run['target']}, "
     about += f"{counted(metrics['rows']['scored'], 'row')} scored"
     changes = changes_sentence(metrics["changes"], RowAxis(metrics))
     parts = [
@@ -90,9 +87,7 @@ def table_html(headers: Sequence[str], lines: Iterable[Sequence[str]], *, even: 
 
 def _error_chart(metrics: Mapping[str, Any]) -> Chart | None:
     """The error over time, with the references beside the baselines."""
-    numbers = is_regression(metrics)
-    found = number_charts(as_number_metrics(metrics)) if numbers else charts(as_metrics(metrics))
-    chart = next((chart for chart in found if chart.key == "error"), None)
+    chart = next((chart for chart in charts(as_metrics(metrics)) if chart.key == "error"), None)
     beside = None if chart is None else against_chart(metrics)
     if chart is None or beside is None:
         return chart
@@ -103,8 +98,8 @@ def _error_chart(metrics: Mapping[str, Any]) -> Chart | None:
 def _folded(summary: str, sentences: Sequence[str]) -> str:
     if not sentences:
         return ""
-    told = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
-    return f"<details><summary>{escape(summary)}</summary>{told}</details>"
+    paragraphs = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+    return f"<details><summary>{escape(summary)}</summary>{paragraphs}</details>"
 
 
 def chart_html(chart: Chart | None, changes: Sequence[int] = ()) -> str:

@@ -1,7 +1,4 @@
-"""The figures of a run as files (PNG and SVG): error, memory, confusion, calibration, class means, member weights.
-
-Where the report is about a label of interest, also how well it is found.
-"""
+"""The figures of a run as files (PNG and SVG): the charts of its page, class means, confusion and calibration."""
 
 from __future__ import annotations
 
@@ -15,14 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thalweg.report import curves, style
-from thalweg.report.number_figures import draw_chart, number_figures
-from thalweg.report.page.against import against_chart
+from thalweg.report.page.against import with_references
 from thalweg.report.page.change_lines import largest_changes
-from thalweg.report.page.charts import members, positive, remembered
-from thalweg.report.page.content import Metrics, Series, as_metrics
-from thalweg.report.page.number_content import as_number_metrics, is_regression
+from thalweg.report.page.charts import Chart, charts
 from thalweg.report.page.page import merged_confusion
 from thalweg.report.page.row_axis import RowAxis
+from thalweg.run_metrics import Metrics, Series, as_metrics, is_regression
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,47 +43,36 @@ def draw_calibration(confidence: ArrayLike, accuracy: ArrayLike, *, title: str) 
     return figure
 
 
-def draw_positive(
-    rows: NDArray[np.int64], scores: Mapping[str, NDArray[np.float64]], *, title: str, changes: Sequence[float] = ()
-) -> Figure:
-    """How well the label of interest is found: a curve for each score."""
+def draw_chart(chart: Chart, title: str, measured: str, changes: Sequence[float]) -> Figure:
+    """The first view of a chart: lines, dots, and the band between the first two lines where it has one."""
+    lines = chart.views[0].lines
     with style.house_style():
         figure = style.new_figure(9.0, 3.6)
         axes = figure.subplots()
         axes.set_title(title)
-        for at, (name, values) in enumerate(scores.items()):
-            dashes = (0, (4, 2)) if name == "ROC AUC" else "-"
-            colour = style.PALETTE[at % len(style.PALETTE)]
-            axes.plot(rows, values, color=colour, label=name, linewidth=1.3, linestyle=dashes)
-        style.mark_changes(axes, changes)
-        axes.set(xlabel="rows seen", ylabel="score", ylim=(0.0, 1.02))
-        axes.set_xlim(0, int(rows[-1]))
+        if chart.band:
+            upper, lower = (_array(line.values) for line in lines[:2])
+            axes.fill_between(
+                chart.rows, lower, upper, color=style.MAIN.colour, alpha=0.25, linewidth=0, label="interval"
+            )
+            lines = lines[2:]
+        for line in lines:
+            drawn = (
+                {"linestyle": "", "marker": "."} if line.dots else {"linestyle": (0, (4, 2)) if line.dashed else "-"}
+            )
+            colour = _COLOURS[line.look] if line.look in _COLOURS else style.PALETTE[int(line.look[1:])]
+            axes.plot(
+                chart.rows, _array(line.values), color=colour, label=style.label(line.name), linewidth=1.3, **drawn
+            )
+        style.mark_changes(axes, [row for row in changes if chart.rows[0] <= row <= chart.rows[-1]])
+        view = chart.views[0].name
+        axes.set(xlabel="rows seen", ylabel=f"{measured}\n({view})" if view else measured)
+        axes.set_xlim(chart.rows[0], chart.rows[-1] + 1)
+        if chart.from_zero:
+            axes.set_ylim(bottom=0.0)
         axes.xaxis.set_major_formatter("{x:,.0f}")
-        style.legend_right(figure, axes)
-    return figure
-
-
-def draw_class_memory(
-    rows: NDArray[np.int64],
-    remembered: Mapping[str, NDArray[np.float64]],
-    *,
-    title: str,
-    changes: Sequence[float] = (),
-) -> Figure:
-    """One curve for each class."""
-    with style.house_style():
-        figure = style.new_figure(9.0, 3.6)
-        axes = figure.subplots()
-        axes.set_title(title)
-        for at, (name, values) in enumerate(remembered.items()):
-            colour = style.PALETTE[at % len(style.PALETTE)]
-            axes.plot(rows, values, color=colour, label=style.label(name), linewidth=1.3)
-        style.mark_changes(axes, changes)
-        axes.set(xlabel="rows seen", ylabel="effective sample size\n(rows)")
-        axes.set_xlim(0, int(rows[-1]))
-        axes.set_ylim(bottom=0.0)
-        axes.xaxis.set_major_formatter("{x:,.0f}")
-        axes.yaxis.set_major_formatter("{x:,.0f}")
+        if chart.unit == "rows":
+            axes.yaxis.set_major_formatter("{x:,.0f}")
         style.legend_right(figure, axes)
     return figure
 
@@ -119,6 +103,20 @@ def draw_confusion_matrix(classes: Sequence[str], counts: ArrayLike, *, title: s
     return figure
 
 
+#: What the vertical axis of each chart of the page measures; "{label}" is the label of interest.
+_MEASURED = {
+    "positive": "score of {label}",
+    "error": "error",
+    "against": "error",
+    "rate": "learning rate\n(no unit)",
+    "memory": "effective sample size\n(rows)",
+    "last": "target",
+    "course": "target",
+    "residuals": "target less prediction",
+    "coverage": "share of rows",
+}
+#: Of looks that are no places in the palette.
+_COLOURS = {"model": style.MAIN.colour, "ink": style.INK, "no-change": style.GREY, "majority": "#A8A8A8"}
 #: Figures whose axis counts no rows.
 _WITHOUT_ROWS = ("confusion", "calibration")
 _MOST_TICKS = 8
@@ -164,8 +162,7 @@ def draw_mean_paths(
 def drawn(metrics: Mapping[str, Any]) -> Iterator[tuple[str, Figure]]:
     """Each figure that the run has, by its name; one is drawn when it is asked for."""
     axis = RowAxis(metrics)
-    found = number_figures(as_number_metrics(metrics)) if is_regression(metrics) else _drawn(as_metrics(metrics))
-    for name, figure in found:
+    for name, figure in _drawn(as_metrics(metrics)):
         if axis and name not in _WITHOUT_ROWS:
             _show_times(figure, axis)
         yield name, figure
@@ -208,59 +205,35 @@ def figures(metrics: Mapping[str, Any], folder: Path) -> list[Path]:
 
 
 def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
-    curve, course = metrics["curve"], metrics["course"]
     what = style.label(f"{metrics['model']['title']} on {metrics['run']['source']}", 60)
     changes = [float(change["row"]) for change in largest_changes(metrics["changes"])]
-    rows = np.array(curve["rows"], dtype=np.int64)
-    if len(rows):
-        errors = {
-            metrics["model"]["title"]: _array(curve["error"]["model"]),
-            "No change": _array(curve["error"]["no_change"]),
-            "Majority class": _array(curve["error"]["majority"]),
-        }
-        about = positive(metrics)
-        if about is not None:
-            found = {line.name: _array(line.values) for line in about.views[0].lines}
-            points = np.array(about.rows, dtype=np.int64)
-            label = style.label(f"{what}: finding {metrics['rare']['positive']}", 80)
-            yield "positive", draw_positive(points, found, title=label, changes=changes)
-        looks = np.array(course["rows"], dtype=np.int64)
-        rate = None if course["rate"] is None else (looks, _array(course["rate"]))
-        window = min(curve["window"], metrics["rows"]["scored"])
-        yield "error", curves.draw_over_time(rows, errors, rate, title=what, window=window, changes=changes)
-        if (beside := against_chart(metrics)) is not None:
-            title = f"{what}: {beside.title[0].lower()}{beside.title[1:]}"
-            yield "against", draw_chart(beside, title, "error", changes)
-        if course["effective_rows"]:
-            by_class, remembered_rows = remembered(metrics)
-            memory = {name: _array(values) for name, values in remembered_rows.items()}
-            title = f"{what}: memory{' of each class' if by_class else ''}"
-            yield "memory", draw_class_memory(looks, memory, title=title, changes=changes)
-        committee = members(metrics["course"])
-        if committee is not None:
-            smoothed = {style.label(line.name): _array(line.values) for line in committee.views[0].lines}
-            yield (
-                "members",
-                curves.draw_member_weights(looks, smoothed, title=f"{what}: weight of each member", changes=changes),
-            )
-        means = course.get("means")
-        if means:
-            forecast = means.get("forecast")
-            yield (
-                "means",
-                draw_mean_paths(
-                    looks,
-                    means["features"],
-                    _paths(means["classes"]),
-                    _paths(forecast) if forecast else None,
-                    title=f"{what}: where the class means went{', forecasts dashed' if forecast else ''}",
-                    changes=changes,
-                ),
-            )
-    if metrics["rows"]["scored"]:
+    for chart in with_references(metrics, charts(metrics)):
+        title = f"{what}: {chart.title[0].lower()}{chart.title[1:]}"
+        if chart.stacked:
+            weights = {style.label(line.name): _array(line.values) for line in chart.views[0].lines}
+            rows = np.array(chart.rows, dtype=np.int64)
+            yield chart.key, curves.draw_member_weights(rows, weights, title=title, changes=changes)
+        else:
+            label = style.label(metrics["rare"]["positive"] or "") if chart.key == "positive" else ""
+            yield chart.key, draw_chart(chart, title, _MEASURED[chart.key].format(label=label), changes)
+    means = metrics["course"].get("means")
+    if means and metrics["curve"]["rows"]:
+        forecast = means.get("forecast")
+        yield (
+            "means",
+            draw_mean_paths(
+                np.array(metrics["course"]["rows"], dtype=np.int64),
+                means["features"],
+                _paths(means["classes"]),
+                _paths(forecast) if forecast else None,
+                title=f"{what}: where the class means went{', forecasts dashed' if forecast else ''}",
+                changes=changes,
+            ),
+        )
+    if metrics["rows"]["scored"] and not is_regression(metrics):
         classes, counts = merged_confusion(metrics)
         yield "confusion", draw_confusion_matrix(classes, counts, title="Confusion, in % of each truth")
-    bins = metrics["calibration"]
+    bins = metrics.get("calibration")
     if bins is not None and any(bins["rows"]):
         kept = [at for at, seen in enumerate(bins["rows"]) if seen]
         confidence, accuracy = (_array(bins["confidence"])[kept], _array(bins["accuracy"])[kept])

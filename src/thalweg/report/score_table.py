@@ -6,14 +6,19 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from thalweg.evaluate.metrics import LABELS, NUMBERS, Metric
-from thalweg.report.page import number_verdict, verdict
-from thalweg.report.page.content import Known, as_metrics
-from thalweg.report.page.number_content import as_number_metrics, is_regression, loss_of
-from thalweg.report.page.rare_verdict import cost_baselines, no_change_area, question
+from thalweg.report.page import verdict
+from thalweg.report.page.baselines import baselines, cost_baselines
+from thalweg.report.page.rare_verdict import no_change_area, question
 from thalweg.report.page.standing import Standing, recent_rows
+from thalweg.run_metrics import Known, as_metrics, is_regression, loss_of
 
 #: What the kappas mean, for those who read them in a terminal.
 KAPPAS = "κ: 1 no mistakes, 0 guessing by class frequency (κ temporal: 0 no change)."
+#: By the question of a run about labels; of numbers.
+_OF_ERROR = ("error", "recent_error", "kappa", "kappa_temporal")
+_OF_CLASSES = ("balanced_accuracy", "macro_f1", "g_mean", "error")
+_OF_POSITIVE = ("pr_auc", "roc_auc", "recall", "precision", "cost", "error")
+_OF_NUMBERS = ("mae", "rmse", "r2", "recent_mae")
 
 
 class Verdict(NamedTuple):
@@ -31,13 +36,10 @@ class ScoreTable(NamedTuple):
     lines: dict[str, tuple[Known, ...]]
 
 
-def verdict_of(metrics: Mapping[str, Any]) -> Verdict:
+def verdict_of(given: Mapping[str, Any]) -> Verdict:
     """Better or worse than the baselines, in words."""
-    if is_regression(metrics):
-        numbers = as_number_metrics(metrics)
-        return Verdict(number_verdict.headline(numbers), number_verdict.findings(numbers), number_verdict.tone(numbers))
-    labels = as_metrics(metrics)
-    return Verdict(verdict.headline(labels), verdict.findings(labels), verdict.tone(labels))
+    metrics = as_metrics(given)
+    return Verdict(verdict.headline(metrics), verdict.findings(metrics), verdict.tone(metrics))
 
 
 def score_columns(metrics: Mapping[str, Any], group: str = "error") -> dict[str, tuple[str, Metric]]:
@@ -57,23 +59,17 @@ def score_columns(metrics: Mapping[str, Any], group: str = "error") -> dict[str,
     return {loss.name: found.pop(loss.name)} | recent | found
 
 
-def score_table(metrics: Mapping[str, Any]) -> ScoreTable:
+def score_table(given: Mapping[str, Any]) -> ScoreTable:
     """The measures that the question of the run asks for."""
-    scores, group = metrics["scores"], "error"
-    names = {"model": metrics["model"]["name"]}
-    if is_regression(metrics):
-        baselines = number_verdict.baseline_names(as_number_metrics(metrics))
-        names |= {key: name.removeprefix("the ") for key, name in baselines.items()}
-    else:
-        names |= {"no_change": "no change", "majority": "majority"}
-        if asked := question(as_metrics(metrics)):
-            group = "classes" if asked == "classes" else "positive"
-    columns = score_columns(metrics, group)
+    metrics = as_metrics(given)
+    asked, scores = question(metrics), dict(metrics["scores"])
+    columns = score_columns(metrics, "error" if asked is None else "classes" if asked == "classes" else "positive")
     if "pr_auc" in columns:
-        scores = scores | {"no_change": {"pr_auc": no_change_area(as_metrics(metrics))} | scores["no_change"]}
-    lines = {name: tuple(scores[key].get(measure) for measure in columns) for key, name in names.items()}
+        scores["no_change"] = {"pr_auc": no_change_area(metrics)} | scores["no_change"]
+    keys = {metrics["model"]["name"]: "model"} | {each.name.replace("-", " "): each.key for each in baselines(metrics)}
+    lines = {name: tuple(scores[key].get(measure) for measure in columns) for name, key in keys.items()}
     if "cost" in columns:
-        constant = cost_baselines(as_metrics(metrics))[2:]
-        lines |= {each.name: tuple(each.cost if key == "cost" else None for key in columns) for each in constant}
+        constant = cost_baselines(metrics)[2:]
+        lines |= {each.name: tuple(each.score if key == "cost" else None for key in columns) for each in constant}
     titles, shown = zip(*columns.values(), strict=True)
     return ScoreTable(titles, tuple(metric.form for metric in shown), lines)

@@ -31,16 +31,14 @@ from thalweg.evaluate import (
     nemenyi_difference,
     wilcoxon,
 )
-from thalweg.report.page.content import SCHEMA, Known, Metrics, as_metrics
+from thalweg.report.page.baselines import baseline_names, cost_baselines
 from thalweg.report.page.formats import UNKNOWN, listed
-from thalweg.report.page.number_content import as_number_metrics, is_regression, loss_of
-from thalweg.report.page.number_verdict import baseline_names
-from thalweg.report.page.rare_verdict import cost_baselines, no_change_area
-from thalweg.report.page.verdict import BASELINES
+from thalweg.report.page.rare_verdict import no_change_area
 from thalweg.run import compare_numbers, compare_rare
 from thalweg.run.compare_numbers import intervals
 from thalweg.run.pending_rows import in_ranges
 from thalweg.run.scoreboard import BlockMeans
+from thalweg.run_metrics import SCHEMA, Known, Metrics, as_metrics, is_regression, loss_of, target_word
 from thalweg.tables import Block, Chunk, chunks, open_source
 
 METRICS, PREDICTIONS = "metrics.json", "predictions.csv"
@@ -80,15 +78,12 @@ class RecordedRun:
 
     def baselines(self, kind: str) -> dict[str, float]:
         """The same score of each baseline, by its name."""
-        if self.of_numbers:
-            numbers = as_number_metrics(self.metrics)
-            found = {name: numbers["scores"][key][kind] for key, name in baseline_names(numbers).items()}
-        elif kind == "cost":
-            found = {each.phrase: each.cost for each in cost_baselines(self.metrics)}
+        if kind == "cost":
+            found = {each.phrase: each.score for each in cost_baselines(self.metrics)}
         elif kind == "pr_auc":
             found = {"no-change": no_change_area(self.metrics), "chance": self.metrics["rare"]["share"]}
         else:
-            found = {name: self.metrics["scores"][key][kind] for key, name in BASELINES.items()}
+            found = {name: self.metrics["scores"][key][kind] for key, name in baseline_names(self.metrics).items()}
         return {name: score for name, score in found.items() if score is not None}
 
     @property
@@ -144,7 +139,7 @@ def read_run(path: Path) -> RecordedRun:
     if schema != SCHEMA:
         raise InvalidInput(f"{file} was written by another version of thalweg: its schema is {schema}, ours {SCHEMA}")
     if error is None or scored == 0:
-        raise InvalidInput(f"{file} has nothing to compare: none of its rows had a {_word(metrics)}")
+        raise InvalidInput(f"{file} has nothing to compare: none of its rows had a {target_word(metrics)}")
     return RecordedRun(file, metrics)
 
 
@@ -183,7 +178,7 @@ def require_same_rows(first: RecordedRun, other: RecordedRun) -> None:
     def deeds(run: RecordedRun) -> tuple[str, ...]:
         target, rows = run.metrics["run"]["target"], run.metrics["rows"]
         return (
-            f"learned the {_word(run.metrics)} {target}",
+            f"learned the {target_word(run.metrics)} {target}",
             f"read {rows['read']:,} rows",
             f"used {rows_used(run.metrics):,} rows",
         )
@@ -213,10 +208,6 @@ def columns_left_out(runs: Mapping[str, Mapping[str, Any]]) -> list[str]:
             columns = f"column{'s' if len(lacking) > 1 else ''} {listed([repr(name) for name in lacking])}"
             found.append(f"{run} leaves out {columns}, which {listed(others)} learn{'s' if len(others) == 1 else ''}")
     return found
-
-
-def _word(metrics: Mapping[str, Any]) -> str:
-    return "target" if is_regression(metrics) else "label"
 
 
 def rows_used(metrics: Mapping[str, Any]) -> int:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from thalweg.evaluate import Interval, mean_interval
 from thalweg.evaluate.running_auc import BinnedAuc
-from thalweg.report.page.content import Metrics
 from thalweg.report.page.rare_verdict import question
+from thalweg.run_metrics import Metrics
 from thalweg.tables import Chunk
 
 Floats = NDArray[np.float64]

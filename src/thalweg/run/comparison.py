@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from thalweg.report.page.formats import per_hundred, percent, plain, short
-from thalweg.report.page.number_content import loss_of
 from thalweg.run.compare import DataSet, Pair
+from thalweg.run_metrics import loss_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,12 +10,12 @@ from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.pipeline.over_columns import learner_of
 from thalweg.pipeline.pipeline import learner_name
-from thalweg.report.page.content import SCHEMA
 from thalweg.run.decision_words import decision_words
 from thalweg.run.engine import RunEngine
 from thalweg.run.importance import loss_name
 from thalweg.run.options import RunOptions
 from thalweg.run.pending_rows import as_ranges
+from thalweg.run_metrics import SCHEMA
 from thalweg.store import plain_parameters
 from thalweg.tables import Plan
 

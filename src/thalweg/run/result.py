@@ -11,9 +11,7 @@ from thalweg.errors import InvalidParameter, MissingExtra
 from thalweg.evaluate.significance import Interval
 from thalweg.files import write_atomically
 from thalweg.report.notebook import cell, table_html
-from thalweg.report.page.content import as_metrics
 from thalweg.report.page.formats import counted, plain, short
-from thalweg.report.page.number_content import loss_of
 from thalweg.report.score_table import score_columns, verdict_of
 from thalweg.report.tables import written
 from thalweg.run.compare import (
@@ -27,6 +25,7 @@ from thalweg.run.compare import (
 )
 from thalweg.run.compare_numbers import NAMES
 from thalweg.run.comparison import draw_errors, verdict
+from thalweg.run_metrics import as_metrics, loss_of
 from thalweg.table_model import TableModel
 
 if TYPE_CHECKING:
@@ -116,9 +115,9 @@ class Result:
         Parameters
         ----------
         figure : str, default "error"
-            ``"error"`` over time; where the run has them ``"against"``, ``"memory"``, ``"members"``, ``"means"``,
-            ``"positive"``, ``"confusion"`` and ``"calibration"``; of numbers ``"last"``, ``"course"``, ``"residuals"``
-            and ``"coverage"``.
+            ``"error"`` over time; where the run has them ``"against"``, ``"rate"``, ``"memory"``, ``"members"``,
+            ``"means"``, ``"positive"``, ``"confusion"`` and ``"calibration"``; of numbers ``"last"``, ``"course"``,
+            ``"residuals"`` and ``"coverage"``.
         """
         from thalweg.report import style
         from thalweg.report.run_figures import drawn

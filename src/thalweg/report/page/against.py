@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from thalweg.report.page.charts import Chart, Line, View
-from thalweg.report.page.content import Reference, References
-from thalweg.report.page.formats import count, counted, per_hundred, percent, short
-from thalweg.report.page.number_content import is_regression
+from thalweg.report.page.formats import count, counted, loss_words, per_hundred, percent, short, written
 from thalweg.report.page.standing import interval, standing
+from thalweg.run_metrics import Reference, References, is_regression, loss_of
 
 #: By reference, the look of its line and its name.
 _LINES = {
@@ -45,9 +44,8 @@ def beaten_by(metrics: Mapping[str, Any]) -> str:
         return ""
     name = max(better, key=lambda name: better[name]["difference"]["difference"] or 0.0)
     each, what = better[name], reference_names(found)[name]
-    kind, written = ("mean absolute error", short) if is_regression(metrics) else ("error", percent)
-    rows = f"the last {counted(each['rows'], 'row')}"
-    return f" {what} does better: {kind} {written(each['loss'])} against {written(each['model'])} over {rows}."
+    own, rows = written(loss_of(metrics).form, each["model"]), f"the last {counted(each['rows'], 'row')}"
+    return f" {what} does better: {loss_words(metrics, each['loss'])} against {own} over {rows}."
 
 
 def reference_names(found: References) -> dict[str, str]:
@@ -69,10 +67,10 @@ def _finding(metrics: Mapping[str, Any], name: str, each: Reference, found: Refe
         return f"{what} has nothing to show: the labels of the {needed} came too late, or were too few."
     rows = f"last {counted(each['rows'], 'row')}"
     if is_regression(metrics):
-        told = f"{what} had a mean absolute error of {short(each['loss'])} over the {rows}, {title} "
-        return f"{told}{short(each['model'])}. {_saved_of_numbers(each)}"
-    told = f"{what} got {percent(each['loss'])} of the {rows} wrong, {title} {percent(each['model'])}."
-    return f"{told} {_saved_mistakes(each)}"
+        beside = f"had a mean absolute error of {short(each['loss'])} over the {rows}, {title} {short(each['model'])}"
+        return f"{what} {beside}. {_saved_of_numbers(each)}"
+    beside = f"got {percent(each['loss'])} of the {rows} wrong, {title} {percent(each['model'])}"
+    return f"{what} {beside}. {_saved_mistakes(each)}"
 
 
 def _cost_of_lateness(each: Reference, title: str, numbers: bool) -> str:
@@ -104,8 +102,8 @@ def _saved_of_numbers(each: Reference) -> str:
     share = f", {percent(abs(gap) / loss)} of it" if loss else ""
     worth = "saved" if gap <= 0.0 else "cost"
     ends = interval(difference, short, "less")
-    told = f"Following the stream {worth} {short(abs(gap))} of absolute error a row{share} ({_ends(each, ends)})."
-    return told + _chance(each)
+    much = f"{short(abs(gap))} of absolute error a row{share}"
+    return f"Following the stream {worth} {much} ({_ends(each, ends)}).{_chance(each)}"
 
 
 def _chance(each: Reference) -> str:
@@ -123,18 +121,25 @@ def against_chart(metrics: Mapping[str, Any]) -> Chart | None:
     found, curve = references_of(metrics), metrics["curve"]
     if found is None or not any(value is not None for values in found["curve"].values() for value in values):
         return None
-    numbers = is_regression(metrics)
-    lines = [Line(metrics["model"]["title"], curve["mae" if numbers else "error"]["model"], "model")]
+    loss = loss_of(metrics)
+    lines = [Line(metrics["model"]["title"], curve[loss.name]["model"], "model")]
     looks = {name: _LINES[name] for name in found["curve"]}
     lines += [Line(looks[name][1], values, looks[name][0], dashed=True) for name, values in found["curve"].items()]
-    what = "Mean absolute error" if numbers else "The share of wrong predictions"
+    what = "Mean absolute error" if is_regression(metrics) else "The share of wrong predictions"
     late = "under the same delay of labels"
     title = "Beside frozen and retrained models"
     if "prompt" in looks:
         late = "had labels come at once, and as they came" if len(looks) == 1 else f"{late}, or prompt"
         title = "Beside prompt labels" if len(looks) == 1 else "Beside other models and prompt labels"
     caption = f"{what}, last {count(curve['window'])} rows, {late}."
-    return Chart("against", title, caption, "number" if numbers else "share", curve["rows"], (View("", tuple(lines)),))
+    return Chart(
+        "against",
+        title,
+        caption,
+        "share" if loss.form == "share" else "number",
+        curve["rows"],
+        (View("", tuple(lines)),),
+    )
 
 
 def with_references(metrics: Mapping[str, Any], charts: list[Chart]) -> list[Chart]:

@@ -10,9 +10,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from thalweg.report.page.content import Known, Metrics
 from thalweg.report.page.formats import count, percent
 from thalweg.report.page.rare_verdict import question
+from thalweg.run_metrics import Known, Metrics
 
 #: Rows without which nothing is said, and the mean distance that matters.
 _LEAST_ROWS, _MATTERS = 1000, 0.05
@@ -40,10 +40,10 @@ def calibration_finding(metrics: Metrics) -> list[str]:
 
 
 def _of_predictions(metrics: Metrics) -> str | None:
-    found = metrics["calibration"]
-    if found is None:
+    calibration = metrics.get("calibration")
+    if calibration is None:
         return None
-    bins = _bins(found["edges"], found["rows"], found["confidence"], found["accuracy"])
+    bins = _bins(calibration["edges"], calibration["rows"], calibration["confidence"], calibration["accuracy"])
     rows = sum(each.rows for each in bins)
     if rows < _LEAST_ROWS:
         return None
@@ -68,18 +68,16 @@ def _of_predictions(metrics: Metrics) -> str | None:
 
 def _of_positive(metrics: Metrics) -> str | None:
     """Of the label of interest, whose rows are too few to show in the mean over all rows."""
-    rare = metrics["rare"]
-    if rare["reliability"] is None or question(metrics) in (None, "classes"):
+    if question(metrics) in (None, "classes") or (reliability := metrics["rare"]["reliability"]) is None:
         return None
-    found = rare["reliability"]
-    bins = _bins(found["edges"], found["rows"], found["probability"], found["observed"])
+    bins = _bins(reliability["edges"], reliability["rows"], reliability["probability"], reliability["observed"])
     rows = sum(each.rows for each in bins)
     expected, came = (sum(each.rows * each[at] for each in bins) for at in (3, 4))
     fewer, more = sorted((expected, came))
     if rows < _LEAST_ROWS or more < _RATIO * fewer or more - fewer < _ERRORS * math.sqrt(more):
         return None
     high = "high" if expected > came else "low"
-    label = rare["positive"]
+    label = metrics["rare"]["positive"]
     return (
         f"P({label}) was too {high}: {percent(expected / rows)} on average, and {percent(came / rows)} of the rows "
         f"were {label}."

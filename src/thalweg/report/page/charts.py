@@ -9,10 +9,21 @@ from typing import Any, Literal
 
 from thalweg.learners.auto import family_of
 from thalweg.report import style
-from thalweg.report.page.content import Errors, History, Known, Means, Metrics, Series
-from thalweg.report.page.formats import count, percent, rounded, short
+from thalweg.report.page.baselines import baselines
+from thalweg.report.page.formats import count, counted, percent, rounded, short
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.row_axis import RowAxis
+from thalweg.run_metrics import (
+    Errors,
+    History,
+    Known,
+    Means,
+    Metrics,
+    Series,
+    Stretch,
+    is_regression,
+    loss_of,
+)
 
 Unit = Literal["share", "rows", "number"]
 
@@ -27,6 +38,14 @@ _MEMBERS = {
     "kernel": "Kernel: class densities, with the share that each row forgets.",
     "tilings": "Tilings: random grids over so many features.",
     "shares": "Shares: how often each label came, over so many rows.",
+}
+_LOOKS = {
+    "no_change": "no-change",
+    "majority": "majority",
+    "last_value": "no-change",
+    "running_mean": "majority",
+    "running_median": "c2",
+    "season": "c1",
 }
 #: Points that a committee's shares are averaged over, as a part of all.
 _SMOOTHED = 1 / 60
@@ -124,22 +143,19 @@ def charts(metrics: Metrics) -> list[Chart]:
     """All that the run has, in the order of the page; without points there are none."""
     if not metrics["curve"]["rows"]:
         return []
-    found = [
-        positive(metrics),
-        _error(metrics),
-        learning_rate(metrics["course"]),
-        _memory(metrics),
-        members(metrics["course"]),
-    ]
+    course = metrics["course"]
+    if is_regression(metrics):
+        of_task = [_error(metrics), _last_rows(metrics), _predictions(metrics), _residuals(metrics), _coverage(metrics)]
+        found = [*of_task, members(course, by_kind=lambda member: member.split(",")[0]), learning_rate(course)]
+    else:
+        found = [positive(metrics), _error(metrics), learning_rate(course), _memory(metrics), members(course)]
     return [chart for chart in found if chart is not None]
 
 
 def positive(metrics: Metrics) -> Chart | None:
     """How well the label of interest is found, where the report is about it."""
-    rare = metrics["rare"]
-    if question(metrics) in (None, "classes") or rare["curve"] is None:
+    if question(metrics) in (None, "classes") or (curve := metrics["rare"]["curve"]) is None:
         return None
-    curve = rare["curve"]
     looks = (("PR AUC", "pr_auc", "model"), ("recall", "recall", "c1"), ("precision", "precision", "c2"),
              ("ROC AUC", "roc_auc", "c3"))  # fmt: skip
     lines = tuple(
@@ -150,25 +166,35 @@ def positive(metrics: Metrics) -> Chart | None:
     window = curve["window"]
     short = metrics["rows"]["scored"] <= window
     over = "all rows so far" if short else f"the last {count(window)} rows"
-    caption = f"How well {rare['positive']} is found, over {over}."
+    caption = f"How well {metrics['rare']['positive']} is found, over {over}."
     if not short:
         caption += f" Up to row {count(window)}, over all rows so far."
     title = "Recall, precision and areas over time"
-    return Chart("rare", title, caption, "number", curve["rows"], (View("", lines),))
+    return Chart("positive", title, caption, "number", curve["rows"], (View("", lines),))
 
 
 def _error(metrics: Metrics) -> Chart:
-    curve = metrics["curve"]
-    window = curve["window"]
-    short = metrics["rows"]["scored"] <= window
-    views = (
-        View("all rows so far" if short else f"last {count(window)} rows", _three(metrics, curve["error"])),
-        View(weighted(curve["fade"]), _three(metrics, curve["fading"]["error"])),
-    )
-    caption = "The share of wrong predictions, each made before its label was learned."
-    if not short:
-        caption += f" Up to row {count(window)}, of all rows so far."
-    return Chart("error", "Error over time", caption, "share", curve["rows"], views)
+    curve, window, loss = metrics["curve"], _window(metrics), loss_of(metrics)
+    fading = weighted(curve["fade"])
+    if is_regression(metrics):
+        views = {f"{loss.title_in_full}, {window}": curve["mae"], f"RMSE, {window}": curve["rmse"]}
+        fading = f"{loss.title_in_full}, {fading}"
+        caption = "How far predictions were from the target, each made before its target was learned."
+    else:
+        views = {window: curve["error"]}
+        caption = "The share of wrong predictions, each made before its label was learned."
+    if metrics["rows"]["scored"] > curve["window"]:
+        caption += f" Up to row {count(curve['window'])}, of all rows so far."
+    views |= {fading: curve["fading"][loss.name]}
+    unit: Unit = "share" if loss.form == "share" else "number"
+    shown = tuple(View(name, _of_all(metrics, errors)) for name, errors in views.items())
+    return Chart("error", "Error over time", caption, unit, curve["rows"], shown)
+
+
+def _window(metrics: Metrics) -> str:
+    """What windowed means look back on."""
+    window = metrics["curve"]["window"]
+    return "all rows so far" if metrics["rows"]["scored"] <= window else f"last {count(window)} rows"
 
 
 def weighted(fade: float) -> str:
@@ -182,12 +208,9 @@ def weighted(fade: float) -> str:
     return f"exponentially weighted, factor {fade:g}"
 
 
-def _three(metrics: Metrics, errors: Errors) -> tuple[Line, ...]:
-    return (
-        Line(metrics["model"]["title"], errors["model"], "model"),
-        Line("no-change", errors["no_change"], "no-change", dashed=True),
-        Line("majority", errors["majority"], "majority", dashed=True),
-    )
+def _of_all(metrics: Metrics, errors: Errors) -> tuple[Line, ...]:
+    beside = (Line(each.name, errors[each.key], _LOOKS[each.key], dashed=True) for each in baselines(metrics))
+    return (Line(metrics["model"]["title"], errors["model"], "model"), *beside)
 
 
 def learning_rate(course: History) -> Chart | None:
@@ -298,6 +321,67 @@ def _smoothed(values: Series, reach: int) -> Series:
         near = min(reach, at, len(values) - 1 - at)
         smooth.append((sums[at + near + 1] - sums[at - near]) / (2 * near + 1))
     return smooth
+
+
+def _last_rows(metrics: Metrics) -> Chart:
+    stretch = metrics["predictions"]["last"]
+    caption = f"{_beside(metrics)}, row by row."
+    title = f"The last {counted(len(stretch['rows']), 'row')}"
+    return _with_band("last", title, caption, stretch, own_axis=True)
+
+
+def _predictions(metrics: Metrics) -> Chart | None:
+    every, stretch = metrics["predictions"]["every"], metrics["predictions"]["course"]
+    if every == 1 and len(stretch["rows"]) <= len(metrics["predictions"]["last"]["rows"]):
+        return None  # the last rows are all that there are
+    rows = "every row" if every == 1 else f"one row in {count(every)}"
+    return _with_band("course", "Predictions over the whole run", f"{_beside(metrics)}, {rows}.", stretch)
+
+
+def _beside(metrics: Metrics) -> str:
+    asked = 100 * metrics["intervals"]["asked"]
+    return f"{metrics['run']['target']} beside its prediction; the band is the {asked:g} % interval"
+
+
+def _with_band(key: str, title: str, caption: str, stretch: Stretch, *, own_axis: bool = False) -> Chart:
+    lines = (
+        Line("upper end", stretch["upper"], "model", 0.55),
+        Line("lower end", stretch["lower"], "model", 0.55),
+        Line("prediction", stretch["prediction"], "model"),
+        Line("target", stretch["target"], "ink", 0.1, dots=True),
+    )
+    view = View("", lines)
+    return Chart(key, title, caption, "number", stretch["rows"], (view,), from_zero=False, band=True, own_axis=own_axis)
+
+
+def _residuals(metrics: Metrics) -> Chart:
+    """Of sampled rows, and their mean: above zero, predictions are too low."""
+    course, curve = metrics["predictions"]["course"], metrics["curve"]
+    residuals: Series = [
+        None if target is None or prediction is None else target - prediction
+        for target, prediction in zip(course["target"], course["prediction"], strict=True)
+    ]
+    every = metrics["predictions"]["every"]
+    single = "of each row" if every == 1 else f"of one row in {count(every)}"
+    bias = dict(zip(curve["rows"], curve["bias"]["model"], strict=True))
+    lines = (
+        Line(f"residual {single}", residuals, "model", 0.3, dots=True),
+        Line(f"mean, {_window(metrics)}", [bias.get(row) for row in course["rows"]], "c1"),
+    )
+    caption = "Target less prediction: above zero, the prediction was too low."
+    rows = course["rows"]
+    return Chart("residuals", "Residuals over time", caption, "number", rows, (View("", lines),), from_zero=False)
+
+
+def _coverage(metrics: Metrics) -> Chart:
+    curve, asked = metrics["curve"], metrics["intervals"]["asked"]
+    lines = (
+        Line("coverage", curve["coverage"]["model"], "model"),
+        Line("asked for", [asked for _ in curve["rows"]], "no-change", dashed=True),
+    )
+    caption = f"The share of intervals that held the target, {_window(metrics)}."
+    rows = curve["rows"]
+    return Chart("coverage", "Coverage of the intervals", caption, "share", rows, (View("", lines),), from_zero=False)
 
 
 def mean_charts(metrics: Metrics) -> list[Chart]:

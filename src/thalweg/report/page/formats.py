@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from thalweg.report.page.content import Known, LowestCoverage
+from thalweg.run_metrics import Known, LowestCoverage, is_regression, loss_of
 
 _SPACE = "\N{NO-BREAK SPACE}"
 UNKNOWN = "–"
@@ -98,6 +98,18 @@ def short(number: Known) -> str:
 def written(form: str, number: Known) -> str:
     """A value of a metric, in the form that its declaration says."""
     return percent(number) if form == "share" else short(number) if form == "amount" else plain(number)
+
+
+def loss_words(metrics: Mapping[str, Any], value: Known) -> str:
+    r"""The metric by which models are compared, with its value.
+
+    Examples
+    --------
+    >>> loss_words({"task": "classification"}, 0.104), loss_words({"task": "regression"}, 3.25)
+    ('error 10.4\xa0%', 'mean absolute error 3.25')
+    """
+    loss = loss_of(metrics)
+    return f"{'mean ' if is_regression(metrics) else ''}{loss.title_in_full} {written(loss.form, value)}"
 
 
 def rounded(number: Known) -> Known:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from thalweg.explain.over_time import sentence
-from thalweg.report.page.content import ImportanceOfColumn, Known, Series
 from thalweg.report.page.formats import count, plain
 from thalweg.report.page.row_axis import RowAxis
+from thalweg.run_metrics import ImportanceOfColumn, Known, Series
 
 #: Cells of the heat map over time, and neighbours on either side that a cell is averaged with.
 _CELLS, _NEIGHBOURS = 48, 2

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from thalweg.evaluate.error_causes import is_near
 from thalweg.report.page.change_lines import extra_errors
 from thalweg.report.page.formats import count, counted, percent, short
-from thalweg.report.page.number_content import is_regression
 from thalweg.report.page.row_axis import RowAxis
 from thalweg.report.page.verdict import few_label_changes
+from thalweg.run_metrics import is_regression, target_word
 
 #: Columns that are listed, changes of a column that are, findings, and those of them that need no unfolding.
 _MOST_COLUMNS, _MOST_CHANGES, MOST_FINDINGS, _SHOWN = 40, 4, 60, 6
@@ -113,8 +113,7 @@ def _by_row(found: Sequence[Finding], more: int = 0) -> list[str]:
 
 def _rise(cause: Mapping[str, Any], metrics: Mapping[str, Any], axis: RowAxis) -> str:
     """One rise and its cause."""
-    of_numbers = is_regression(metrics)
-    written, target = (short, "target") if of_numbers else (percent, "label")
+    written, target = short if is_regression(metrics) else percent, target_word(metrics)
     rises = {change["row"]: change for change in metrics["changes"]}
     size = _size_in_words(cause, rises.get(cause["row"]), written)
     when = f"{axis.at(cause['row'])}{' for a short time' if 'short' in cause else ''}"
@@ -262,7 +261,7 @@ def _pair(then: Mapping[str, Any], now: Mapping[str, Any], key: str, written: An
 
 def _shares(then: Mapping[str, float], now: Mapping[str, float]) -> str:
     """The categories whose shares are largest now, and what they were."""
-    names = sorted({*then, *now}, key=lambda name: -max(then.get(name, 0.0), now.get(name, 0.0)))[:3]
+    names = sorted({**then, **now}, key=lambda name: -max(then.get(name, 0.0), now.get(name, 0.0)))[:3]
     return ", ".join(f"{name} {percent(then.get(name, 0.0))} → {percent(now.get(name, 0.0))}" for name in names)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from thalweg.report.page.content import Metrics
 from thalweg.report.page.formats import counted, plain, short
 from thalweg.report.page.rare_verdict import beside_chance, question, tone
 from thalweg.report.page.standing import standing
+from thalweg.run_metrics import Metrics
 
 #: Units of time, in seconds, with the next smaller one beside those that have one.
 _UNITS = ((86_400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s"))

@@ -15,19 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 from thalweg.errors import MissingExtra
 from thalweg.report.page.against import against_findings, with_references
+from thalweg.report.page.baselines import baselines
 from thalweg.report.page.change_lines import change_lines
-from thalweg.report.page.charts import Chart, charts, mean_charts
-from thalweg.report.page.content import Known, Metrics, as_metrics
+from thalweg.report.page.charts import charts, mean_charts
 from thalweg.report.page.formats import UNKNOWN, count, counted, in_words, lateness, percent, rounded, short
 from thalweg.report.page.importance import importance_part
 from thalweg.report.page.input_parts import input_parts
-from thalweg.report.page.number_content import as_number_metrics, is_regression
-from thalweg.report.page.number_parts import number_parts
 from thalweg.report.page.parameters import parameter_lines
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.row_axis import RowAxis
 from thalweg.report.page.tiles import tiles
 from thalweg.report.page.verdict import findings, fine_print, headline, intervals, tone, unit
+from thalweg.run_metrics import Known, Metrics, ReliabilityOfPositive, as_metrics, is_regression, target_word
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -49,7 +48,7 @@ _DEEPEST = 42
 
 
 def build(metrics: Mapping[str, Any]) -> str:
-    """The page, from what ``metrics.json`` holds (see `thalweg.report.page.content`).
+    """The page, from what ``metrics.json`` holds (see `thalweg.run_metrics`).
 
     The same metrics give the same page.
     """
@@ -57,7 +56,7 @@ def build(metrics: Mapping[str, Any]) -> str:
     from markupsafe import Markup
 
     scripts = _asset("uplot/uPlot.iife.min.js"), _asset("pictures.js"), _asset("charts.js")
-    parts = number_parts(as_number_metrics(metrics)) if is_regression(metrics) else _parts(as_metrics(metrics))
+    parts = _parts(as_metrics(metrics))
     axis = RowAxis(metrics)
     changes = change_lines(metrics["changes"], short if is_regression(metrics) else percent, axis)
     of_classes = [
@@ -84,10 +83,12 @@ def build(metrics: Mapping[str, Any]) -> str:
 
 
 def _parts(content: Metrics) -> dict[str, Any]:
-    """What the template needs of a run that predicts labels."""
-    drawn = with_references(content, charts(content))
+    """What the template needs; a part that the run does not have is empty."""
+    drawn, means = with_references(content, charts(content)), mean_charts(content)
+    calibration, reliability = content.get("calibration"), _reliability(content)
+    names = [content["model"]["title"], *(each.name for each in baselines(content))]
     return {
-        "target_word": "label",
+        "target_word": target_word(content),
         "headline": headline(content),
         "tone": tone(content),
         "findings": [*findings(content), *against_findings(content)],
@@ -96,15 +97,55 @@ def _parts(content: Metrics) -> dict[str, Any]:
         "interval_unit": unit(content),
         "tiles": tiles(content),
         "charts": drawn,
-        "mean_charts": mean_charts(content),
+        "mean_charts": means,
         "class_changes": content.get("class_changes", []),
-        "merged_confusion": merged_confusion(content),
-        "calibration_lines": _calibration_lines(content),
-        "reliability_lines": _reliability_lines(content),
+        "merged_confusion": None if is_regression(content) else merged_confusion(content),
+        "calibration_lines": _bin_lines(calibration, "confidence", "accuracy"),
+        "reliability_lines": _bin_lines(reliability, "probability", "observed"),
         "class_lines": _class_lines(content),
-        "size_lines": [],
-        "data": _chart_data(content, drawn),
+        "size_headers": ("target", "rows", *(f"error of {name}" for name in names), "bias", "coverage"),
+        "size_lines": _size_lines(content),
+        "data": {
+            "charts": [chart.data() for chart in (*drawn, *means)],
+            "bins": {
+                "calibration": {
+                    "title": "Calibration",
+                    "came": "is right",
+                    "points": [
+                        [rounded(confidence), rounded(accuracy), rows]
+                        for _, rows, confidence, accuracy in _filled(calibration, "confidence", "accuracy")
+                    ],
+                },
+                "reliability": {
+                    "title": "Reliability of P(positive)",
+                    "came": "is positive",
+                    "points": _reliability_points(reliability),
+                },
+            },
+        },
     }
+
+
+def _size_lines(metrics: Metrics) -> list[tuple[float, tuple[str, ...]]]:
+    """For each group of targets its line, and the model's error as a share of the largest."""
+    groups = metrics.get("by_size")
+    if groups is None:
+        return []
+    errors = [groups["mae"]["model"], *(groups["mae"][each.key] for each in baselines(metrics))]
+    most = max(errors[0], default=0.0) or 1.0
+    return [
+        (
+            errors[0][at] / most,
+            (
+                f"{short(groups['from'][at])} – {short(groups['to'][at])}",
+                count(rows),
+                *(short(each[at]) for each in errors),
+                short(groups["bias"][at]),
+                percent(groups["coverage"][at]),
+            ),
+        )
+        for at, rows in enumerate(groups["rows"])
+    ]
 
 
 def require_jinja() -> None:
@@ -161,46 +202,35 @@ def merged_confusion(metrics: Metrics) -> tuple[list[str], list[list[int]]]:
     return [*(names[at] for at in kept), f"{len(classes) - len(kept)} others"], merged
 
 
-def _calibration_lines(metrics: Metrics) -> list[tuple[str, ...]]:
-    calibration = metrics["calibration"]
-    if calibration is None:
+def _filled(bins: Any, expected: str, came: str) -> list[tuple[int, int, float, float]]:
+    """Of bins that have rows, their place, rows, the mean probability, and the share that came true."""
+    if bins is None:
         return []
-    edges = calibration["edges"]
-    return [
-        (
-            f"{100 * edges[at]:g} – {100 * edges[at + 1]:g}\N{NO-BREAK SPACE}%",
-            percent(confidence),
-            percent(accuracy),
-            count(rows),
-        )
-        for at, (rows, confidence, accuracy) in enumerate(
-            zip(calibration["rows"], calibration["confidence"], calibration["accuracy"], strict=True)
-        )
-        if rows
-    ]
+    columns = zip(bins["rows"], bins[expected], bins[came], strict=True)
+    return [(at, *column) for at, column in enumerate(columns) if column[0]]
 
 
-def _reliability_lines(metrics: Metrics) -> list[tuple[str, ...]]:
-    bins = metrics["rare"]["reliability"]
-    if question(metrics) in (None, "classes") or bins is None:
-        return []
-    edges = bins["edges"]
+def _bin_lines(bins: Any, expected: str, came: str) -> list[tuple[str, ...]]:
     return [
         (
-            f"{100 * edges[at]:g} – {100 * edges[at + 1]:g}\N{NO-BREAK SPACE}%",
+            f"{100 * bins['edges'][at]:g} – {100 * bins['edges'][at + 1]:g}\N{NO-BREAK SPACE}%",
             percent(probability),
-            percent(observed),
+            percent(share),
             count(rows),
         )
-        for at, (rows, probability, observed) in enumerate(
-            zip(bins["rows"], bins["probability"], bins["observed"], strict=True)
-        )
-        if rows
+        for at, rows, probability, share in _filled(bins, expected, came)
     ]
+
+
+def _reliability(metrics: Metrics) -> ReliabilityOfPositive | None:
+    """Of the label of interest, where the report is about one."""
+    return None if question(metrics) in (None, "classes") else metrics["rare"]["reliability"]
 
 
 def _class_lines(metrics: Metrics) -> list[tuple[str, ...]]:
     """Scores by class, the rarest first."""
+    if is_regression(metrics):
+        return []
     columns = metrics["rare"]["classes"]
     lines = zip(*(columns[key] for key in _BY_CLASS), strict=True)  # type: ignore[literal-required]
     return [
@@ -209,45 +239,16 @@ def _class_lines(metrics: Metrics) -> list[tuple[str, ...]]:
     ]
 
 
-def _reliability_points(metrics: Metrics) -> list[list[Known]]:
+def _reliability_points(bins: ReliabilityOfPositive | None) -> list[list[Known]]:
     """For the chart, bins of 0.1: the narrow ones near 0, which the table has, would lie on one another."""
-    bins = metrics["rare"]["reliability"]
-    if bins is None:
-        return []
     sums = [[0.0, 0.0, 0] for _ in range(10)]
-    for at, (rows, probability, observed) in enumerate(
-        zip(bins["rows"], bins["probability"], bins["observed"], strict=True)
-    ):
-        if rows:
-            into = sums[min(int(10 * bins["edges"][at] + 1e-9), 9)]
-            into[0] += rows * (probability or 0.0)
-            into[1] += rows * (observed or 0.0)
-            into[2] += rows
+    for at, rows, probability, observed in _filled(bins, "probability", "observed"):
+        assert bins is not None
+        into = sums[min(int(10 * bins["edges"][at] + 1e-9), 9)]
+        into[0] += rows * probability
+        into[1] += rows * observed
+        into[2] += rows
     return [[rounded(said / rows), rounded(came / rows), rows] for said, came, rows in sums if rows]
-
-
-def _chart_data(metrics: Metrics, drawn: list[Chart]) -> dict[str, Any]:
-    calibration = metrics["calibration"]
-    bins = []
-    if calibration is not None:
-        bins = [
-            [rounded(confidence), rounded(accuracy), rows]
-            for confidence, accuracy, rows in zip(
-                calibration["confidence"], calibration["accuracy"], calibration["rows"], strict=True
-            )
-            if rows
-        ]
-    return {
-        "charts": [chart.data() for chart in (*drawn, *mean_charts(metrics))],
-        "bins": {
-            "calibration": {"title": "Calibration", "came": "is right", "points": bins},
-            "reliability": {
-                "title": "Reliability of P(positive)",
-                "came": "is positive",
-                "points": _reliability_points(metrics),
-            },
-        },
-    }
 
 
 def _for_script(data: dict[str, Any]) -> str:

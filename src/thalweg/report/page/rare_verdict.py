@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from scipy.special import stdtrit
 
-from thalweg.report.page.content import Difference, Known, Metrics, Score
+from thalweg.report.page.baselines import Baseline, cost_baselines
 from thalweg.report.page.formats import count, counted, listed, percent, plain, short
 from thalweg.report.page.standing import Bar, Standing, bars, how_intervals_are_made, interval, standing
+from thalweg.run_metrics import Known, Metrics, Score, is_regression
 
 Question = Literal["costs", "alerts", "positive", "classes"]
 
@@ -26,9 +27,9 @@ _MOST_NAMED = 5
 
 def question(metrics: Metrics) -> Question | None:
     """What the report is about, beside the error: what was asked for, or classes that are rare; None for the error."""
-    rare = metrics["rare"]
-    if not metrics["rows"]["scored"]:
+    if is_regression(metrics) or not metrics["rows"]["scored"]:
         return None
+    rare = metrics["rare"]
     positive = rare["positive"] is not None and rare["share"] is not None
     if positive and rare["costs"] is not None:
         return "costs"
@@ -50,33 +51,9 @@ def _model(metrics: Metrics) -> Score:
     return metrics["scores"]["model"]
 
 
-class CostBaseline(NamedTuple):
-    name: str
-    #: In a sentence.
-    phrase: str
-    difference: Difference
-    cost: Known
-
-
-def cost_baselines(metrics: Metrics) -> list[CostBaseline]:
-    """What the cost of a row is compared with; empty without costs."""
-    costs, scores, positive = metrics["rare"]["costs"], metrics["scores"], metrics["rare"]["positive"]
-    if costs is None:
-        return []
-    baselines = [
-        CostBaseline("majority", "majority", costs["majority"], scores["majority"].get("cost")),
-        CostBaseline("no-change", "no-change", costs["no_change"], scores["no_change"].get("cost")),
-    ]
-    for name, constant in (("always", costs["always"]), ("never", costs["never"])):
-        baselines.append(
-            CostBaseline(f"{name} {positive}", f"{name} predicting {positive}", constant, constant["cost"])
-        )
-    return baselines
-
-
-def _reference(metrics: Metrics) -> CostBaseline:
+def _reference(metrics: Metrics) -> Baseline:
     """The cheapest of the baselines."""
-    return min(cost_baselines(metrics), key=lambda each: math.inf if each.cost is None else each.cost)
+    return min(cost_baselines(metrics), key=lambda each: math.inf if each.score is None else each.score)
 
 
 def no_change_area(metrics: Metrics) -> Known:
@@ -138,7 +115,7 @@ def beside_chance(metrics: Metrics) -> Standing:
 
 def headline(metrics: Metrics, asked: Question) -> str:
     if asked == "costs":
-        _, name, difference, cost = _reference(metrics)
+        name, cost, difference = _reference(metrics)[2:]
         found = f"{short(_model(metrics).get('cost'))} a row instead of {short(cost)}"
         match standing(difference):
             case "better":
@@ -231,7 +208,7 @@ def _of_positive(metrics: Metrics, rows: str) -> list[str]:
         )
     if rare["costs"] is not None:
         costs = rare["costs"]
-        others = ", ".join(f"with {each.phrase} {short(each.cost)}" for each in cost_baselines(metrics))
+        others = ", ".join(f"with {each.phrase} {short(each.score)}" for each in cost_baselines(metrics))
         said.append(
             f"With a cost of {short(costs['fp'])} for a false positive and {short(costs['fn'])} for a false negative, "
             f"a row costs {short(model.get('cost'))}; {others}."

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from thalweg.report.page.content import Difference
-from thalweg.report.page.formats import count, counted, lateness
+from thalweg.report.page.formats import count, counted, lateness, loss_words
+from thalweg.run_metrics import Difference, target_word
 
 Standing = Literal["better", "worse", "even", "unknown"]
 
@@ -85,12 +85,13 @@ class Tile(NamedTuple):
     meaning: str
 
 
-def with_circumstances(said: str, metrics: Mapping[str, Any], thing: str, loss: Callable[[float], str]) -> str:
+def with_circumstances(compared: str, metrics: Mapping[str, Any]) -> str:
     """A headline; then how late labels or targets came, what that cost, and how many rows were skipped, if many."""
-    rows, parts = metrics["rows"], [said]
-    if rows["scored"] and (late := lateness(metrics["run"]["options"], thing)):
+    rows, parts = metrics["rows"], [compared]
+    if rows["scored"] and (late := lateness(metrics["run"]["options"], target_word(metrics))):
         prompt = metrics.get("against", {"references": {}})["references"].get("prompt")
-        had = "" if prompt is None or prompt["loss"] is None else f" Had they come at once: {loss(prompt['loss'])}."
+        known = prompt is not None and prompt["loss"] is not None
+        had = f" Had they come at once: {loss_words(metrics, prompt['loss'])}." if known else ""
         parts.append(f"{late.capitalize()}.{had}")
     if rows["skipped"] >= _MANY_SKIPPED * rows["read"] > 0:
         parts.append(skipped_rows(metrics))
@@ -103,10 +104,10 @@ def skipped_rows(metrics: Mapping[str, Any]) -> str:
     return f"{count(rows['skipped'])} of {counted(rows['read'], 'row')} {were} skipped."
 
 
-def sorted_hint(observed: str, options: Mapping[str, Any], thing: str) -> str:
+def sorted_hint(observed: str, metrics: Mapping[str, Any]) -> str:
     """What to make of labels or targets that hardly change from row to row."""
-    if options.get("time"):
-        return f"{observed}: repeating the last {thing} is hard to beat."
+    if metrics["run"]["options"].get("time"):
+        return f"{observed}: repeating the last {target_word(metrics)} is hard to beat."
     return (
         f"{observed}: is the file sorted by it? Then these scores say nothing about rows in another order. Shuffle the "
         "rows, or sort them by their times with --time COLUMN --sort."

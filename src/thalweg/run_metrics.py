@@ -1,4 +1,4 @@
-"""What a page is made of: the content of ``metrics.json``, written by a run and read by everything that shows one.
+"""What ``metrics.json`` holds, written by a run and read by everything that shows or compares runs.
 
 The file is strict JSON: what is not known (a kappa of one class, a bin without rows) is null, never NaN. Nothing in it
 depends on the clock. Labels are strings, as they stand in the source. Curves, looks at the model and moments of change
@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict, cast
 
+from thalweg.evaluate.metrics import LOSS, Metric
+
 #: Raised when a file changes so that a page or a comparison could not read it as the one before.
-SCHEMA = 3
+SCHEMA = 1
 
 Known = float | None
 #: One value for each point of the curve.
@@ -83,11 +85,16 @@ class Means(TypedDict):
 
 
 class Curve(TypedDict):
-    """Some hundred points over time, of the metrics that are followed."""
+    """Some hundred points over time, of the metrics that are followed: by metric and predictor."""
 
     rows: list[int]  # predicted rows at each point, rising
     window: int  # rows that all but the fading ones look back on
-    error: Errors
+    error: NotRequired[Errors]  # of labels
+    mae: NotRequired[Errors]  # of numbers
+    rmse: NotRequired[Errors]
+    bias: NotRequired[Errors]  # of the model alone, as the next two
+    coverage: NotRequired[Errors]
+    mean_width: NotRequired[Errors]
     fade: float  # by what the weight of a row shrinks with each later one
     fading: dict[str, Errors]
 
@@ -365,9 +372,56 @@ class Times(TypedDict):
     times: list[float]  # of the latest row: seconds since 1970, UTC, or the counter's own; never falling
 
 
+class Intervals(TypedDict):
+    """How often intervals held the target."""
+
+    asked: float  # the coverage
+    rows: int
+    coverage: Known
+    below: Known  # share of targets below their interval
+    above: Known
+    mean_width: Known
+    pinball_lower: Known  # mean pinball loss of the ends, as quantiles
+    pinball_upper: Known
+    lowest: LowestCoverage | None  # of a block
+    block_rows: int
+
+
+class Stretch(TypedDict):
+    """Rows by their number among those scored, each with its target, prediction and interval."""
+
+    rows: list[int]
+    target: Series
+    prediction: Series
+    lower: Series
+    upper: Series
+
+
+class Predictions(TypedDict):
+    every: int  # `course` has every so many-th row
+    course: Stretch
+    last: Stretch  # the last rows, one by one
+
+
+#: Keys that are no names of Python, so that it is written as a call.
+BySize = TypedDict(
+    "BySize",
+    {
+        "from": list[float],
+        "to": list[float],
+        "rows": list[int],
+        "mae": dict[str, list[float]],
+        "bias": list[float],
+        "coverage": Series,
+    },
+)
+
+
 class Metrics(TypedDict):
+    """All that a run found; what is said to be of labels or of numbers is in runs that predict those."""
+
     schema: int
-    task: str
+    task: str  # "classification" or "regression"
     run: Run
     rows: Rows
     verdict: Verdict
@@ -375,17 +429,20 @@ class Metrics(TypedDict):
     curve: Curve
     times: NotRequired[Times]
     course: History
-    confusion: Confusion
-    calibration: Calibration | None  # null without probabilities
-    rare: Rare
+    confusion: NotRequired[Confusion]  # of labels
+    calibration: NotRequired[Calibration | None]  # of labels; null without probabilities
+    rare: NotRequired[Rare]  # of labels
     label_shares: NotRequired[LabelShares]  # of a model with probabilities
     label_delays: NotRequired[LabelDelays]  # with --label-time
     sets: NotRequired[Sets]  # of a model of prediction sets
-    against: NotRequired[References]  # with --against
-    changes: list[Change]
-    changes_left_out: NotRequired[int]  # further ones, too small to be among the most that are kept
-    class_changes: NotRequired[list[ClassChange]]
+    class_changes: NotRequired[list[ClassChange]]  # of labels
     words: NotRequired[Words]  # of columns of text or with names, where the model is linear in them
+    intervals: NotRequired[Intervals]  # of numbers
+    predictions: NotRequired[Predictions]  # of numbers
+    by_size: NotRequired[BySize]  # of numbers: of the target, in groups of about as many rows
+    against: NotRequired[References]  # with --against
+    changes: list[Change]  # of the error, or of the mean absolute residual
+    changes_left_out: NotRequired[int]  # further ones, too small to be among the most that are kept
     importance: NotRequired[Importance]  # not of very wide tables
     inputs: Inputs
     alerts_fired: NotRequired[AlertsFired]  # where rules were given
@@ -397,3 +454,17 @@ class Metrics(TypedDict):
 def as_metrics(given: Mapping[str, Any]) -> Metrics:
     """A mapping read from ``metrics.json``, by its types."""
     return cast(Metrics, given)
+
+
+def is_regression(metrics: Mapping[str, Any]) -> bool:
+    return bool(metrics["task"] == "regression")
+
+
+def target_word(metrics: Mapping[str, Any]) -> str:
+    """What the run predicts, in a sentence."""
+    return "target" if is_regression(metrics) else "label"
+
+
+def loss_of(metrics: Mapping[str, Any]) -> Metric:
+    """The metric by which models are compared."""
+    return LOSS[metrics["task"]]
