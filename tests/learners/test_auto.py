@@ -11,8 +11,8 @@ from sklearn.metrics import log_loss
 
 from thalweg import AutoClassifier
 from thalweg.evaluate import prequential
+from thalweg.evaluate.model_history import trace_of
 from thalweg.learners.baselines import MajorityClass
-from thalweg.run.history import trace_of
 from thalweg.streams import SEA, Fraud, Table
 
 

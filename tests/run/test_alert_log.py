@@ -12,9 +12,9 @@ from tests.examples import examples
 
 from thalweg.container import packed, unpacked
 from thalweg.errors import InvalidParameter
+from thalweg.evaluate.alert_rules import AlertRule
 from thalweg.evaluate.metrics import Rows
 from thalweg.run.alert_log import EVERY, AlertLog
-from thalweg.run.alert_rules import AlertRule
 
 
 def slow(values: np.ndarray, window: int, hold: int, bound: float) -> list[tuple[int, int | None]]:

@@ -10,7 +10,7 @@ import pytest
 
 from thalweg import OnlineLDC, cli
 from thalweg.catalogue import MODELS, make_model
-from thalweg.run.history import MOST_FEATURES, MOST_MEANS, MeanWatch
+from thalweg.evaluate.model_history import MOST_FEATURES, MOST_MEANS, MeanWatch
 
 KEEPING = ("auto", "auto-linear", "oldc", "trend", "hiraoka")
 CENTRES = np.array([[100.0, -3.0, 0.02], [140.0, 5.0, 0.05]])

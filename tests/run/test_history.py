@@ -11,9 +11,10 @@ import pytest
 
 from thalweg import OnlineLDC, cli
 from thalweg.catalogue import make_model
+from thalweg.evaluate import model_history as history
+from thalweg.evaluate.model_history import ModelHistory, trace_of
+from thalweg.explain import importance_sampler as importance
 from thalweg.rates import ErrorDriven
-from thalweg.run import history, importance
-from thalweg.run.history import ModelHistory, trace_of
 
 pytest.importorskip("pyarrow")
 

@@ -49,11 +49,11 @@ def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
     from thalweg.cli.terminal import load_scikit_learn
 
     load_scikit_learn()
+    from thalweg.evaluate.model_history import trace_of
     from thalweg.part import Part
     from thalweg.pipeline.pipeline import learner_name
     from thalweg.report import tables
     from thalweg.report.page.formats import in_words
-    from thalweg.run.history import trace_of
     from thalweg.store import load, plain_parameters, read_notes
     from thalweg.table_model import TableModel
     from thalweg.tables.opening import natural_order

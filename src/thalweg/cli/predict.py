@@ -88,8 +88,7 @@ def predict(
     from thalweg.cli.terminal import writable_file
     from thalweg.errors import InvalidParameter
     from thalweg.files import replacement
-    from thalweg.run.explained import require_background
-    from thalweg.run.predict import model_for_tables, predict_table
+    from thalweg.run.predict import model_for_tables, predict_table, require_background
     from thalweg.table_model import TableRegressor
 
     if bad_rows not in ("error", "skip"):
@@ -158,8 +157,7 @@ def _write_labels(
     import pyarrow as pa
 
     from thalweg.labels import probability_of_predictions
-    from thalweg.run.prediction_lines import is_ndjson, lines_for
-    from thalweg.run.predictions import as_decimals, joined_labels
+    from thalweg.run.predictions import as_decimals, is_ndjson, joined_labels, lines_for
     from thalweg.tables.opening import natural_order
     from thalweg.tables.rows import as_text
 
@@ -199,7 +197,7 @@ def _write_numbers(
     parts: Iterator[PredictedChunk], model: TableRegressor, _: str, explain: bool, out: Path | None, file: IO[bytes]
 ) -> list[BadRow]:
     """The same of numbers, with the ends of their intervals where the model has any."""
-    from thalweg.run.prediction_lines import lines_for
+    from thalweg.run.predictions import lines_for
 
     ends_of = ["lower", "upper"] if hasattr(model.learner, "predict_interval") else []
     names = ["row", "prediction", *ends_of, *(_EXPLAINED if explain else ())]

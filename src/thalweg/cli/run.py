@@ -385,7 +385,7 @@ class _View:
         self._before = rows
 
     def __call__(self, status: RunStatus) -> None:
-        from thalweg.run.history import rate_of
+        from thalweg.evaluate.model_history import rate_of
 
         now = time.monotonic()
         if now - self._told < (_LIVE_SECONDS if self._terminal else _PLAIN_SECONDS):

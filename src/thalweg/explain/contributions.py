@@ -34,6 +34,7 @@ from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.explain.groups import Groups, groups_for
 from thalweg.explain.importance import is_additive, is_classifier, outputs_for, scores_of
 from thalweg.parameters import Whole
+from thalweg.tables import Plan
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]
@@ -41,6 +42,10 @@ Places = NDArray[np.int64]
 
 #: Columns of which all sets are enumerated.
 MOST_ENUMERATED = 8
+#: Columns of which all sets are enumerated for every row of a table or a request, and those that are named.
+_FEW, _MOST_NAMED = 4, 10
+#: What all columns that are not named contribute together.
+_OTHERS = "other columns"
 #: Of the rows that a model has kept, those that are background.
 _RECENT = 32
 #: Numbers of the rows that are asked at once.
@@ -330,3 +335,19 @@ def _of_sparse_rows(model: Any, X: Any, groups: Any, label: Any, paths: int | No
 def _paths_without_background(count: int) -> int | None:
     """As there is one background row, the empty one, it takes more paths."""
     return None if count <= MOST_ENUMERATED else 16
+
+
+def contributions_by_column(
+    learner: Any, X: Any, background: Any, plan: Plan
+) -> tuple[Contributions, list[dict[str, float]]]:
+    """Explain encoded rows: beside all that is known, for each row the largest contributions by column."""
+    groups = Groups.of_plan(plan)
+    paths = None if len(groups) <= _FEW else 2
+    found = contributions(learner, X, background, groups=groups, paths=paths)
+    return found, [_top(found, row) for row in range(X.shape[0])]
+
+
+def _top(found: Contributions, row: int) -> dict[str, float]:
+    ranked = found.ranked(row)
+    others = sum(list(ranked.values())[_MOST_NAMED:])
+    return found.top(row, _MOST_NAMED) | ({_OTHERS: others} if others else {})

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidParameter
+from thalweg.evaluate.alert_rules import AlertRule
 from thalweg.evaluate.metrics import METRICS, Layout, Rows
 from thalweg.option_names import option
-from thalweg.run.alert_rules import AlertRule
 from thalweg.saved import Saved
 
 Floats = NDArray[np.float64]

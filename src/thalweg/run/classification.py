@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.evaluate.alert_rules import followed
 from thalweg.evaluate.class_drift import ClassChangeDetector
 from thalweg.evaluate.confusion import cost_matrix
 from thalweg.evaluate.drift import ChangeDetector
@@ -20,14 +21,13 @@ from thalweg.evaluate.metrics import LABELS, confusion_terms
 from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.option_names import option
 from thalweg.pipeline.over_columns import learner_of, over_columns
-from thalweg.run.alert_rules import followed
+from thalweg.run.coverage import SetScoreboard
 from thalweg.run.label_findings import LabelCounts, LabelDelays, LabelShares
 from thalweg.run.label_scoreboard import PREDICTORS, LabelScoreboard
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import LabelNumbers, LabelPredictions, confidences, joined_labels, probabilities_of
 from thalweg.run.rare_scoreboard import RareScoreboard
-from thalweg.run.set_scoreboard import SetScoreboard
 from thalweg.run.task import Predicted, Scored, Targets, Task
 from thalweg.store import dumps, loads
 from thalweg.table_model import TableClassifier

@@ -36,7 +36,6 @@ from thalweg.report.page.formats import UNKNOWN, listed
 from thalweg.report.page.rare_verdict import no_change_area
 from thalweg.run import compare_numbers, compare_rare
 from thalweg.run.compare_numbers import intervals
-from thalweg.run.pending_rows import in_ranges
 from thalweg.run.scoreboard import BlockMeans
 from thalweg.run_metrics import SCHEMA, Known, Metrics, as_metrics, is_regression, loss_of, target_word
 from thalweg.tables import Block, Chunk, chunks, open_source
@@ -102,7 +101,7 @@ class RecordedRun:
         """The predictions, some rows at a time, and which of the rows have a label that came by the end of the run."""
         pending, first = self.metrics["rows"]["pending_rows"], 1
         for chunk in self._chunks():
-            yield chunk, ~in_ranges(pending, first, len(chunk))
+            yield chunk, ~_in_ranges(pending, first, len(chunk))
             first += len(chunk)
 
     def _chunks(self) -> Iterator[Chunk]:
@@ -119,6 +118,20 @@ class DataSet:
     target: str
     rows: int
     runs: Mapping[str, RecordedRun]
+
+
+def _in_ranges(ranges: Sequence[Sequence[int]], first: int, count: int) -> NDArray[np.bool_]:
+    """Which of ``count`` rows, numbered from ``first``, lie in one of the ranges.
+
+    Examples
+    --------
+    >>> _in_ranges([[3, 5], [9, 9]], 5, 5).tolist()
+    [True, False, False, False, True]
+    """
+    found = np.zeros(count, dtype=np.bool_)
+    for low, high in ranges:
+        found[max(low - first, 0) : max(high + 1 - first, 0)] = True
+    return found
 
 
 def read_run(path: Path) -> RecordedRun:

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
+from thalweg.evaluate.alert_rules import AlertRule
 from thalweg.evaluate.late_labels import Batch, LateLabels
 from thalweg.evaluate.stream_watch import watched_names
 from thalweg.option_names import option, remedy
 from thalweg.run.against import Against
 from thalweg.run.alert_log import AlertLog
-from thalweg.run.alert_rules import AlertRule
 from thalweg.run.first_rows import FirstRows
 from thalweg.run.input_watch import INPUTS, InputWatch
 from thalweg.run.model_observer import ModelObserver, RowCounts

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.evaluate.late_labels import Batch
-from thalweg.run.history import ModelHistory
-from thalweg.run.importance import ImportanceSampler
+from thalweg.evaluate.model_history import ModelHistory
+from thalweg.explain.importance_sampler import ImportanceSampler
 from thalweg.run.task import Task
+from thalweg.store import dumps, loads
 from thalweg.tables import Plan
 
 
@@ -94,10 +95,14 @@ class ModelObserver:
 
     def state(self) -> dict[str, Any]:
         assert self.importance is not None
-        joined, sampled = self.importance.joined, self.importance.state()
-        return {"history": self.history.state(), "joined": joined, "importance": sampled}
+        joined, sampled, waiting = self.importance.joined, self.importance.state(), self.importance.waiting
+        kept = None if waiting is None else [dumps(waiting[0]), *waiting[1:]]
+        return {"history": self.history.state(), "joined": joined, "importance": sampled, "waiting": kept}
 
     def restore(self, state: Mapping[str, Any], plan: Plan) -> None:
         self.history.restore(state["history"])
         self.importance = ImportanceSampler(plan, self._seed, state["joined"])
         self.importance.restore(state["importance"])
+        if state["waiting"] is not None:
+            model, X, y = state["waiting"]
+            self.importance.waiting = loads(model), X, y

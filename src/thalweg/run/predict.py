@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, ModelFileError
+from thalweg.explain.contributions import contributions_by_column
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.intervals import Interval
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.option_names import remedy
 from thalweg.part import Part
-from thalweg.run.explained import Explained, explained_rows
 from thalweg.store import load
 from thalweg.table_model import TableClassifier, TableModel, TableRegressor
 from thalweg.tables import Plan, Source, chunks, open_source
@@ -30,6 +31,15 @@ from thalweg.tables.sparse_rows import FEATURES, LABEL
 _ROWS = 8192
 #: Columns that a message names.
 _MOST_NAMED = 5
+#: Of contributions.
+_DIGITS = 6
+
+
+class Explained(NamedTuple):
+    """For each row, the base value and a JSON object of contributions by column, the largest first."""
+
+    base: list[float]
+    contributions: list[str]
 
 
 @dataclass(frozen=True)
@@ -105,7 +115,7 @@ def predict_table(
         sets = learner.predict_set(rows) if hasattr(learner, "predict_set") else None
         asked = {} if coverage is None else {"coverage": coverage}
         interval = learner.predict_interval(rows, **asked) if hasattr(learner, "predict_interval") else None
-        explained = explained_rows(model, encoded.X) if explain else None
+        explained = _explained(model, encoded.X) if explain else None
         yield PredictedChunk(number, learner.predict(rows), encoded.bad, proba, sets, interval, explained)
 
 
@@ -169,3 +179,20 @@ def model_for_tables(path: Path) -> TableModel:
         raise ModelFileError(f"{path} cannot predict: it has learned no label")
     found: TableModel = model
     return found
+
+
+def require_background(model: TableModel) -> None:
+    """Refuse a model that keeps no rows to compare with; sparse rows need none."""
+    if model.background is None and not model.encoder.plan.sparse_columns:
+        raise ModelFileError("the model keeps no background rows, which --explain needs: `thalweg run` writes them")
+
+
+def _explained(model: TableModel, X: Any) -> Explained:
+    """Base value and contributions of a row add up to its score, but for rounding."""
+    require_background(model)
+    found, by_column = contributions_by_column(model.learner, X, model.background, model.encoder.plan)
+    words = [
+        json.dumps({name: float(f"{value:.{_DIGITS}g}") for name, value in each.items()}, ensure_ascii=False)
+        for each in by_column
+    ]
+    return Explained([float(f"{each:.{_DIGITS}g}") for each in found.base.tolist()], words)

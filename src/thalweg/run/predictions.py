@@ -1,4 +1,4 @@
-"""The predictions of a run, one line each, appended as they are made; labels by number; confidence in a prediction.
+"""Predictions as lines of CSV, or of JSON, appended as they are made; labels by number; confidence in a prediction.
 
 A resumed run cuts off what it will write again.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
@@ -23,6 +24,11 @@ from thalweg.saved import Saved
 Codes = NDArray[np.int64]
 #: Probabilities add up to 1 less this at the least.
 _ROUNDING = 1e-9
+#: Takes a column for each name, as arrays of NumPy or Arrow, or lists.
+Write = Callable[[Sequence[Any]], None]
+_NDJSON = (".ndjson", ".jsonl")
+#: Columns whose texts are objects of JSON.
+_OBJECTS = ("contributions",)
 
 
 class LabelNumbers(Saved):
@@ -275,3 +281,41 @@ def probabilities_of(proba: NDArray[np.float64] | None, places: Codes, predictio
         table = np.concatenate([np.nan_to_num(proba), np.zeros((len(proba), 1))], axis=1)
         found[predictions > 0] = table[predictions > 0][:, places]
     return found
+
+
+def is_ndjson(path: Path | None) -> bool:
+    """Whether a file gets objects of JSON, by the end of its name.
+
+    Examples
+    --------
+    >>> is_ndjson(Path("out.ndjson")), is_ndjson(Path("out.csv")), is_ndjson(None)
+    (True, False, False)
+    """
+    return path is not None and path.suffix.lower() in _NDJSON
+
+
+def lines_for(path: Path | None, names: Sequence[str], file: IO[bytes]) -> Write:
+    """What writes rows of these columns to a file that is to have this name."""
+    import pyarrow as pa
+
+    if is_ndjson(path):
+        return lambda columns: _append_objects(names, columns, file)
+    file.write(header(names))
+    return lambda columns: append_rows(pa.table(list(columns), names=list(names)), file)
+
+
+def _append_objects(names: Sequence[str], columns: Sequence[Any], file: IO[bytes]) -> None:
+    values = [_values(name, column) for name, column in zip(names, columns, strict=True)]
+    lines = (
+        json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False, allow_nan=False)
+        for row in zip(*values, strict=True)
+    )
+    file.write("".join(f"{line}\n" for line in lines).encode(errors="surrogatepass"))
+
+
+def _values(name: str, column: Any) -> list[Any]:
+    """Values as JSON has them; a number that is not known is null."""
+    values = column.to_pylist() if hasattr(column, "to_pylist") else list(getattr(column, "tolist", lambda: column)())
+    if name in _OBJECTS:
+        return [json.loads(value) for value in values]
+    return [None if isinstance(value, float) and value != value else value for value in values]

@@ -16,6 +16,7 @@ from thalweg.evaluate.alerts import AlertMeter
 from thalweg.evaluate.averages import HistoryPoints, WindowedMean
 from thalweg.evaluate.confusion import (
     f1,
+    parse_costs,
     precision,
     recall,
 )
@@ -24,7 +25,7 @@ from thalweg.evaluate.running_auc import BinnedAuc
 from thalweg.kernels import compiled
 from thalweg.run.label_scoreboard import PREDICTORS
 from thalweg.run.options import RunOptions
-from thalweg.run.questions import AlertsAsked, parse_costs
+from thalweg.run.questions import AlertsAsked
 from thalweg.run.scoreboard import BlockMeans, finite, student_interval
 from thalweg.tables.clock import NEVER
 from thalweg.tables.target import plain_label

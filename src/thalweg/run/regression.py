@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidParameter
+from thalweg.evaluate.alert_rules import followed
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting
 from thalweg.evaluate.metrics import NUMBERS
@@ -19,7 +20,6 @@ from thalweg.evaluate.residual_changes import ResidualChanges
 from thalweg.learners.base.kept_predictions import KeptPredictions, ends_with_width
 from thalweg.option_names import option
 from thalweg.pipeline.over_columns import learner_of, over_columns
-from thalweg.run.alert_rules import followed
 from thalweg.run.far_targets import FarTargets
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions

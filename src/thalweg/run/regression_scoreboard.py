@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from thalweg.evaluate.averages import HistoryPoints
 from thalweg.evaluate.metrics import NUMBERS, Rows
+from thalweg.run.coverage import LowestCoverage
 from thalweg.run.error_by_size import ErrorBySize
-from thalweg.run.lowest_coverage import LowestCoverage
 from thalweg.run.scoreboard import Scoreboard, finite
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from thalweg.errors import InvalidParameter
-from thalweg.run.alert_rules import OF_COLUMNS, WINDOW, AlertRule
+from thalweg.evaluate.alert_rules import OF_COLUMNS, WINDOW, AlertRule
 from thalweg.service.learning.column_watch import WatchView
 from thalweg.service.learning.model_state import ModelState
 from thalweg.service.learning.progress import View

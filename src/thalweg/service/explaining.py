@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.client.protocol import MOST_EXPLAINED
-from thalweg.run.explained import contributions_by_column
+from thalweg.explain.contributions import contributions_by_column
 from thalweg.service.commands import Refused
 from thalweg.service.journal.records import PredictBody, body_of
 from thalweg.service.journal.sql import SqlJournal

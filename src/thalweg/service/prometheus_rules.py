@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from thalweg.errors import InvalidParameter
-from thalweg.run.alert_rules import AlertRule
+from thalweg.evaluate.alert_rules import AlertRule
 from thalweg.service.alerts import GAUGES
 
 #: Pieces of work that wait for the writer or the learner.

@@ -22,7 +22,7 @@ from thalweg.container import packed, unpacked
 from thalweg.evaluate.block_scores import BLOCK
 from thalweg.evaluate.input_drift import Cells, InputDrift, joined_cells
 from thalweg.evaluate.stream_watch import EVENTS, StreamWatch, watched_names
-from thalweg.run.importance import ImportanceSampler
+from thalweg.explain.importance_sampler import ImportanceSampler
 from thalweg.service.journal.compressed_rows import stacked
 from thalweg.service.journal.records import KeptCells, LabelledRow, PredictBody, Predicted, PredictedLabels
 from thalweg.service.learning.encoding import Encoded, gaps_together, read_back

@@ -11,9 +11,9 @@ import orjson
 from thalweg.client import column_responses, model_responses
 from thalweg.client.history_responses import Change, Course, LivePoint, Point, Points, RecentPredictions
 from thalweg.client.model_responses import KeyDetails, Model, ModelDetails
+from thalweg.evaluate.model_history import MeanWatch, columns_by_label
+from thalweg.explain.importance_sampler import loss_name
 from thalweg.fleet.keyed_classifier import KeyedClassifier
-from thalweg.run.history import MeanWatch, columns_by_label
-from thalweg.run.importance import loss_name
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features
 from thalweg.service.journal.records import LabelValue, Predicted

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from thalweg.client.history_responses import RecentPredictions
 from thalweg.evaluate.averages import FadingMean, HistoryPoints
-from thalweg.run.history import MeanWatch, trace_of
+from thalweg.evaluate.model_history import MeanWatch, trace_of
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -1,4 +1,4 @@
-"""Importance of the columns during a run: samples of rows that are about to be learned, with labels known.
+"""Importance of the columns along a stream: samples of rows that are about to be learned, with labels known.
 
 A sample is due after so many learned rows: the next rows to learn, whenever their own predictions were made, are judged
 by the model as it is. Their number depends on the number of columns, so that all samples together take less than a
@@ -11,7 +11,7 @@ what it would say at another hour, or on another day, shows no reliance on eithe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy, deepcopy
 from typing import Any
 
@@ -22,7 +22,6 @@ from thalweg.explain.groups import Groups, stand_ins
 from thalweg.explain.importance import is_classifier, replace_groups
 from thalweg.explain.over_time import Estimate, ImportanceOverTime, causes
 from thalweg.saved import Saved
-from thalweg.store import dumps, loads
 from thalweg.tables import Plan
 from thalweg.tables.encoder import stack_rows
 
@@ -45,7 +44,7 @@ _DIGITS = 5
 
 
 class ImportanceSampler(Saved):
-    """Takes the samples of a run and keeps what they say."""
+    """Takes the samples of a stream and keeps what they say; a sample that waits is no part of its state."""
 
     _saved = ("due", "label", "_begun_at", "seen", "_over_time", "reference", "_targets", "_recent")
 
@@ -195,18 +194,6 @@ class ImportanceSampler(Saved):
             "columns_left_out": len(varied) - len(order),
             "causes": causes(self._over_time, names, [change["row"] for change in changes], self.distance),
         }
-
-    # ------------------------------------------------------------------ what is kept
-
-    def state(self) -> dict[str, Any]:
-        waiting = None if self.waiting is None else [dumps(self.waiting[0]), *self.waiting[1:]]
-        return super().state() | {"waiting": waiting}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        super().restore(state)
-        if state["waiting"] is not None:
-            model, X, y = state["waiting"]
-            self.waiting = loads(model), X, y
 
 
 def loss_name(model: Any) -> str:
