@@ -13,7 +13,8 @@ from tests.sample_metrics import sample_metrics
 
 from thalweg.errors import InvalidInput
 from thalweg.evaluate import friedman, nemenyi_difference
-from thalweg.run.compare import DataSet, gather, has_predictions, pairs, ranking, read_run
+from thalweg.run.compare import DataSet, gather, has_predictions, read_run
+from thalweg.run.pairs import pairs, ranking
 
 ROWS, WINDOW = 12_000, 1000
 

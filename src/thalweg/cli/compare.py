@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from thalweg.evaluate import Interval
-    from thalweg.run.compare import DataSet, Pair, Ranking
+    from thalweg.run.compare import DataSet
+    from thalweg.run.pairs import Pair, Ranking
 
 
 def compare(
@@ -36,8 +37,9 @@ def compare(
     from rich.console import Console
 
     from thalweg.report import critical_difference
-    from thalweg.run.compare import gather, pairs, ranking, read_run
+    from thalweg.run.compare import gather, read_run
     from thalweg.run.comparison import draw_errors
+    from thalweg.run.pairs import pairs, ranking
 
     sets = gather([read_run(path) for path in runs])
     if json:
@@ -61,54 +63,53 @@ def compare(
 def _print_json(sets: Sequence[DataSet]) -> None:
     import json
 
-    from thalweg.run.compare import comparison, pairs, ranking
+    from thalweg.run.comparison import comparison
+    from thalweg.run.pairs import pairs, ranking
 
     found = comparison(sets, pairs=pairs(sets[0])) if len(sets) == 1 else comparison(sets, ranking=ranking(sets))
     typer.echo(json.dumps(found, ensure_ascii=False, allow_nan=False))
 
 
 def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
-    from thalweg.report import tables
+    from thalweg.run.comparison import verdict
+    from thalweg.run_metrics import target_word
 
-    if next(iter(data.runs.values())).of_numbers:
-        _numbers_side_by_side(console, data, pairs)
-        return
-    _head(console, data, pairs, "label")
+    first = next(iter(data.runs.values()))
+    about = f"{data.source}, {target_word(first.metrics)} {data.target}, {data.rows:,} rows"
+    console.print(about, style="bold", soft_wrap=True)
+    delays = {name: run.metrics["run"]["options"].get("delay") or 0 for name, run in data.runs.items()}
+    late = ", ".join(f"{name} {rows:,} rows late" for name, rows in delays.items())
+    differ = f" Labels came at other times: {late}." if len(set(delays.values())) > 1 else ""
+    console.print(f"{verdict(data, pairs)}{differ}\n")
     console.print(_score_lines(data), "")
-    headers = ("", "difference", "only\nfirst\nwrong", "only\nsecond\nwrong", "McNemar\np", "windows", "Wilcoxon\np")
-    console.print(tables.lines(headers, [_cells(pair) for pair in pairs]))
+    console.print(_errors(pairs) if first.of_numbers else _mistakes(pairs))
     if any(pair.rare for pair in pairs):
         _rare(console, data, pairs)
     console.print(f"\n{' '.join(_notes(data, pairs))}")
 
 
-def _head(console: Console, data: DataSet, pairs: Sequence[Pair], thing: str) -> None:
-    from thalweg.run.comparison import verdict
-
-    console.print(f"{data.source}, {thing} {data.target}, {data.rows:,} rows", style="bold", soft_wrap=True)
-    delays = {name: run.metrics["run"]["options"].get("delay") or 0 for name, run in data.runs.items()}
-    late = ", ".join(f"{name} {rows:,} rows late" for name, rows in delays.items())
-    lateness = f" Labels came at other times: {late}." if len(set(delays.values())) > 1 else ""
-    console.print(f"{verdict(data, pairs)}{lateness}\n")
-
-
-def _numbers_side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
-    """Runs that predict numbers: scores, then the differences of their errors."""
+def _errors(pairs: Sequence[Pair]) -> Table:
+    """Differences of the errors of numbers."""
     from thalweg.report import tables
-    from thalweg.run.compare_numbers import ERRORS, NAMES
+    from thalweg.run.pairs import ERRORS
 
-    _head(console, data, pairs, "target")
-    console.print(_score_lines(data), "")
-    headers = ("", "difference", "95 % interval", "windows", "Wilcoxon\np")
     groups: dict[str, list[Sequence[str]]] = {}
     for pair in pairs:
         windows = ("", "") if pair.windows is None else (f"{pair.windows.windows}", _p(pair.windows.p_value))
         tests = {"mae": windows}  # Wilcoxon's is about absolute errors
         groups[f"{pair.first} – {pair.second}"] = [
-            (f"  {NAMES[name]}", *_spread((pair.errors or {}).get(name)), *tests.get(name, ("", ""))) for name in ERRORS
+            (f"  {ERRORS[name]}", *_spread((pair.errors or {}).get(name)), *tests.get(name, ("", "")))
+            for name in ("mae", "mse")
         ]
-    console.print(tables.sections(headers, groups))
-    console.print(f"\n{' '.join(_notes(data, pairs))}")
+    return tables.sections(("", "difference", "95 % interval", "windows", "Wilcoxon\np"), groups)
+
+
+def _mistakes(pairs: Sequence[Pair]) -> Table:
+    """Differences of the errors of labels, and how often one run alone was wrong."""
+    from thalweg.report import tables
+
+    headers = ("", "difference", "only\nfirst\nwrong", "only\nsecond\nwrong", "McNemar\np", "windows", "Wilcoxon\np")
+    return tables.lines(headers, [_cells(pair) for pair in pairs])
 
 
 def _score_lines(data: DataSet) -> Table:
@@ -116,15 +117,18 @@ def _score_lines(data: DataSet) -> Table:
     from thalweg.report.score_table import score_columns
 
     columns = score_columns(next(iter(data.runs.values())).metrics)
-    values = {name: [score[key] for key in columns] for name, score in _scores(data)}
+    values = dict(_scores(data, tuple(columns)))
     cells = tables.written(values, [metric.form for _, metric in columns.values()], digits=4)
     return tables.lines(("", *(title for title, _ in columns.values())), cells)
 
 
-def _scores(data: DataSet) -> Iterator[tuple[str, dict[str, float | None]]]:
+def _scores(data: DataSet, columns: Sequence[str]) -> Iterator[tuple[str, list[float | None]]]:
     """The runs, the best first, then the baselines: once where they are the same beside every run."""
     runs = dict(sorted(data.runs.items(), key=lambda each: each[1].error))
-    scores = {name: run.metrics["scores"] for name, run in runs.items()}
+    scores = {
+        name: {key: [score[column] for column in columns] for key, score in run.metrics["scores"].items()}
+        for name, run in runs.items()
+    }
     for name, own in scores.items():
         yield name, own["model"]
     for baseline in dict.fromkeys(key for own in scores.values() for key in own if key != "model"):
@@ -184,7 +188,8 @@ def _cells(pair: Pair) -> tuple[str, ...]:
 
 def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
     from thalweg.report.score_table import KAPPAS
-    from thalweg.run.compare import LEAST_WINDOWS, columns_left_out, has_predictions
+    from thalweg.run.compare import columns_left_out, has_predictions
+    from thalweg.run.pairs import LEAST_WINDOWS
 
     runs = list(data.runs.values())
     if not runs[0].of_numbers:

@@ -1,18 +1,10 @@
-"""Is one run better than another? Paired tests over the same rows and windows, and ranks over several data sets.
-
-A row counts where every score counts it: it was predicted, and its label came by the end of the run. A pair of runs is
-compared over the rows that count in both.
-
-Runs are read from their ``metrics.json``; the comparison is plain data that ``thalweg compare --json`` prints.
-"""
+"""Recorded runs, read from their ``metrics.json`` and set side by side: which belong together, and by what name."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -20,27 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
-from thalweg.evaluate import (
-    Friedman,
-    Interval,
-    McNemar,
-    Wilcoxon,
-    friedman,
-    holm,
-    mcnemar_of_counts,
-    nemenyi_difference,
-    wilcoxon,
-)
 from thalweg.report.page.baselines import baseline_names, cost_baselines
 from thalweg.report.page.formats import UNKNOWN, listed
 from thalweg.report.page.rare_verdict import no_change_area
-from thalweg.run import compare_numbers, compare_rare
-from thalweg.run.compare_numbers import intervals
-from thalweg.run.scoreboard import BlockMeans
 from thalweg.run_metrics import SCHEMA, Known, Metrics, as_metrics, is_regression, loss_of, target_word
 from thalweg.tables import Block, Chunk, chunks, open_source
 
 METRICS, PREDICTIONS = "metrics.json", "predictions.csv"
+#: Rows of each file in memory at a time.
+_ROWS = 1 << 16
 #: Predictions, and which of their rows have a label that came by the end.
 Part = tuple[Chunk, NDArray[np.bool_]]
 #: Options that change no prediction: where things are, and what is reported besides.
@@ -265,159 +245,19 @@ def _with_places(models: Sequence[str], places: Sequence[str]) -> list[str]:
 def _name(run: RecordedRun, shown: set[str]) -> str:
     """The model, and the options that matter: those in which it was run in several ways."""
     options = run.metrics["run"]["options"]
-    told = []
+    settings = []
     for option in sorted(shown):
         value = options.get(option)
         if value not in (None, False, []):
             written = ",".join(map(str, value)) if isinstance(value, list) else value
-            told.append(option if value is True else f"{option}={written}")
-    return " ".join([run.metrics["model"]["name"], *told])
-
-
-#: Rows of each file in memory at a time.
-_ROWS = 1 << 16
-#: Windows without which no test is made: fewer can never be significant at 0.05.
-LEAST_WINDOWS = 6
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two runs over the same rows; every p corrected for the number of pairs."""
-
-    first: str
-    second: str
-    #: The first's error less the second's, each over the rows that its run scored.
-    difference: float
-    #: Over the rows that both runs scored.
-    rows: McNemar | None
-    windows: Wilcoxon | None
-    #: The first's scores of a rare class less the second's; None where the runs are not about one.
-    rare: Mapping[str, Interval] | None = None
-    #: The first's errors less the second's, over blocks of rows that both scored; None where there are too few.
-    errors: Mapping[str, Interval] | None = None
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """Models over several data sets, in the order of their names' first appearance."""
-
-    names: tuple[str, ...]
-    #: A line for each data set.
-    errors: NDArray[np.float64]
-    test: Friedman
-    #: From which on two mean ranks differ.
-    difference: float
-
-
-def pairs(data: DataSet) -> list[Pair]:
-    """Every two runs over a data set, tested by rows where both kept their predictions, and by windows."""
-    names, runs = list(data.runs), list(data.runs.values())
-    kept = all(has_predictions(run, runs) for run in runs)
-    places = list(combinations(range(len(runs)), 2))
-    of_numbers = runs[0].of_numbers
-    counts, mistakes = _only(runs) if kept and not of_numbers else (None, None)
-    errors: dict[tuple[int, int], dict[str, Interval]] = {}
-    if kept and of_numbers:
-        errors = compare_numbers.differences({str(run.predictions): run.parts() for run in runs})
-    elif mistakes is not None:
-        errors = intervals(mistakes)
-    by_rows = [] if counts is None else [mcnemar_of_counts(int(counts[i, j]), int(counts[j, i])) for i, j in places]
-    by_windows = [_over_windows(runs[i], runs[j]) for i, j in places]
-    by_blocks = None if counts is None else _over_blocks(runs, data.rows, places)
-    rows = [test._replace(p_value=p) for test, p in zip(by_rows, _corrected(by_rows), strict=True)]
-    windows = [test._replace(p_value=p) for test, p in zip(by_windows, _corrected(by_windows), strict=True)]
-    return [
-        Pair(
-            names[i],
-            names[j],
-            runs[i].error - runs[j].error,
-            rows[at] if rows else None,
-            windows[at] if windows[at].windows >= LEAST_WINDOWS else None,
-            None if by_blocks is None else by_blocks[i, j],
-            errors.get((i, j)),
-        )
-        for at, (i, j) in enumerate(places)
-    ]
-
-
-def _over_blocks(
-    runs: Sequence[RecordedRun], rows: int, places: Sequence[tuple[int, int]]
-) -> dict[tuple[int, int], dict[str, Interval]] | None:
-    """By pair, the differences of the scores of the rare class; None where the runs are not all about the same one."""
-    metrics = [run.metrics for run in runs]
-    positive = compare_rare.common_positive(metrics)
-    if positive is None:
-        return None
-    costs = compare_rare.common_costs(metrics)
-    counts = [
-        compare_rare.block_counts(_parts(run), rows, positive, len(run.metrics["confusion"]["classes"])) for run in runs
-    ]
-    return {(i, j): compare_rare.differences(counts[i], counts[j], (metrics[i], metrics[j]), costs) for i, j in places}
+            settings.append(option if value is True else f"{option}={written}")
+    return " ".join([run.metrics["model"]["name"], *settings])
 
 
 def has_predictions(run: RecordedRun, among: Sequence[RecordedRun]) -> bool:
     """Whether a run's predictions are there; runs that share a folder cannot both have left them."""
     alone = sum(each.predictions == run.predictions for each in among) == 1
     return alone and (run.kept is not None or run.predictions.is_file())
-
-
-def ranking(sets: Sequence[DataSet]) -> Ranking:
-    names = tuple(sets[0].runs)
-    errors = np.array([[data.runs[name].error for name in names] for data in sets])
-    return Ranking(names, errors, friedman(errors), nemenyi_difference(len(names), len(sets)))
-
-
-def _corrected(tests: Sequence[McNemar] | Sequence[Wilcoxon]) -> list[float]:
-    corrected: list[float] = holm([test.p_value for test in tests]).tolist()
-    return corrected
-
-
-def _over_windows(first: RecordedRun, second: RecordedRun) -> Wilcoxon:
-    """Over windows that do not overlap, at points that both curves have."""
-    window = max(run.metrics["curve"]["window"] for run in (first, second))
-    errors = [run.errors_over_time for run in (first, second)]
-    chosen: list[int] = []
-    for row in sorted(errors[0].keys() & errors[1].keys()):
-        if row >= (chosen[-1] if chosen else 0) + window and all(error[row] is not None for error in errors):
-            chosen.append(row)
-    one, other = ([error[row] for row in chosen] for error in errors)
-    return wilcoxon(np.array(one, dtype=np.float64), np.array(other, dtype=np.float64))
-
-
-def _only(runs: Sequence[RecordedRun]) -> tuple[NDArray[np.int64], dict[tuple[int, int], dict[str, BlockMeans]]]:
-    """Entry (i, j): rows that both scored, on which run i erred and run j did not; by pair, differences of blocks."""
-    only = np.zeros((len(runs), len(runs)), dtype=np.int64)
-    blocks = {pair: {"error": BlockMeans()} for pair in combinations(range(len(runs)), 2)}
-    mistakes = np.zeros(len(runs), dtype=np.int64)
-    for parts in zip_longest(*(_parts(run) for run in runs)):
-        _require_same_labels(runs, [None if part is None else part[0] for part in parts])
-        scored = np.array([_scored(part) for part in parts])
-        wrong = scored & np.array([_differs(chunk) for chunk, _ in parts])
-        right = scored & ~wrong
-        mistakes += wrong.sum(axis=1)
-        only += wrong.astype(np.int64) @ right.astype(np.int64).T
-        for i, j in blocks:
-            both = scored[i] & scored[j]
-            blocks[i, j]["error"].add(wrong[i, both].astype(np.int64) - wrong[j, both])
-    for run, count in zip(runs, mistakes.tolist(), strict=True):
-        if count != round(run.error * run.metrics["rows"]["scored"]):
-            raise InvalidInput(f"{run.predictions} does not belong to {run.path}: its errors are different")
-    return only, blocks
-
-
-def _scored(part: Part) -> NDArray[np.bool_]:
-    """Rows that count in a run's scores."""
-    from pyarrow import compute
-
-    chunk, came = part
-    known = compute.and_(*(compute.not_equal(chunk.column(name), "") for name in ("label", "prediction")))
-    return np.asarray(known.to_numpy(), dtype=np.bool_) & came
-
-
-def _differs(chunk: Chunk) -> NDArray[np.bool_]:
-    from pyarrow import compute
-
-    return np.asarray(compute.not_equal(chunk.column("label"), chunk.column("prediction")).to_numpy(), dtype=np.bool_)
 
 
 def _without_nulls(table: Any) -> Any:
@@ -428,73 +268,3 @@ def _without_nulls(table: Any) -> Any:
     return pa.table(
         {name: each.fill_null("") if pa.types.is_string(each.type) else each for name, each in columns.items()}
     )
-
-
-def _parts(run: RecordedRun) -> Iterator[Part]:
-    for chunk, came in run.parts():
-        missing = {"row", "label", "prediction"} - set(chunk.column_names if chunk.pieces else ())
-        if missing or chunk.bad:
-            raise InvalidInput(f"{run.predictions} is not the predictions.csv of a run")
-        yield chunk, came
-
-
-def _require_same_labels(runs: Sequence[RecordedRun], parts: Sequence[Chunk | None]) -> None:
-    first = parts[0]
-    for run, part in zip(runs, parts, strict=True):
-        files = f"{runs[0].predictions} and {run.predictions}"
-        if first is None or part is None or len(part) != len(first):
-            raise InvalidInput(f"{files} do not belong together: one has more rows than the other")
-        for name in ("row", "label"):
-            if not part.column(name).equals(first.column(name)):
-                raise InvalidInput(f"{files} do not belong together: their {name}s differ")
-
-
-def comparison(
-    sets: Sequence[DataSet], *, pairs: Sequence[Pair] | None = None, ranking: Ranking | None = None
-) -> dict[str, Any]:
-    """The runs by data set, and the tests: of pairs over one data set, of ranks over several; null where not made.
-
-    Each p of the pairs is corrected for their number by Holm's method.
-    """
-    return {
-        "data_sets": [_data_set_json(data) for data in sets],
-        "pairs": None if pairs is None else [_pair(pair) for pair in pairs],
-        "ranking": None if ranking is None else _ranking(ranking),
-    }
-
-
-def _data_set_json(data: DataSet) -> dict[str, Any]:
-    runs = {name: {"path": str(run.path), "scores": run.metrics["scores"]} for name, run in data.runs.items()}
-    return {"source": data.source, "target": data.target, "rows": data.rows, "runs": runs}
-
-
-def _pair(pair: Pair) -> dict[str, Any]:
-    return {
-        "first": pair.first,
-        "second": pair.second,
-        "difference": pair.difference,
-        "mcnemar": None if pair.rows is None else _known(pair.rows._asdict()),
-        "wilcoxon": None if pair.windows is None else _known(pair.windows._asdict()),
-        "rare": None if pair.rare is None else {name: _interval(each) for name, each in pair.rare.items()},
-        **({} if pair.errors is None else {"errors": {name: _interval(each) for name, each in pair.errors.items()}}),
-    }
-
-
-def _interval(interval: Interval) -> dict[str, float]:
-    return {"difference": interval.mean, "low": interval.low, "high": interval.high}
-
-
-def _ranking(ranking: Ranking) -> dict[str, Any]:
-    test = ranking.test
-    return {
-        "models": list(ranking.names),
-        "errors": ranking.errors.tolist(),
-        "mean_ranks": test.mean_ranks.tolist(),
-        "friedman": _known({"statistic": test.statistic, "p_value": test.p_value, "f_p_value": test.f_p_value}),
-        "nemenyi_difference": ranking.difference,
-    }
-
-
-def _known(values: dict[str, Any]) -> dict[str, Any]:
-    """With null for what a test could not compute; strict JSON has no NaN."""
-    return {name: value if math.isfinite(value) else None for name, value in values.items()}

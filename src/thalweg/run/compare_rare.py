@@ -7,7 +7,8 @@ is that of the jackknife over blocks of consecutive rows of both ``predictions.c
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,24 +21,12 @@ from thalweg.run_metrics import Metrics
 from thalweg.tables import Chunk
 
 Floats = NDArray[np.float64]
+#: Predictions, and which of their rows have a label that came by the end.
+Part = tuple[Chunk, NDArray[np.bool_]]
 
 #: Blocks of a stream, and those with rows of a kind without which there is no interval.
 BLOCKS, LEAST_BLOCKS = 20, 6
 SCORES = ("pr_auc", "roc_auc", "recall", "cost")
-
-
-def common_positive(runs: Sequence[Metrics]) -> str | None:
-    """The label that all runs are about; None where a run is about the error or about another label."""
-    about = ("positive", "costs", "alerts")
-    asked = {run["rare"]["positive"] if question(run) in about else None for run in runs}
-    return asked.pop() if len(asked) == 1 else None
-
-
-def common_costs(runs: Sequence[Metrics]) -> Mapping[str, float] | None:
-    """The costs of all runs; None where they differ or there are none."""
-    costs = [run["rare"]["costs"] for run in runs]
-    found = [None if each is None else (each["fp"], each["fn"]) for each in costs]
-    return {"fp": found[0][0], "fn": found[0][1]} if found[0] is not None and len(set(found)) == 1 else None
 
 
 class BlockCounts(NamedTuple):
@@ -49,18 +38,47 @@ class BlockCounts(NamedTuple):
     bins: NDArray[np.int64]
 
 
-def block_counts(
-    parts: Iterable[tuple[Chunk, NDArray[np.bool_]]], rows: int, positive: str, classes: int
-) -> BlockCounts:
+def rare_differences(
+    runs: Sequence[tuple[Metrics, Iterable[Part]]], rows: int
+) -> dict[tuple[int, int], dict[str, Interval]] | None:
+    """By pair of runs over so many rows, the first's scores less the second's; None where the runs are not all about
+    the same label.
+    """
+    metrics = [each for each, _ in runs]
+    about = ("positive", "costs", "alerts")
+    labels = {each["rare"]["positive"] if question(each) in about else None for each in metrics}
+    positive = labels.pop()
+    if labels or positive is None:
+        return None
+    costs = common_costs(metrics)
+    counts = [block_counts(parts, rows, positive, len(run["confusion"]["classes"])) for run, parts in runs]
+    return {
+        (i, j): differences(counts[i], counts[j], (metrics[i], metrics[j]), costs)
+        for i, j in combinations(range(len(runs)), 2)
+    }
+
+
+def common_costs(runs: Sequence[Metrics]) -> Mapping[str, float] | None:
+    """The costs of all runs; None where they differ or there are none."""
+    costs = [None if (each := run["rare"]["costs"]) is None else {"fp": each["fp"], "fn": each["fn"]} for run in runs]
+    return costs[0] if all(each == costs[0] for each in costs) else None
+
+
+def block_counts(parts: Iterable[Part], rows: int, positive: str, classes: int) -> BlockCounts:
     """The counts of a run's predictions, of so many rows and classes, by block; only rows whose label came count."""
-    outcomes, bins = [], []
-    for truth, said, scores in _blocks(parts, positive, classes, -(-rows // BLOCKS)):
-        known = ~np.isnan(scores)
-        area = BinnedAuc()
-        area.push(scores[known], truth[known])
-        bins.append(area.counts)
-        outcomes.append([len(truth), (said & ~truth).sum(), (truth & ~said).sum(), truth.sum()])
-    return BlockCounts(np.array(outcomes, dtype=np.int64), np.array(bins, dtype=np.int64))
+    length, first = -(-rows // BLOCKS), 0
+    outcomes, areas = np.zeros((BLOCKS, 4), dtype=np.int64), [BinnedAuc() for _ in range(BLOCKS)]
+    for part, came in parts:
+        label, predicted, scores = _columns(part, positive, classes)
+        block = (first + np.arange(len(label))) // length
+        first += len(label)
+        scored = came & (label >= 0) & (predicted >= 0)
+        for at in np.unique(block[scored]).tolist():
+            own = scored & (block == at)
+            truth, alarm, known = label[own] == 1, predicted[own] == 1, ~np.isnan(scores[own])
+            outcomes[at] += [len(truth), (alarm & ~truth).sum(), (truth & ~alarm).sum(), truth.sum()]
+            areas[at].push(scores[own][known], truth[known])
+    return BlockCounts(outcomes, np.array([area.counts for area in areas]))
 
 
 def differences(
@@ -106,34 +124,6 @@ def _informative(counts: BlockCounts, filled: NDArray[np.bool_]) -> NDArray[np.i
     negatives, positives = (counts.bins[filled].sum(axis=2) > 0).sum(axis=0)
     with_positives = (counts.outcomes[filled, 3] > 0).sum()
     return np.array([positives, min(negatives, positives), with_positives, filled.sum()])
-
-
-def _blocks(
-    parts: Iterable[tuple[Chunk, NDArray[np.bool_]]], positive: str, classes: int, length: int
-) -> Iterator[tuple[Any, Any, Floats]]:
-    """Truth, prediction and P(positive) of the scored rows of each block, cut by row number."""
-    held: list[tuple[Any, Any, Floats]] = []
-    rows = 0
-    for part, came in parts:
-        label, predicted, scores = _columns(part, positive, classes)
-        columns = np.where(came, label, -1), predicted, scores
-        while len(columns[0]):
-            room = length - rows
-            label, predicted, scores = columns
-            held.append((label[:room], predicted[:room], scores[:room]))
-            rows += len(held[-1][0])
-            columns = label[room:], predicted[room:], scores[room:]
-            if rows == length:
-                yield _scored(held)
-                held, rows = [], 0
-    if held:
-        yield _scored(held)
-
-
-def _scored(held: list[tuple[Any, Any, Floats]]) -> tuple[Any, Any, Floats]:
-    label, predicted, scores = (np.concatenate(each) for each in zip(*held, strict=True))
-    scored = (label >= 0) & (predicted >= 0)
-    return label[scored] == 1, predicted[scored] == 1, scores[scored]
 
 
 def _columns(part: Chunk, positive: str, classes: int) -> tuple[Any, Any, Floats]:

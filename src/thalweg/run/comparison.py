@@ -1,14 +1,17 @@
-"""Which of several runs over the same rows is the best, in words and over time."""
+"""Which of several runs over the same rows is the best, in words, over time, and as plain data."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thalweg.report.page.formats import per_hundred, percent, plain, short
-from thalweg.run.compare import DataSet, Pair
+from thalweg.evaluate import METRICS, Interval
+from thalweg.report.page.formats import per_hundred, plain, short, written
+from thalweg.run.compare import DataSet
+from thalweg.run.pairs import Pair, Ranking
 from thalweg.run_metrics import loss_of
 
 if TYPE_CHECKING:
@@ -32,30 +35,33 @@ def verdict(data: DataSet, pairs: Sequence[Pair]) -> str:
 def better_baseline(data: DataSet, kind: str | None = None) -> str:
     """The beginning of a sentence where a baseline has a better score than the best run, by its error; empty else."""
     kind = kind or loss_of(next(iter(data.runs.values())).metrics).name
-    has, sign = _BEST[kind], -1.0 if kind == "pr_auc" else 1.0
+    metric = METRICS[kind]
+    sign = -1.0 if metric.better == "more" else 1.0
     best = min(data.runs.values(), key=lambda run: sign * run.score(kind))
     name, score = min(best.baselines(kind).items(), key=lambda each: sign * each[1])
     if sign * score >= sign * best.score(kind):
         return ""
-    said = f"{has.written(score)} against {has.written(best.score(kind))}"
-    return f"No run is better than {name}, a baseline: {has.score} {said}. Of the runs, "
+    scores = f"{_WORDS[kind].score} {written(metric.form, score)} against {written(metric.form, best.score(kind))}"
+    return f"No run is better than {name}, a baseline: {scores}. Of the runs, "
 
 
 def _beside_second(pairs: Sequence[Pair], kind: str, best: str, second: str) -> str:
-    has, most = _BEST[kind], kind == "pr_auc"
+    words, most = _WORDS[kind], METRICS[kind].better == "more"
+    beginning = f"{best} has the {'highest' if most else 'lowest'} {words.score}"
     (pair,) = (each for each in pairs if {each.first, each.second} == {best, second})
     spread = {**(pair.errors or {}), **(pair.rare or {})}.get(kind)
     if spread is None:
-        return f"{best} has {has.what}, but there are too few rows to say whether {second} is as good."
+        return f"{beginning}, but there are too few rows to say whether {second} is as good."
     sign = 1 if most == (pair.first == best) else -1
     gain, ends = sign * spread.mean, sorted((sign * spread.low, sign * spread.high))
     if ends == [0.0, 0.0]:
-        return f"{best} and {second} have the same {has.score}."
-    interval = " to ".join(f"{'−' if end < 0 else ''}{has.amount(abs(end))}" for end in ends)
+        return f"{best} and {second} have the same {words.score}."
+    interval = " to ".join(f"{'−' if end < 0 else ''}{words.amount(abs(end))}" for end in ends)
     if ends[0] <= 0:
-        told = f"{best} has {has.what}, but {second} may be as good"
-        return f"{told}: the difference is {interval}{has.unit} (95 % interval)."
-    return f"{best} has {has.what}: {has.amount(gain)} {has.more}{has.unit} than {second} (95 % interval: {interval})."
+        beginning += f", but {second} may be as good"
+        return f"{beginning}: the difference is {interval}{words.unit} (95 % interval)."
+    much = f"{words.amount(gain)} {words.more}{words.unit}"
+    return f"{beginning}: {much} than {second} (95 % interval: {interval})."
 
 
 def draw_errors(data: DataSet) -> Figure:
@@ -76,21 +82,69 @@ def draw_errors(data: DataSet) -> Figure:
     )
 
 
-class _Best(NamedTuple):
-    """Words for the best of several runs by one score."""
+class _Words(NamedTuple):
+    """For the best of several runs by one score: its name, and how a difference is said."""
 
     score: str
-    what: str
     more: str
     unit: str
-    #: How differences are written, and scores.
     amount: Callable[[float], str]
-    written: Callable[[float], str]
 
 
-_BEST = {
-    "error": _Best("error", "the lowest error", "fewer", " mistakes in 100 rows", per_hundred, percent),
-    "mae": _Best("error", "the lowest error", "less", " absolute error a row", short, short),
-    "cost": _Best("cost", "the lowest cost", "less", " a row", short, short),
-    "pr_auc": _Best("PR AUC", "the highest PR AUC", "more", "", plain, plain),
+_WORDS = {
+    "error": _Words("error", "fewer", " mistakes in 100 rows", per_hundred),
+    "mae": _Words("error", "less", " absolute error a row", short),
+    "cost": _Words("cost", "less", " a row", short),
+    "pr_auc": _Words("PR AUC", "more", "", plain),
 }
+
+
+def comparison(
+    sets: Sequence[DataSet], *, pairs: Sequence[Pair] | None = None, ranking: Ranking | None = None
+) -> dict[str, Any]:
+    """The runs by data set, and the tests: of pairs over one data set, of ranks over several; null where not made.
+
+    Each p of the pairs is corrected for their number by Holm's method.
+    """
+    return {
+        "data_sets": [_data_set_json(data) for data in sets],
+        "pairs": None if pairs is None else [_pair(pair) for pair in pairs],
+        "ranking": None if ranking is None else _ranking(ranking),
+    }
+
+
+def _data_set_json(data: DataSet) -> dict[str, Any]:
+    runs = {name: {"path": str(run.path), "scores": run.metrics["scores"]} for name, run in data.runs.items()}
+    return {"source": data.source, "target": data.target, "rows": data.rows, "runs": runs}
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    return {
+        "first": pair.first,
+        "second": pair.second,
+        "difference": pair.difference,
+        "mcnemar": None if pair.rows is None else _known(pair.rows._asdict()),
+        "wilcoxon": None if pair.windows is None else _known(pair.windows._asdict()),
+        "rare": None if pair.rare is None else {name: _interval(each) for name, each in pair.rare.items()},
+        **({} if pair.errors is None else {"errors": {name: _interval(each) for name, each in pair.errors.items()}}),
+    }
+
+
+def _interval(interval: Interval) -> dict[str, float]:
+    return {"difference": interval.mean, "low": interval.low, "high": interval.high}
+
+
+def _ranking(ranking: Ranking) -> dict[str, Any]:
+    test = ranking.test
+    return {
+        "models": list(ranking.names),
+        "errors": ranking.errors.tolist(),
+        "mean_ranks": test.mean_ranks.tolist(),
+        "friedman": _known({"statistic": test.statistic, "p_value": test.p_value, "f_p_value": test.f_p_value}),
+        "nemenyi_difference": ranking.difference,
+    }
+
+
+def _known(values: dict[str, Any]) -> dict[str, Any]:
+    """With null for what a test could not compute; strict JSON has no NaN."""
+    return {name: value if math.isfinite(value) else None for name, value in values.items()}

@@ -16,15 +16,13 @@ from thalweg.report.score_table import score_columns, verdict_of
 from thalweg.report.tables import written
 from thalweg.run.compare import (
     DataSet,
-    Pair,
     RecordedRun,
     columns_left_out,
-    pairs,
     require_same_rows,
     rows_used,
 )
-from thalweg.run.compare_numbers import NAMES
 from thalweg.run.comparison import draw_errors, verdict
+from thalweg.run.pairs import ERRORS, Pair, pairs
 from thalweg.run_metrics import as_metrics, loss_of
 from thalweg.table_model import TableModel
 
@@ -289,7 +287,7 @@ def _lines(pair: Pair) -> list[tuple[str, ...]]:
     if not pair.errors:
         return [(name, _signed(pair.difference), "too few rows", *tests)]
     return [
-        (f"{name}, {NAMES[kind]}", _signed(each.mean, kind), _ends(each, kind), *(tests if at == 0 else ("", "")))
+        (f"{name}, {ERRORS[kind]}", _signed(each.mean, kind), _ends(each, kind), *(tests if at == 0 else ("", "")))
         for at, (kind, each) in enumerate(pair.errors.items())
     ]
 
