@@ -349,7 +349,8 @@ def test_runs_are_compared_by_blocks(rare_table: None, capsys: pytest.CaptureFix
     assert "PR AUC" in said
     assert "not over the same rows" not in " ".join(said.split())
     assert "…" not in said
-    assert f"{pair['rare']['cost']['difference']:+.4f}".replace("-", "−") in said
+    assert f"{pair['rare']['pr_auc']['difference']:+.4f}".replace("-", "−") in said
+    assert f"{pair['rare']['cost']['difference']:+.4g}".replace("-", "−") in said
     run(capsys, *plain, "--model", "logistic", "--out", "early")
     _, said, _ = run(capsys, "compare", "oldc", "early")
     assert "not over the same rows: " in " ".join(said.split())

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from thalweg.evaluate import Interval
     from thalweg.run.compare import DataSet
     from thalweg.run.pairs import Pair, Ranking
 
@@ -30,9 +29,9 @@ def compare(
     """Compare runs and test their differences.
 
     Runs over the same data are tested in pairs, by McNemar's test over rows (from predictions.csv) and by Wilcoxon's
-    test over windows. Runs with the same --positive label get block intervals for differences of PR AUC, ROC AUC,
-    recall and cost; regression runs get them for absolute and squared errors. Rows count whose labels came by the end
-    of both runs. Runs over several data sets are ranked, with Friedman's test and Nemenyi's critical difference.
+    test over windows. Differences of errors have intervals over blocks of rows; of runs with the same --positive label
+    also those of PR AUC, ROC AUC, recall and cost. Rows count whose labels came by the end of both runs. Runs over
+    several data sets are ranked, with Friedman's test and Nemenyi's critical difference.
     """
     from rich.console import Console
 
@@ -71,7 +70,8 @@ def _print_json(sets: Sequence[DataSet]) -> None:
 
 
 def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
-    from thalweg.run.comparison import verdict
+    from thalweg.report import tables
+    from thalweg.run.comparison import difference_table, verdict
     from thalweg.run_metrics import target_word
 
     first = next(iter(data.runs.values()))
@@ -82,34 +82,12 @@ def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> Non
     differ = f" Labels came at other times: {late}." if len(set(delays.values())) > 1 else ""
     console.print(f"{verdict(data, pairs)}{differ}\n")
     console.print(_score_lines(data), "")
-    console.print(_errors(pairs) if first.of_numbers else _mistakes(pairs))
     if any(pair.rare for pair in pairs):
-        _rare(console, data, pairs)
+        _label_scores(console, data, pairs)
+    headers, groups = difference_table(data, pairs)
+    indented = {pair: [(f"  {name}", *cells) for name, *cells in lines] for pair, lines in groups.items()}
+    console.print(tables.sections(headers, indented))
     console.print(f"\n{' '.join(_notes(data, pairs))}")
-
-
-def _errors(pairs: Sequence[Pair]) -> Table:
-    """Differences of the errors of numbers."""
-    from thalweg.report import tables
-    from thalweg.run.pairs import ERRORS
-
-    groups: dict[str, list[Sequence[str]]] = {}
-    for pair in pairs:
-        windows = ("", "") if pair.windows is None else (f"{pair.windows.windows}", _p(pair.windows.p_value))
-        tests = {"mae": windows}  # Wilcoxon's is about absolute errors
-        groups[f"{pair.first} – {pair.second}"] = [
-            (f"  {ERRORS[name]}", *_spread((pair.errors or {}).get(name)), *tests.get(name, ("", "")))
-            for name in ("mae", "mse")
-        ]
-    return tables.sections(("", "difference", "95 % interval", "windows", "Wilcoxon\np"), groups)
-
-
-def _mistakes(pairs: Sequence[Pair]) -> Table:
-    """Differences of the errors of labels, and how often one run alone was wrong."""
-    from thalweg.report import tables
-
-    headers = ("", "difference", "only\nfirst\nwrong", "only\nsecond\nwrong", "McNemar\np", "windows", "Wilcoxon\np")
-    return tables.lines(headers, [_cells(pair) for pair in pairs])
 
 
 def _score_lines(data: DataSet) -> Table:
@@ -138,52 +116,19 @@ def _scores(data: DataSet, columns: Sequence[str]) -> Iterator[tuple[str, list[f
             yield baseline.replace("_", " ") + ("" if alike else f", {name}"), score
 
 
-def _spread(interval: Interval | None) -> tuple[str, str]:
-    """A difference in the unit of the target, or its square, and its interval."""
-    from thalweg.report.page.formats import short
-
-    if interval is None:
-        return "", ""
-    sign = "+" if interval.mean > 0 else ""
-    return f"{sign}{short(interval.mean)}", f"{short(interval.low)} to {short(interval.high)}"
-
-
-def _rare(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
-    """Scores of the rare class that all runs are about, and their differences."""
+def _label_scores(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
+    """Scores of the rare class that all runs are about."""
+    from thalweg.evaluate.metrics import METRICS
     from thalweg.report import tables
     from thalweg.run.compare_rare import SCORES
 
-    names = {"pr_auc": "PR AUC", "roc_auc": "ROC AUC", "recall": "recall", "cost": "cost"}
-    shown = [name for name in SCORES if any(name in (pair.rare or {}) for pair in pairs)]
+    shown = [METRICS[name] for name in SCORES if any(name in (pair.rare or {}) for pair in pairs)]
     positive = next(iter(data.runs.values())).metrics["rare"]["positive"]
-    console.print(f"\nLabel {positive}\n", style="bold", soft_wrap=True)
-    lines = [
-        (name, *(_number(run.metrics["scores"]["model"].get(key)) for key in shown)) for name, run in data.runs.items()
-    ]
-    headers = ("", *(names[key] for key in shown))
-    console.print(tables.lines(headers, lines), "")
-    groups = {
-        f"{pair.first} – {pair.second}": [
-            (f"  {names[key]}", *_difference((pair.rare or {})[key])) for key in shown if key in (pair.rare or {})
-        ]
-        for pair in pairs
-    }
-    console.print(tables.sections(("", "difference", "95 % interval"), groups))
-
-
-def _difference(interval: Interval) -> tuple[str, str]:
-    middle, low, high = (f"{value:+.4f}".replace("-", "−") for value in (interval.mean, interval.low, interval.high))
-    return middle, f"{low} to {high}"
-
-
-def _cells(pair: Pair) -> tuple[str, ...]:
-    rows, windows = pair.rows, pair.windows
-    return (
-        f"{pair.first} – {pair.second}",
-        f"{pair.difference:+.4f}".replace("-", "−"),
-        *(("", "", "") if rows is None else (f"{rows.only_first:,}", f"{rows.only_second:,}", _p(rows.p_value))),
-        *(("", "") if windows is None else (f"{windows.windows}", _p(windows.p_value))),
-    )
+    console.print(f"Label {positive}\n", style="bold", soft_wrap=True)
+    scores = {name: run.metrics["scores"]["model"] for name, run in data.runs.items()}
+    values = {name: [own.get(metric.name) for metric in shown] for name, own in scores.items()}
+    cells = tables.written(values, [metric.form for metric in shown], digits=4)
+    console.print(tables.lines(("", *(metric.title for metric in shown)), cells), "")
 
 
 def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
@@ -194,25 +139,27 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
     runs = list(data.runs.values())
     if not runs[0].of_numbers:
         yield KAPPAS
-        yield "A difference is the error of the first run less that of the second: below 0 the first is better."
     if any(pair.rows is not None for pair in pairs):
         yield (
             "McNemar's test counts the rows on which only one of two runs was wrong. It assumes independent rows: "
             "where mistakes cluster, its p is too small."
         )
-    if runs[0].of_numbers and any(pair.errors for pair in pairs):
+    if any(pair.errors for pair in pairs):
         yield (
-            "Differences of errors are the first's less the second's, means over the rows that both predicted, with "
+            "Differences of errors are the first's less the second's, means over the rows that both scored, with "
             "95 % intervals of Student over blocks of consecutive rows; no correction for several pairs."
         )
+    else:
+        yield "A difference is the error of the first run less that of the second: below 0 the first is better."
     for note in columns_left_out({name: run.metrics for name, run in data.runs.items()}):
         yield f"{note}."
     without = [str(run.path) for run in runs if not has_predictions(run, runs)]
     if without:
         yield f"No test over the rows: {without[0]} has no predictions.csv of its own beside it."
     window = runs[0].metrics["curve"]["window"]
-    if any(pair.windows is not None for pair in pairs):
-        yield f"Wilcoxon's test compares the errors in windows of {window:,} rows that do not overlap."
+    if counts := sorted({pair.windows.windows for pair in pairs if pair.windows is not None}):
+        number = " to ".join(map(str, [*counts[:1], *counts[1:][-1:]]))
+        yield f"Wilcoxon's test compares the errors in {number} windows of {window:,} rows that do not overlap."
     elif data.rows < LEAST_WINDOWS * window:
         yield f"No test over windows: there are fewer than {LEAST_WINDOWS} of {window:,} rows."
     else:
@@ -227,8 +174,8 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
     if len(set(scored.values())) > 1:
         rows = ", ".join(f"{name} {count:,}" for name, count in scored.items())
         yield (
-            f"Scores and their differences are not over the same rows: by run, the rows whose labels came in time are "
-            f"{rows}. Tests over rows count those that both runs scored."
+            f"Scores are not over the same rows: by run, the rows whose labels came in time are {rows}. Tests over "
+            "rows count those that both runs scored."
         )
     if len(pairs) > 1:
         yield f"Each p is corrected for {len(pairs)} pairs by Holm's method."
@@ -236,7 +183,7 @@ def _notes(data: DataSet, pairs: Sequence[Pair]) -> Iterator[str]:
 
 def _ranked(console: Console, sets: Sequence[DataSet], ranks: Ranking) -> None:
     from thalweg.report import tables
-    from thalweg.run.comparison import better_baseline
+    from thalweg.run.comparison import better_baseline, p_words
 
     lines = [
         (data.source, *(_number(error) for error in errors))
@@ -252,7 +199,7 @@ def _ranked(console: Console, sets: Sequence[DataSet], ranks: Ranking) -> None:
     )
     verdict = "differ" if ranks.test.p_value < 0.05 else "do not differ significantly"
     console.print(
-        f"Over {len(sets)} data sets the models {verdict}, p = {_p(ranks.test.p_value)} by Friedman's test. "
+        f"Over {len(sets)} data sets the models {verdict}, p = {p_words(ranks.test.p_value)} by Friedman's test. "
         f"Two of them differ where their mean ranks are at least {ranks.difference:.2f} apart (Nemenyi, 0.05)."
     )
     if beaten := [data.source for data in sets if better_baseline(data)]:
@@ -275,7 +222,3 @@ def _draw(console: Console, draw: Callable[[], Figure], out: Path, what: str, st
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{round(value, 4) + 0.0:.4f}".replace("-", "−")  # no negative zero
-
-
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"

@@ -11,7 +11,7 @@ import numpy as np
 from thalweg.evaluate import METRICS, Interval
 from thalweg.report.page.formats import per_hundred, plain, short, written
 from thalweg.run.compare import DataSet
-from thalweg.run.pairs import Pair, Ranking
+from thalweg.run.pairs import ERRORS, Pair, Ranking
 from thalweg.run_metrics import loss_of
 
 if TYPE_CHECKING:
@@ -97,6 +97,51 @@ _WORDS = {
     "cost": _Words("cost", "less", " a row", short),
     "pr_auc": _Words("PR AUC", "more", "", plain),
 }
+
+
+#: Of a table of differences; columns that stay empty are left out.
+_HEADERS = ("", "difference", "95 % interval", "only\nfirst\nwrong", "only\nsecond\nwrong", "McNemar\np", "Wilcoxon\np")
+
+
+def difference_table(data: DataSet, pairs: Sequence[Pair]) -> tuple[tuple[str, ...], dict[str, list[tuple[str, ...]]]]:
+    """Headers, and by pair a line for each score: the first's less the second's, its interval, and the tests."""
+    loss = loss_of(next(iter(data.runs.values())).metrics).name
+    groups = {f"{pair.first} – {pair.second}": _lines(pair, loss) for pair in pairs}
+    cells = [line for group in groups.values() for line in group]
+    kept = [at for at in range(len(_HEADERS)) if at < 2 or any(line[at] for line in cells)]
+    return (
+        tuple(_HEADERS[at] for at in kept),
+        {name: [tuple(line[at] for at in kept) for line in group] for name, group in groups.items()},
+    )
+
+
+def _lines(pair: Pair, loss: str) -> list[tuple[str, ...]]:
+    rows, windows = pair.rows, pair.windows
+    tests = (
+        *(("", "", "") if rows is None else (f"{rows.only_first:,}", f"{rows.only_second:,}", p_words(rows.p_value))),
+        "" if windows is None else p_words(windows.p_value),
+    )
+    if not pair.errors:
+        return [(ERRORS[loss], _signed(pair.difference, loss), "", *tests)]
+    return [
+        (
+            ERRORS.get(kind) or METRICS[kind].title,
+            _signed(each.mean, kind),
+            f"{_signed(each.low, kind)} to {_signed(each.high, kind)}",
+            *(tests if kind == loss else ("", "", "", "")),
+        )
+        for kind, each in {**pair.errors, **(pair.rare or {})}.items()
+    ]
+
+
+def _signed(value: float, kind: str) -> str:
+    """A difference with its sign: amounts to four digits, others to four decimals."""
+    is_amount = kind not in METRICS or METRICS[kind].form == "amount"
+    return f"{'+' if value > 0 else ''}{short(value) if is_amount else plain(value, 4)}"
+
+
+def p_words(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def comparison(

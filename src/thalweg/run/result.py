@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from thalweg.errors import InvalidParameter, MissingExtra
-from thalweg.evaluate.significance import Interval
 from thalweg.files import write_atomically
 from thalweg.report.notebook import cell, table_html
-from thalweg.report.page.formats import counted, plain, short
+from thalweg.report.page.formats import counted
 from thalweg.report.score_table import score_columns, verdict_of
 from thalweg.report.tables import written
 from thalweg.run.compare import (
@@ -21,8 +20,8 @@ from thalweg.run.compare import (
     require_same_rows,
     rows_used,
 )
-from thalweg.run.comparison import draw_errors, verdict
-from thalweg.run.pairs import ERRORS, Pair, pairs
+from thalweg.run.comparison import difference_table, draw_errors, verdict
+from thalweg.run.pairs import Pair, pairs
 from thalweg.run_metrics import as_metrics, loss_of
 from thalweg.table_model import TableModel
 
@@ -257,7 +256,8 @@ class Comparison:
         values = {name: [each.get(key) for key in columns] for name, each in lines}
         run = metrics["run"]
         about = f"{run['source']}, {run['target']}, {counted(metrics['rows']['scored'], 'row')} scored"
-        headers = ("", "difference", "95 % interval", "McNemar p", "Wilcoxon p")
+        headers, groups = difference_table(self._data, self.pairs)
+        differences = [(f"{pair}, {name}", *cells) for pair, lines in groups.items() for name, *cells in lines]
         parts = [
             f'<p class="about">{escape(about)}</p>',
             f"<p>{escape(self.verdict)}</p>",
@@ -265,7 +265,7 @@ class Comparison:
                 ("", *(title for title, _ in columns.values())),
                 written(values, forms),
             ),
-            table_html(headers, [line for pair in self.pairs for line in _lines(pair)], even=True),
+            table_html(headers, differences, even=True),
             "<p>Differences are the first’s less the second’s, with Student’s intervals over blocks of rows. "
             "McNemar’s test takes rows as independent: where mistakes cluster its p is too small.</p>",
             *(f"<p>{escape(note)}.</p>" for note in self.notes),
@@ -275,31 +275,3 @@ class Comparison:
 
 def _digits(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.3g}" if value >= 1.0 else f"{value:.3f}"
-
-
-def _lines(pair: Pair) -> list[tuple[str, ...]]:
-    """The differences of two models, by kind of error."""
-    name = f"{pair.first} – {pair.second}"
-    tests = (
-        "" if pair.rows is None else _p(pair.rows.p_value),
-        "" if pair.windows is None else _p(pair.windows.p_value),
-    )
-    if not pair.errors:
-        return [(name, _signed(pair.difference), "too few rows", *tests)]
-    return [
-        (f"{name}, {ERRORS[kind]}", _signed(each.mean, kind), _ends(each, kind), *(tests if at == 0 else ("", "")))
-        for at, (kind, each) in enumerate(pair.errors.items())
-    ]
-
-
-def _ends(interval: Interval, kind: str) -> str:
-    return f"{_signed(interval.low, kind)} to {_signed(interval.high, kind)}"
-
-
-def _signed(value: float, kind: str = "error") -> str:
-    """A difference with its sign: shares to four decimals, numbers in their unit to four digits."""
-    return f"{'+' if value > 0 else ''}{plain(value, 4) if kind == 'error' else short(value)}"
-
-
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
