@@ -58,15 +58,16 @@ def test_packages_that_need_no_learner_load_no_heavy_library(package):
 @pytest.mark.parametrize("module", ["run.runner", "service.learning.live_model", "spark.late_labels"])
 def test_only_the_needed_parts_of_evaluation_are_loaded(module):
     modules = added("import numpy, sklearn.base", f"import thalweg.{module}")
-    names = ["averages", "class_drift", "drift", "late_labels", "metrics", "record", "residual_changes"]
+    names = ["averages", "class_drift", "drift", "late_labels", "metrics", "record", "residual_changes", "task"]
     if module == "run.runner":
-        names += ["alerts", "confusion", "number_baselines", "reliability", "running_auc"]
+        names += ["alert_rules", "alerts", "confusion", "number_baselines", "reliability", "running_auc"]
     if module in ("run.runner", "service.learning.live_model"):  # they watch columns, and look for causes
         names += [
             "block_scores",
             "column_summary",
             "error_causes",
             "input_drift",
+            "model_history",
             "reference_test",
             "short_rises",
             "stream_watch",

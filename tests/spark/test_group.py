@@ -29,6 +29,7 @@ from thalweg import (  # noqa: E402
     StreamPipeline,
 )
 from thalweg.errors import InvalidParameter  # noqa: E402
+from thalweg.evaluate.task import LabelTask  # noqa: E402
 from thalweg.frames.frame import NamedRows  # noqa: E402
 from thalweg.spark.columns import REAL, TEXT  # noqa: E402
 from thalweg.spark.group import Group  # noqa: E402
@@ -46,12 +47,12 @@ from thalweg.spark.packing import (  # noqa: E402
     batch_from_bytes,
     packer,
 )
-from thalweg.spark.tasks import Task, task_of  # noqa: E402
+from thalweg.spark.tasks import LearningTask, task_of  # noqa: E402
 from thalweg.store import dumps, loads  # noqa: E402
 
 NAMES = ["level", "flow"]
 LAYOUT = Layout(key=TEXT, id=TEXT, target=TEXT, features=tuple(NAMES))
-LABELS = Task()
+LABELS = LearningTask(LabelTask())
 WAIT = 20
 MODEL = OnlineLDC(0.1, counts="soft", warmup=3)
 
@@ -238,7 +239,7 @@ def test_confidence_is_the_probability_of_the_answer(model):
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(50, 2)), np.array(["a", "b"])[rng.integers(0, 2, 50)]
     events = [Event(i, False, None, str(y[i]), tuple(X[i])) for i in range(50)]
-    task = Task(("confidence",))
+    task = LearningTask(LabelTask(), ("confidence",))
     layout = replace(LAYOUT, beside=task.beside)
     state, cell = Group(dumps(model), layout, None, None, task).take(None, packed(events), lambda _: 0)
     twin = clone(model)

@@ -16,7 +16,7 @@ from sklearn.base import is_regressor
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.late_labels import Batch, follow_baselines, new_baselines
 from thalweg.evaluate.record import NO_PREDICTION, Labels, Record, encode, encode_truth
-from thalweg.evaluate.walkers import Asked, Model, Walked, walk, walker_of
+from thalweg.evaluate.walkers import Model, Walked, Wanted, walk, walker_of
 from thalweg.frames.frame import NamedRows
 from thalweg.frames.reading import as_array, frame_of, sliced
 from thalweg.labels import Labels as KnownLabels
@@ -170,7 +170,7 @@ def prequential(
         raise InvalidParameter.of("prequential", "model", rule, model)
     known = _classes_of(stream, classes)
     late = whole_number("prequential", "delay", delay)
-    walker = walker_of(model, Asked(known, with_proba), late, "prequential")
+    walker = walker_of(model, Wanted(known, with_proba), late, "prequential")
     if rows is not None:
         rows = whole_number("prequential", "rows", rows)
     chunks = batches_of(stream, whole_number("prequential", "chunk", chunk, least=1), rows)
@@ -179,9 +179,9 @@ def prequential(
 
 def _walk(walked: Iterator[tuple[Labels, Batch, Walked]], classes: Labels) -> Iterator[Record]:
     baselines, start = new_baselines(), 0
-    for truth, batch, given in walked:
+    for truth, batch, (given, unpredicted) in walked:
         y, codes = encode_truth(truth, classes), encode(given.predictions, classes)
-        codes[: given.unpredicted] = NO_PREDICTION
+        codes[:unpredicted] = NO_PREDICTION
         numbers = (encode(batch.labels, classes) if batch.carried else y) + 1
         given_by = follow_baselines(baselines, numbers, None if batch.at_once else batch.order)
         no_change, majority = (given_by[name][batch.carried :] - 1 for name in ("no_change", "majority"))

@@ -13,7 +13,7 @@ from thalweg.evaluate.late_labels import Batch
 from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.prequential_evaluation import Walkable, batches_of, require_walkable
 from thalweg.evaluate.record import RegressionRecord
-from thalweg.evaluate.walkers import Asked, Model, Walked, walk, walker_of
+from thalweg.evaluate.walkers import Model, Walked, Wanted, walk, walker_of
 from thalweg.learners.base.regressor import as_targets
 from thalweg.parameters import whole_number
 from thalweg.streams.stream import Floats
@@ -85,7 +85,7 @@ def prequential_regression(
             rule = "be None for a model without intervals, which PredictionIntervals puts around any regressor"
             raise InvalidParameter.of(_OWNER, "coverage", rule, coverage)
         learner._require_tracked(coverage)
-    walker = walker_of(model, Asked(coverage=coverage), late, _OWNER)
+    walker = walker_of(model, Wanted(coverage=coverage), late, _OWNER)
     return _walk(walk(walker, batches_of(stream, size, rows), _truth, late), coverage, is_late=late > 0)
 
 
@@ -98,12 +98,11 @@ def _walk(
     walked: Iterator[tuple[Floats, Batch, Walked]], coverage: float | None, *, is_late: bool
 ) -> Iterator[RegressionRecord]:
     baselines, start = NumberBaselines(), 0
-    for truth, batch, given in walked:
+    for truth, batch, (given, _) in walked:
+        lower, upper = (given.lower, given.upper) if coverage is not None else (None, None)
         beside = baselines.follow(batch.order, batch.labels, batch.number)
         others = [beside[name][batch.carried :] for name in ("running_mean", "running_median", "last_value")]
         unpredicted = int(np.isnan(others[0].reshape(len(truth), -1)[:, 0]).sum()) if is_late else 0
         predictions, mean, median, last = (np.where(np.isnan(each), 0.0, each) for each in (given.predictions, *others))
-        yield RegressionRecord(
-            start, truth, predictions, mean, median, last, given.lower, given.upper, coverage, unpredicted
-        )
+        yield RegressionRecord(start, truth, predictions, mean, median, last, lower, upper, coverage, unpredicted)
         start += len(truth)

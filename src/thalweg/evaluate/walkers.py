@@ -18,9 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.late_labels import Batch, LateLabels
 from thalweg.evaluate.record import NO_PREDICTION, Floats, Labels, encode
+from thalweg.evaluate.task import Asked, Given, LabelTask, NumberTask, Task
 from thalweg.frames.frame import NamedRows
 from thalweg.frames.reading import names_of_columns
-from thalweg.learners.base.kept_predictions import KeptPredictions, ends_with_width
+from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.learners.base.rows import as_rows
 from thalweg.learners.base.sparse_rows import is_sparse
 from thalweg.table_model import TableModel
@@ -30,26 +31,24 @@ Model: TypeAlias = Any
 
 
 class Walked(NamedTuple):
-    """Of each fresh row; None for what was not asked for, or the model has not."""
+    """What is given for the fresh rows of a batch."""
 
-    #: Labels or numbers.
-    predictions: NDArray[Any]
+    given: Given
     #: How many of the first rows came before anything was learned, and have no prediction.
     unpredicted: int
-    proba: Floats | None = None
-    rate: Floats | None = None
-    weights: Floats | None = None
-    lower: Floats | None = None
-    upper: Floats | None = None
 
 
-class Asked(NamedTuple):
+class Wanted(NamedTuple):
     """What a model is asked."""
 
     #: All labels, in whose order probabilities are given; None of numbers.
     classes: Labels | None = None
     with_proba: bool = False
     coverage: float | None = None
+
+    @property
+    def task(self) -> Task:
+        return NumberTask() if self.classes is None else LabelTask()
 
     def proba(self, model: Model, given: Floats | None, rows: int, unpredicted: int) -> Floats:
         """Probabilities in the order of the classes, all alike where nothing was known."""
@@ -75,9 +74,9 @@ class Asked(NamedTuple):
 class Walker(ABC):
     """Takes a model along a stream."""
 
-    def __init__(self, model: Model, asked: Asked) -> None:
+    def __init__(self, model: Model, wanted: Wanted) -> None:
         self._model = model
-        self._asked = asked
+        self._wanted = wanted
 
     @abstractmethod
     def held(self, X: Any) -> Any:
@@ -88,18 +87,18 @@ class Walker(ABC):
         """Predict and learn the rows of a batch, in its order."""
 
 
-def walker_of(model: Model, asked: Asked, delay: int, owner: str) -> Walker:
+def walker_of(model: Model, wanted: Wanted, delay: int, owner: str) -> Walker:
     """The quickest way to evaluate this model, its labels coming ``delay`` rows late."""
     if isinstance(model, TableModel):
-        return _OfTable(model, walker_of(model.learner, asked, delay, owner))
+        return _OfTable(model, walker_of(model.learner, wanted, delay, owner))
     if delay > 0 and getattr(model, "_needs_labels_at_once", False):
         rule = "be 0 for a model with persistence, which predicts by the label of the row before"
         raise InvalidParameter.of(owner, "delay", rule, delay)
     if hasattr(model, "follow" if delay else "predict_then_learn"):
-        return (_InTurn if delay else _AtOnce)(model, asked)
+        return (_InTurn if delay else _AtOnce)(model, wanted)
     if hasattr(model, "predict") and hasattr(model, "partial_fit"):
-        return _RowByRow(model, asked, late=delay > 0)
-    kind = "be a regressor with" if asked.classes is None else "have"
+        return _RowByRow(model, wanted, late=delay > 0)
+    kind = "be a regressor with" if wanted.classes is None else "have"
     rule = f"{kind} predict_then_learn, or predict and partial_fit"
     if hasattr(model, "steps"):
         rule += ", which a thalweg.pipeline.StreamPipeline of steps that learn row by row has"
@@ -156,18 +155,13 @@ class _AtOnce(Walker):
         return X.values if isinstance(X, NamedRows) and _names_for(self._model, X) is None else X
 
     def __call__(self, batch: Batch) -> Walked:
-        model, asked, X, y = self._model, self._asked, batch.X, batch.labels
-        unpredicted = int(asked.knows_nothing(model))
-        if asked.coverage is not None:
-            predictions, *ends = model.predict_interval_then_learn(X, y, asked.coverage)
-            lower, upper = ends_with_width(*ends)
-            return Walked(predictions, unpredicted, lower=lower, upper=upper)
-        if asked.classes is None:
-            return Walked(model.predict_then_learn(X, y), unpredicted)
-        options = {"with_proba": asked.with_proba, "with_rate": True, "with_weights": True}
-        labels, proba, rate, weights = model.predict_then_learn(X, y, **options)
-        proba = None if proba is None else asked.proba(model, proba, len(y), unpredicted)
-        return Walked(labels, unpredicted, proba, rate, weights)
+        model, wanted, X, y = self._model, self._wanted, batch.X, batch.labels
+        unpredicted = int(wanted.knows_nothing(model))
+        asked = Asked(wanted.with_proba, details=True, coverage=wanted.coverage)
+        given = wanted.task.at_once(model, X, y, asked)
+        if given.proba is not None:
+            given = given._replace(proba=wanted.proba(model, given.proba, len(y), unpredicted))
+        return Walked(given, unpredicted)
 
 
 class _Late(Walker):
@@ -192,43 +186,38 @@ class _Late(Walker):
             raise InvalidInput(f"Chunks must keep their columns while labels are late, {had}, got {got}.")
         return rows
 
+    def _named(self, rows: Any) -> Any:
+        return rows if self._names is None else NamedRows(rows, self._names)
+
 
 class _InTurn(_Late):
     """Labels come late; rows still waiting at the end of the stream stay unlearned."""
 
-    def __init__(self, model: Model, asked: Asked) -> None:
-        super().__init__(model, asked)
+    def __init__(self, model: Model, wanted: Wanted) -> None:
+        super().__init__(model, wanted)
         #: Of rows that wait for their labels.
         self._kept = KeptPredictions.none(0)
 
     def __call__(self, batch: Batch) -> Walked:
-        model, asked, rows = self._model, self._asked, len(batch.labels) - batch.carried
-        X = batch.X if self._names is None else NamedRows(batch.X, self._names)
+        model, wanted, rows = self._model, self._wanted, len(batch.labels) - batch.carried
+        X = self._named(batch.X)
         unpredicted = 0
-        if asked.knows_nothing(model):
+        if wanted.knows_nothing(model):
             unpredicted = int(np.argmax(batch.order < 0)) if len(batch.learned) else len(batch.order)
-        options: dict[str, Any] = {"with_proba": asked.with_proba and hasattr(model, "predict_proba")}
-        if asked.classes is None:
-            options = {"coverage": asked.coverage, "predicted": int(batch.number[-1]) - rows}
-        kept = self._kept.before(rows)
-        given = model.follow(X, batch.labels, batch.order, kept=kept, **options)
-        self._kept = kept[batch.waiting]
-        fresh = slice(batch.carried, None)
-        if asked.classes is None:
-            predictions, lower, upper = (each[fresh] for each in given)
-            ends = (lower, upper) if asked.coverage is not None else (None, None)
-            return Walked(predictions, unpredicted, None, None, None, *ends)
-        labels, proba = given
-        if options["with_proba"]:
-            proba = asked.proba(model, None if proba is None else proba[fresh], rows, unpredicted)
-        return Walked(labels[fresh], unpredicted, proba)
+        asked = Asked(wanted.with_proba and hasattr(model, "predict_proba"), coverage=wanted.coverage)
+        kept, predicted = self._kept.before(rows), int(batch.number[-1]) - rows
+        given = wanted.task.in_turn(model, X, batch.labels, batch.order, asked, kept, predicted)
+        self._kept, given = kept[batch.waiting], given.of(slice(batch.carried, None))
+        if asked.proba:
+            given = given._replace(proba=wanted.proba(model, given.proba, rows, unpredicted))
+        return Walked(given, unpredicted)
 
 
 class _RowByRow(_Late):
     """A model of another library: one call for each prediction and for each row that it learns."""
 
-    def __init__(self, model: Model, asked: Asked, *, late: bool) -> None:
-        super().__init__(model, asked)
+    def __init__(self, model: Model, wanted: Wanted, *, late: bool) -> None:
+        super().__init__(model, wanted)
         self._late = late
 
     def held(self, X: Any) -> Any:
@@ -237,29 +226,29 @@ class _RowByRow(_Late):
         return X.tocsr() if is_sparse(X) else super().held(X)
 
     def __call__(self, batch: Batch) -> Walked:
-        model, asked, y = self._model, self._asked, batch.labels
+        model, wanted, y = self._model, self._wanted, batch.labels
         predictions, unpredicted = [y[:0]], 0
         probabilities: list[Any] = []
-        rows = list(_single_rows(batch.X, model))
+        rows = list(_single_rows(self._named(batch.X), model))
         for step in batch.order.tolist():
             if step < 0:
-                teach(model, rows[~step], y[~step : ~step + 1], asked.classes)
+                teach(model, rows[~step], y[~step : ~step + 1], wanted.classes)
                 continue
-            unknown = int(asked.knows_nothing(model))
+            unknown = int(wanted.knows_nothing(model))
             unpredicted += unknown
             predictions.append(np.zeros_like(y[:1]) if unknown else np.asarray(model.predict(rows[step])))
-            if asked.with_proba and hasattr(model, "predict_proba"):
+            if wanted.with_proba and hasattr(model, "predict_proba"):
                 given = None if unknown else model.predict_proba(rows[step])
-                probabilities.append(asked.proba(model, given, 1, unknown))
+                probabilities.append(wanted.proba(model, given, 1, unknown))
         proba = np.concatenate(probabilities) if probabilities else None
-        return Walked(np.concatenate(predictions), unpredicted, proba)
+        return Walked(Given(np.concatenate(predictions), proba), unpredicted)
 
 
 class _OfTable(Walker):
     """Rows of a table go through the encoder, which remembers them as in a run; its learner is walked by another."""
 
     def __init__(self, model: TableModel, walker: Walker) -> None:
-        super().__init__(model, walker._asked)
+        super().__init__(model, walker._wanted)
         self._walker = walker
         self._before: dict[str, Any] = {}
 

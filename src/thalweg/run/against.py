@@ -16,7 +16,6 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import deepcopy
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,12 +24,12 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.averages import HistoryPoints, WindowedMean
 from thalweg.evaluate.late_labels import Batch
+from thalweg.evaluate.task import Asked, Task
 from thalweg.option_names import option
 from thalweg.run.scoreboard import MOST_POINTS, WINDOW, BlockMeans, add_in_order
 from thalweg.saved import Saved
 from thalweg.store import dumps, loads
 from thalweg.tables import Plan
-from thalweg.tables.encoder import rows_between
 
 Floats = NDArray[np.float64]
 
@@ -203,7 +202,7 @@ class ReferenceBoard(Saved):
 class Against:
     """The references of a run, one batch behind it on a thread of their own."""
 
-    def __init__(self, names: tuple[str, ...], every: int, task: str, model: Any, plan: Plan, seed: int) -> None:
+    def __init__(self, names: tuple[str, ...], every: int, task: Task, model: Any, plan: Plan, seed: int) -> None:
         if plan.sparse_columns and names != ("prompt",):
             # Wide categories are sparse only beside such columns.
             names_of_sparse = [each.name for each in plan.sparse_columns if each.declared_as != "categories"]
@@ -212,12 +211,12 @@ class Against:
             rule = f"be left out for sparse rows and text, as in {where} (see {option('drop')})"
             raise InvalidParameter.of_option("against", rule, ",".join(names))
         self.every = every
-        self._numbers = task == "regression"
+        self._task = task
         wide = tuple(plan.nominal)
         self.references = {
-            name: PromptReference(model)
+            name: PromptReference(model, task)
             if name == "prompt"
-            else Reference(name, task=task, every=every, wide=wide, seed=seed)
+            else Reference(name, task=task.name, every=every, wide=wide, seed=seed)
             for name in names
         }
         self.boards = {name: ReferenceBoard() for name in names}
@@ -257,9 +256,9 @@ class Against:
 
     def _score(self, board: ReferenceBoard, batch: Batch, given: NDArray[Any], model: NDArray[Any]) -> None:
         truth, own, others = (each[batch.learned] for each in (batch.labels, given, model))
-        scored = ~np.isnan(others) if self._numbers else others > 0
+        scored = self._task.has_prediction(others)
         truth, own, others = truth[scored], own[scored], others[scored]
-        if self._numbers:
+        if truth.dtype.kind == "f":
             board.add(np.abs(truth - own), np.abs(truth - others))
         else:
             board.add(np.where(own != 0, own != truth, np.nan), (others != truth).astype(np.float64))
@@ -304,17 +303,18 @@ class PromptReference:
     --------
     >>> from thalweg import NoChange
     >>> from thalweg.evaluate.late_labels import LateLabels
+    >>> from thalweg.evaluate.task import LabelTask
     >>> labels = np.array([1, 1, 2, 2])
     >>> batch = LateLabels(delay=3).plan(np.zeros((4, 1)), labels, labels > 0, np.arange(1, 5))
-    >>> PromptReference(NoChange()).follow(batch, np.array(["", "a", "b"])[labels]).tolist()
+    >>> PromptReference(NoChange(), LabelTask()).follow(batch, np.array(["", "a", "b"])[labels]).tolist()
     [0, 1, -1, 2]
     """
 
     #: It is never fitted anew.
     fits = 0
 
-    def __init__(self, model: Any) -> None:
-        self._model = deepcopy(model)
+    def __init__(self, model: Any, task: Task) -> None:
+        self._model, self._task = deepcopy(model), task
         self._labelled = 0
         #: Seconds of processor time.
         self.seconds = 0.0
@@ -324,19 +324,16 @@ class PromptReference:
         began = time.thread_time()
         has_target = np.zeros(len(targets), dtype=np.bool_)
         has_target[batch.learned] = has_target[batch.waiting] = True
-        cuts = np.flatnonzero(np.diff(has_target[batch.carried :])) + 1 + batch.carried
-        ends = [batch.carried, *cuts.tolist(), len(targets)]
-        numbers = targets.dtype.kind == "f"
+        rows = np.arange(batch.carried, len(targets))
+        learned, numbers = has_target[rows], targets.dtype.kind == "f"
+        steps = np.stack([rows, ~rows], axis=1)[np.stack([np.ones_like(learned), learned], axis=1)]
         found: NDArray[Any] = np.full(len(targets), np.nan) if numbers else np.zeros(len(targets), dtype=np.int64)
-        for begin, end in pairwise(ends):
-            if begin == end or not (has_target[begin] or self._labelled):
-                continue
-            X, part = rows_between(batch.X, begin, end), slice(begin, end)
-            given = self._model.predict_then_learn(X, targets[part]) if has_target[begin] else self._model.predict(X)
-            found[part] = given if numbers else np.where(given == targets[part], batch.labels[part], -1)
-            if not self._labelled:
-                found[begin] = np.nan if numbers else 0
-            self._labelled += (end - begin) * int(has_target[begin])
+        for part, (given, *_) in self._task.prompt(self._model, batch.X, targets, steps, Asked()):
+            at = part[part >= 0]
+            found[at] = given if numbers else np.where(given == targets[at], batch.labels[at], -1)
+        unknown = rows[self._labelled + np.cumsum(learned) - learned == 0]
+        found[unknown] = np.nan if numbers else 0
+        self._labelled += int(learned.sum())
         self.seconds += time.thread_time() - began
         return found
 

@@ -18,7 +18,7 @@ from thalweg.evaluate.drift import ChangeDetector
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting, follow_baselines, new_baselines
 from thalweg.evaluate.metrics import LABELS, confusion_terms
-from thalweg.learners.base.kept_predictions import KeptPredictions
+from thalweg.evaluate.task import Asked, Given, LabelTask
 from thalweg.option_names import option
 from thalweg.pipeline.over_columns import learner_of, over_columns
 from thalweg.run.coverage import SetScoreboard
@@ -28,12 +28,11 @@ from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import LabelNumbers, LabelPredictions, confidences, joined_labels, probabilities_of
 from thalweg.run.rare_scoreboard import RareScoreboard
-from thalweg.run.task import Predicted, Scored, Targets, Task
+from thalweg.run.task import KEPT, Predicted, RunTask, Scored, Targets
 from thalweg.store import dumps, loads
 from thalweg.table_model import TableClassifier
 from thalweg.tables import Chunk, Encoder, Plan, Target
 from thalweg.tables.clock import NEVER, Clock
-from thalweg.tables.encoder import rows_between
 from thalweg.tables.opening import natural_order
 from thalweg.tables.target import plain_label
 
@@ -41,8 +40,6 @@ from thalweg.tables.target import plain_label
 _MOST_LISTED = 10
 #: What `confidences` gives.
 _CONFIDENCES = ("of_truth", "of_prediction", "squared")
-#: What is kept of predictions, with places among the labels that are known by then.
-_MEMBERS = "members"
 
 
 class _Piece(NamedTuple):
@@ -55,7 +52,7 @@ class _Piece(NamedTuple):
     classes: list[str]
 
 
-class Classification(Task):
+class Classification(RunTask, LabelTask):
     _saved = (
         "names",
         "label_counts",
@@ -71,7 +68,6 @@ class Classification(Task):
     )
     _made = (("delays", LabelDelays),)
 
-    name = "classification"
     board: LabelScoreboard
     shown = ("error",)
 
@@ -183,55 +179,26 @@ class Classification(Task):
         if self.delays is not None and now is not None:
             self.delays.add(batch.labels[batch.carried :], now, batch.due[batch.carried :])
         words = self.names.words(batch.labels)
-        members = KeptPredictions.none(rows) if batch.at_once else self._members_before(batch, waiting)
-        pieces = [self._follow(batch, words, steps, members) for steps in stretches]
-        for _, alike in itertools.groupby(filter(None, pieces), key=lambda piece: piece.classes):
-            self._note(batch, list(alike), predicted)
-        order = None if batch.at_once else batch.order
-        given = follow_baselines(self.baselines, words, order)
+        given = follow_baselines(self.baselines, words, None if batch.at_once else batch.order)
         predicted |= {name: self.names.of_predictions(labels) for name, labels in given.items()}
-        members.refer_to(self.names.known)
-        predicted[_MEMBERS] = members.values
-        if waiting is not None and len(waiting):
-            for name, values in waiting.predicted.items():
-                if name == _MEMBERS:
-                    continue
-                predicted[name] = np.concatenate([values, predicted[name][batch.carried :]])
+        kept = self._with_waiting(predicted, batch, waiting, self.names.known)
+        asked = Asked(proba=True, sets=self.sets is not None)
+        taken = (part for steps in stretches for part in self._steps(batch, words, steps, asked, kept))
+        pieces = [self._piece(batch, *part) for part in taken]
+        for _, alike in itertools.groupby(pieces, key=lambda piece: piece.classes):
+            self._note(batch, list(alike), predicted)
+        kept.refer_to(self.names.known)
+        predicted[KEPT] = kept.values
         if (period := self.rare.period(number, now)) is not None:
             predicted["period"][batch.carried :] = period
         return predicted
 
-    def _members_before(self, batch: Batch, waiting: Waiting | None) -> KeptPredictions:
-        """What members predicted for the rows that were waiting, and room for the others."""
-        if waiting is None or _MEMBERS not in waiting.predicted:
-            return KeptPredictions.none(batch.X.shape[0])
-        carried = KeptPredictions(waiting.predicted[_MEMBERS], self.names.known)
-        return carried.before(batch.X.shape[0] - batch.carried)
-
-    def _follow(
-        self, batch: Batch, words: NDArray[np.str_], steps: NDArray[np.int64], members: KeptPredictions
-    ) -> _Piece | None:
-        """Some steps of the order, in one compiled call."""
-        if len(steps) == 0:
-            return None
-        asked, sets = steps[steps >= 0], None
-        if batch.at_once and self.sets is None:
-            begin, end = int(asked[0]), int(asked[-1]) + 1
-            X = rows_between(batch.X, begin, end)
-            given, proba, *_ = self.model.predict_then_learn(X, words[begin:end], with_proba=True)
-        else:
-            in_hand, X, order = batch.part(steps)
-            among, own = order[order >= 0], members[in_hand]
-            if self.sets is None:
-                given, proba = self.model.follow(X, words[in_hand], order, with_proba=True, kept=own)
-            else:
-                given, proba, sets = self.model.follow_sets(X, words[in_hand], order, kept=own)
-                sets = sets[among]
-            members.put(in_hand, own)
-            given, proba = given[among], None if proba is None else proba[among]
+    def _piece(self, batch: Batch, steps: NDArray[np.int64], given: Given) -> _Piece:
+        proba = given.proba
         if self._only_label is not None:
             proba = self._with_doubt(proba, steps, batch.labels[np.where(steps < 0, ~steps, steps)])
-        return _Piece(asked, given, proba, sets, [str(label) for label in getattr(self.model, "classes_", ())])
+        classes = [str(label) for label in getattr(self.model, "classes_", ())]
+        return _Piece(steps[steps >= 0], given.predictions, proba, given.sets, classes)
 
     def _with_doubt(
         self, proba: NDArray[np.float64] | None, steps: NDArray[np.int64], labels: NDArray[np.int64]
@@ -311,8 +278,7 @@ class Classification(Task):
         if self.sets is not None:
             self.sets.add(predicted["held"][rows], predicted["set_size"][rows])
         self.class_detector.add(plan.without_cells(batch.X)[rows], batch.labels[rows])
-        has_prediction = predicted["model"][rows] > 0
-        return Scored(has_prediction, mistakes, changes, scored_rows)
+        return Scored(self.has_prediction(predicted["model"][rows]), mistakes, changes, scored_rows)
 
     def alert_metrics(self) -> tuple[str, ...]:
         asked = {"probabilities": hasattr(self.model, "predict_proba"), "positive": self.rare.positive is not None}
@@ -321,12 +287,9 @@ class Classification(Task):
     def known_targets(self, targets: NDArray[Any]) -> NDArray[Any]:
         return self.names.words(targets)
 
-    def explained_label(self) -> str | None:
-        """The label of interest; else the second of two, or the first of more that came."""
-        classes = [str(label) for label in self.model.classes_]
-        if self.rare.positive in classes:
-            return self.rare.positive
-        return classes[-1] if len(classes) <= 2 else next(label for label in self.names.known if label in classes)
+    @property
+    def positive(self) -> str | None:  # type: ignore[override]
+        return self.rare.positive
 
     def predictions_file(self, path: Path | None, length: int) -> LabelPredictions:
         with_top = self.options.probabilities != "none"

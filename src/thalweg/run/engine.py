@@ -210,7 +210,7 @@ class RunEngine:
         rows = self.watch.add_cells(plan, encoded.cells, encoded.X, number)
         predicted[INPUTS] = rows if before is None else np.concatenate([before, rows])
         self.watch.add_outcomes("predictions", self.task.watched(predicted["model"][batch.carried :]))
-        for part in _by_prediction(batch, predicted["model"]):
+        for part in self._by_prediction(batch, predicted["model"]):
             scored = self.task.score(part, predicted, plan)
             self._watch_scored(scored, part, predicted[INPUTS])
         if self.predictions is None:
@@ -238,6 +238,12 @@ class RunEngine:
         self.watch.add_scored(batch.number[places], scored.errors, rows[places], rises)
         self.alerts.add_rows(batch.number[places], scored.rows)
 
+    def _by_prediction(self, batch: Batch, given: NDArray[Any]) -> list[Batch]:
+        """The batch cut so that of the rows learned in each part, those without a prediction come first."""
+        has = self.task.has_prediction(given[batch.learned])
+        cuts = np.flatnonzero(has[:-1] & ~has[1:]) + 1
+        return [replace(batch, learned=part) for part in np.split(batch.learned, cuts)] if len(cuts) else [batch]
+
     def _begin(self) -> PredictionsFile:
         """The first rows could be learned: a place for predictions. Without a folder it is memory."""
         return self.task.predictions_file(None, 0)
@@ -263,7 +269,7 @@ class RunEngine:
         given, task = self.options, self.task
         if given.against is None:
             return None
-        return Against(parse_against(given.against), given.against_rows, task.name, task.model, plan, given.seed)
+        return Against(parse_against(given.against), given.against_rows, task, task.model, plan, given.seed)
 
     def processor_seconds(self) -> dict[str, float]:
         """Processor time of the model and of each reference, since this process began."""
@@ -352,14 +358,6 @@ class RunEngine:
             rows = f"no row that can be used: {complaints[0]}" if complaints else "a header but no rows"
             raise InvalidInput(f"{self.source.given} has {rows}")
         self.task.require_labels()
-
-
-def _by_prediction(batch: Batch, given: NDArray[Any]) -> list[Batch]:
-    """The batch cut so that of the rows learned in each part, those without a prediction come first."""
-    values = given[batch.learned]
-    has = values > 0 if values.dtype.kind == "i" else ~np.isnan(values)
-    cuts = np.flatnonzero(has[:-1] & ~has[1:]) + 1
-    return [replace(batch, learned=part) for part in np.split(batch.learned, cuts)] if len(cuts) else [batch]
 
 
 def _growing_chunk(rows: int) -> int:

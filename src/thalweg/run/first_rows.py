@@ -14,7 +14,7 @@ from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.questions import parse_ngrams, unused_hashing
-from thalweg.run.task import Task
+from thalweg.run.task import RunTask
 from thalweg.run.tasks import PossibleTasks
 from thalweg.tables import Chunk, Plan, plan_columns
 from thalweg.tables.cells import parsed, trimmed
@@ -32,7 +32,7 @@ class FirstRows:
         #: By column, for those of times that the options name.
         self.clocks: dict[str, Clock] = {}
 
-    def settle(self, head: Chunk, tasks: PossibleTasks) -> tuple[Task, Plan]:
+    def settle(self, head: Chunk, tasks: PossibleTasks) -> tuple[RunTask, Plan]:
         """The task, and what the columns are; what a user should know of them is said."""
         reserved = [name for name in (self._options.label_time,) if name is not None]
         for name in (self._options.time, *reserved):
@@ -62,7 +62,7 @@ class FirstRows:
         self._warn(head, plan, task, text_left_out)
         return task, plan
 
-    def _warn(self, head: Chunk, plan: Plan, task: Task, text_left_out: list[str]) -> None:
+    def _warn(self, head: Chunk, plan: Plan, task: RunTask, text_left_out: list[str]) -> None:
         given = self._options
         ngrams = None if given.ngrams == RunOptions.ngrams else given.ngrams
         hash_bits = None if given.hash_bits == RunOptions.hash_bits else given.hash_bits
@@ -117,11 +117,11 @@ class FirstRows:
             elif name in self.clocks:
                 self._say(sentence)
 
-    def _owner(self, task: Task) -> str:
+    def _owner(self, task: RunTask) -> str:
         keys = "" if self._options.key is None else " with keys"
         return f"the model {self._options.model} of {task.name}{keys}"
 
-    def _without_text(self, task: Task, found: Plan, plan: Plan) -> tuple[Plan, list[str]]:
+    def _without_text(self, task: RunTask, found: Plan, plan: Plan) -> tuple[Plan, list[str]]:
         """The plan with the reason why columns of text are left out, and the names of these columns."""
         why = f"left out: it seems to be text, whose words are sparse features, which {self._owner(task)} does not take"
         text = {column.name: why for column in found.columns if column.kind == "text" and column.name in plan.left_out}

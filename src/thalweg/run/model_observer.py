@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from thalweg.evaluate.late_labels import Batch
 from thalweg.evaluate.model_history import ModelHistory
 from thalweg.explain.importance_sampler import ImportanceSampler
-from thalweg.run.task import Task
+from thalweg.run.task import RunTask
 from thalweg.store import dumps, loads
 from thalweg.tables import Plan
 
@@ -48,7 +48,7 @@ class ModelObserver:
         self.importance = ImportanceSampler.of_first_rows(plan, self._seed, X)
         self.history.watch.choose(plan.without_cells(X), labels)
 
-    def stretches(self, batch: Batch, task: Task, counts: RowCounts) -> Iterator[NDArray[np.int64]]:
+    def stretches(self, batch: Batch, task: RunTask, counts: RowCounts) -> Iterator[NDArray[np.int64]]:
         """The steps of the order, cut where a look at the model is due; it is taken when the next part is asked."""
         predictions = np.flatnonzero(batch.order >= 0)
         done = predictions - np.arange(len(predictions))  # rows learned before each prediction
@@ -70,24 +70,24 @@ class ModelObserver:
         """Before which of the coming predictions a sample is due, so many rows being learned before each."""
         return len(learned) if self.importance is None else int(np.searchsorted(learned, self.importance.due))
 
-    def _sample(self, batch: Batch, task: Task, done: int, learned: int) -> None:
+    def _sample(self, batch: Batch, task: RunTask, done: int, learned: int) -> None:
         """Take a sample of the rows that are learned next, behind so many of the batch and of the run."""
         assert self.importance is not None
         began = time.thread_time()
         rows = batch.learned[done : done + self.importance.lacking]
         targets = task.known_targets(batch.labels[rows])
         self.remember(batch, task, learned - done, done)
-        self.importance.begin(learned, task.model, batch.X[rows], targets, task.explained_label())
+        self.importance.begin(learned, task.model, batch.X[rows], targets, task.explained_label(task.model))
         self.seconds += time.thread_time() - began
 
-    def remember(self, batch: Batch, task: Task, learned: int, done: int) -> None:
+    def remember(self, batch: Batch, task: RunTask, learned: int, done: int) -> None:
         """Let the samples know the rows of the batch that are learned by now, so many behind those before the batch."""
         if self.importance is not None and learned + done > self.importance.seen:
             begin = max(self.importance.seen - learned, 0)
             rows = batch.learned[begin:done]
             self.importance.remember(learned + begin, batch.X[rows], task.known_targets(batch.labels[rows]))
 
-    def go_on(self, batch: Batch, task: Task) -> None:
+    def go_on(self, batch: Batch, task: RunTask) -> None:
         """Give the sample that the last chunk left unfinished its further rows."""
         if self.importance is not None and self.importance.waiting is not None and len(batch.learned):
             rows = batch.learned[: self.importance.lacking]

@@ -17,7 +17,7 @@ from thalweg.evaluate.late_labels import Batch, Waiting
 from thalweg.evaluate.metrics import NUMBERS
 from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.residual_changes import ResidualChanges
-from thalweg.learners.base.kept_predictions import KeptPredictions, ends_with_width
+from thalweg.evaluate.task import Asked, NumberTask
 from thalweg.option_names import option
 from thalweg.pipeline.over_columns import learner_of, over_columns
 from thalweg.run.far_targets import FarTargets
@@ -25,7 +25,7 @@ from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import NumberPredictions
 from thalweg.run.regression_scoreboard import RegressionScoreboard
-from thalweg.run.task import Predicted, Scored, Targets, Task
+from thalweg.run.task import KEPT, Predicted, RunTask, Scored, Targets
 from thalweg.table_model import TableRegressor
 from thalweg.tables import Chunk, Encoder, Plan
 from thalweg.tables.cells import parsed
@@ -36,13 +36,12 @@ from thalweg.tables.target import Target
 
 #: Options that ask something about classes.
 _OF_CLASSES = ("positive", "costs", "alerts", "probabilities")
-_GIVEN, _KEPT = ("model", "lower", "upper"), "kept"
+_GIVEN = ("model", "lower", "upper")
 
 
-class Regression(Task):
-    _saved = ("baselines", "board", "detector", "far_targets", "_predicted")
+class Regression(RunTask, NumberTask):
+    _saved = ("baselines", "board", "detector", "far_targets")
 
-    name = "regression"
     board: RegressionScoreboard
     shown = ("mae", "rmse")
 
@@ -57,9 +56,6 @@ class Regression(Task):
         self.board = RegressionScoreboard(self.baselines.names, options.coverage)
         self.detector = ResidualChanges()
         self.far_targets = FarTargets()
-        self._is_late = bool(options.delay) or options.label_time is not None
-        #: Rows predicted, where targets come late.
-        self._predicted = 0
 
     # ------------------------------------------------------------------ the first rows
 
@@ -105,46 +101,14 @@ class Regression(Task):
     ) -> Predicted:
         predicted: Predicted = {name: np.full(batch.X.shape[0], np.nan) for name in _GIVEN}
         predicted |= self.baselines.follow(batch.order, batch.labels, batch.number)
-        kept = KeptPredictions.none(batch.X.shape[0])
-        if waiting is not None and len(waiting):
-            for name, values in waiting.predicted.items():
-                if name in predicted:
-                    predicted[name][: batch.carried] = values
-            kept = KeptPredictions(waiting.predicted[_KEPT], ()).before(batch.X.shape[0] - batch.carried)
+        kept = self._with_waiting(predicted, batch, waiting, ())
+        asked = Asked(coverage=self.options.coverage)
         for steps in stretches:
-            if len(steps) == 0:
-                continue
-            if self._is_late:
-                in_hand, X, order = batch.part(steps)
-                among, own = order[order >= 0], kept[in_hand]
-                options: dict[str, Any] = {"coverage": self.options.coverage, "predicted": self._predicted}
-                given = self.model.follow(X, batch.labels[in_hand], order, kept=own, **options)
-                kept.put(in_hand, own)
-                for name, values in zip(_GIVEN, given, strict=True):
-                    predicted[name][steps[steps >= 0]] = values[among]
-                self._predicted += len(among)
-            else:
-                self._at_once(batch, steps, predicted)
-        predicted[_KEPT] = kept.values
+            for part, given in self._steps(batch, batch.labels, steps, asked, kept):
+                for name, values in zip(_GIVEN, (given.predictions, given.lower, given.upper), strict=True):
+                    predicted[name][part[part >= 0]] = values
+        predicted[KEPT] = kept.values
         return predicted
-
-    def _at_once(self, batch: Batch, steps: NDArray[np.int64], predicted: Predicted) -> None:
-        """Rows that are learned right after their prediction, or never: a call for each stretch of one kind."""
-        rows = steps[steps >= 0]
-        learned = np.zeros(len(rows), dtype=np.bool_)
-        learned[~steps[steps < 0] - rows[0]] = True  # rows follow one another here
-        for part in np.split(rows, np.flatnonzero(np.diff(learned)) + 1):
-            X, known = batch.X[part], self.model.__sklearn_is_fitted__()
-            if learned[part[0] - rows[0]]:
-                given = self.model.predict_interval_then_learn(X, batch.labels[part], self.options.coverage)
-            elif known:
-                given = (self.model.predict(X), *self.model.predict_interval(X, self.options.coverage))
-            else:
-                continue
-            asked = slice(0 if known else 1, None)  # the first row of all comes before any target
-            values, lower, upper = (each[asked] for each in given)
-            for name, each in zip(_GIVEN, (values, *ends_with_width(lower, upper)), strict=True):
-                predicted[name][part[asked]] = each
 
     def watched(self, values: NDArray[Any]) -> Cells:
         return values.astype(np.float64)
@@ -158,13 +122,7 @@ class Regression(Task):
         errors, scored_rows = self.board.add_numbers(batch.labels[rows], predictions, *ends)
         self.detector.skip(self.board.unpredicted - before)
         changes = self.detector.add(errors)
-        has_prediction = ~np.isnan(predicted["model"][rows])
-        return Scored(
-            has_prediction,
-            errors,
-            changes,
-            scored_rows,
-        )
+        return Scored(self.has_prediction(predicted["model"][rows]), errors, changes, scored_rows)
 
     def alert_metrics(self) -> tuple[str, ...]:
         return followed(NUMBERS, {"intervals"})

@@ -20,7 +20,7 @@ from thalweg.run import options
 from thalweg.run.engine import LateQuantity, RunEngine
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
-from thalweg.run.task import Task
+from thalweg.run.task import RunTask
 from thalweg.stopping import Stopped, Stopping, stopping
 from thalweg.store import dumps
 from thalweg.tables import Chunk, Fingerprint, Source, open_source
@@ -35,7 +35,7 @@ class RunStatus:
     """How far a run is: for a live view."""
 
     rows: int
-    task: Task
+    task: RunTask
     #: Share of the source's rows that are done, where it is known.
     share: float | None
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting
 from thalweg.evaluate.metrics import METRICS, Rows
+from thalweg.evaluate.task import Asked, Given, Task
+from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
@@ -24,6 +26,8 @@ from thalweg.tables.clock import Clock
 
 #: By name, one value for each row in hand.
 Predicted = dict[str, NDArray[Any]]
+#: What the model keeps of predictions whose label is still to come.
+KEPT = "kept"
 
 
 class Targets(NamedTuple):
@@ -46,10 +50,9 @@ class Scored(NamedTuple):
     rows: Rows
 
 
-class Task(Saved, ABC):
+class RunTask(Task, Saved):
     """The part of a run that depends on whether it predicts labels or numbers; it owns the model."""
 
-    name: ClassVar[str]
     #: The metrics that a line of progress and a model file have, the one that is compared first.
     shown: ClassVar[tuple[str, ...]]
     #: Scores of rows whose target has come.
@@ -61,6 +64,7 @@ class Task(Saved, ABC):
         self.options = options
         self.notices = notices
         self._given = model
+        self._is_late = bool(options.delay) or options.label_time is not None
         self.model = options.make_model(self.name) if model is None else model
 
     # ------------------------------------------------------------------ the first rows
@@ -106,6 +110,35 @@ class Task(Saved, ABC):
     ) -> Predicted:
         """Take the steps of each stretch; what was predicted for each row in hand, now or before."""
 
+    def _steps(
+        self, batch: Batch, targets: NDArray[Any], steps: NDArray[np.int64], asked: Asked, kept: KeptPredictions
+    ) -> Iterator[tuple[NDArray[np.int64], Given]]:
+        """Take these steps; parts of them, and what is given for each row predicted there."""
+        if len(steps) == 0:
+            return
+        if not self._is_late:
+            yield from self.prompt(self.model, batch.X, targets, steps, asked)
+            return
+        in_hand, X, order = batch.part(steps)
+        rows, own = steps[steps >= 0], kept[in_hand]
+        before = int(batch.number[rows[0] if len(rows) else batch.carried]) - 1
+        given = self.in_turn(self.model, X, targets[in_hand], order, asked, own, before)
+        kept.put(in_hand, own)
+        yield steps, given.of(order[order >= 0])
+
+    @staticmethod
+    def _with_waiting(
+        predicted: Predicted, batch: Batch, waiting: Waiting | None, labels: Sequence[str]
+    ) -> KeptPredictions:
+        """Take over what was predicted for rows that were waiting, and what the model kept of them."""
+        rows = len(batch.number)
+        if waiting is None or not len(waiting):
+            return KeptPredictions.none(rows)
+        for name, values in waiting.predicted.items():
+            if name in predicted:
+                predicted[name][: batch.carried] = values
+        return KeptPredictions(waiting.predicted[KEPT], labels).before(rows - batch.carried)
+
     @abstractmethod
     def score(self, batch: Batch, predicted: Predicted, plan: Plan) -> Scored:
         """Score the rows whose target has come."""
@@ -129,10 +162,6 @@ class Task(Saved, ABC):
     @abstractmethod
     def known_targets(self, targets: NDArray[Any]) -> NDArray[Any]:
         """Targets that have come, as the model learns them."""
-
-    def explained_label(self) -> str | None:
-        """The label whose probability the effects of columns are about; None for numbers."""
-        return None
 
     # ------------------------------------------------------------------ what is kept and reported
 

@@ -11,14 +11,14 @@ from thalweg.run.classification import Classification
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.regression import Regression
-from thalweg.run.task import Task
+from thalweg.run.task import RunTask
 from thalweg.tables import Chunk, Target
 
 #: Whole numbers that are classes beyond doubt, such as 0 and 1.
 _FEW = 2
 #: Classes that may be asked for without a warning, whatever their numbers are.
 _USUAL = 10
-_TASKS: tuple[type[Task], ...] = (Classification, Regression)
+_TASKS: tuple[type[RunTask], ...] = (Classification, Regression)
 
 
 class PossibleTasks:
@@ -29,7 +29,7 @@ class PossibleTasks:
         self._target = Target(options.target, declared=options.target in options.categorical)
         self._asked = options.task or ("classification" if self._target.declared else None)
         self._notices, self._is_given, self._has_warned = notices, model is not None, False
-        self._made: dict[str, Task] = {}
+        self._made: dict[str, RunTask] = {}
         self._refused: dict[str, InvalidParameter] = {}
         #: What the first rows say of the target, where they settle the task.
         self.found: str | None = None
@@ -44,11 +44,11 @@ class PossibleTasks:
             raise self._refused[next(iter([*have_it, *self._refused]))]
 
     @property
-    def likely(self) -> Task:
+    def likely(self) -> RunTask:
         """What a run has until its first rows are read."""
         return next(iter(self._made.values()))
 
-    def named(self, name: str) -> Task:
+    def named(self, name: str) -> RunTask:
         """The task that a checkpoint names, whose options are the same."""
         return self._made[name]
 
@@ -61,7 +61,7 @@ class PossibleTasks:
         """Later rows showed that the target is a quantity: regression from here on."""
         self._asked, self.found = "regression", None
 
-    def settle(self, head: Chunk) -> Task:
+    def settle(self, head: Chunk) -> RunTask:
         """The task by the first rows: numbers of which there are many, or with decimals, mean regression."""
         task = self.settle_by(None if self._asked else self._target.quantity(head, self._options.decimal))
         if self._asked == "classification":
@@ -85,7 +85,7 @@ class PossibleTasks:
                 [f"{held}, and a classifier takes each for a class of its own: {numbers} predicts numbers"]
             )
 
-    def settle_by(self, quantity: str | None) -> Task:
+    def settle_by(self, quantity: str | None) -> RunTask:
         """The task by the quantity that the target holds in the first rows; None for classes."""
         name = self._asked
         if name is None:

@@ -28,7 +28,7 @@ from thalweg.spark.packing import (
     features_of,
     remembered_of,
 )
-from thalweg.spark.tasks import Task
+from thalweg.spark.tasks import LearningTask
 
 _PREDICTED, _LEARNED, _EXPIRED, _DROPPED, _FORGOTTEN = range(len(EVENTS))
 #: A watermark beyond every time.
@@ -48,7 +48,7 @@ class Group:
     layout: Layout
     wait: int | None
     ttl: int | None
-    task: Task
+    task: LearningTask
 
     def take(
         self, state: KeyState | None, cells: Iterable[bytes], watermark: Callable[[int], int]

@@ -155,22 +155,26 @@ class WithIntervals(StreamRegressor, abstract=True):
         kept: KeptPredictions | None,
         predicted: int,
     ) -> None:
-        place, untroubled = self._place_of(core, coverage), core.cuts[0] == 0
-        before = KeptPredictions.none(len(targets)) if kept is None else kept
-        of_rows = before.of_numbers(core.n_outputs, core.n_opinions)
-        answer, lower, upper, opinions = given = [np.ascontiguousarray(of_rows[name]) for name in OF_NUMBERS]
-        for values in given:
-            values[of_rows["number"] == 0] = np.nan
+        place, untroubled, rows_in_hand = self._place_of(core, coverage), core.cuts[0] == 0, len(targets)
+        answer, lower, upper = given = np.full((3, *targets.shape), np.nan)
+        members = np.full((rows_in_hand, targets.shape[1] * core.n_opinions), np.nan, dtype=np.float32)
+        number = np.full(rows_in_hand, predicted)
+        of_rows = None if kept is None else kept.of_numbers(core.n_outputs, core.n_opinions)
+        if of_rows is not None:
+            known = of_rows["number"] > 0
+            for name, values in zip(OF_NUMBERS, (number, *given, members), strict=True):
+                values[known] = of_rows[name][known]
         asked = steps[steps >= 0]
-        of_rows["number"][asked] = predicted + 1 + np.arange(len(asked))
-        number = np.where(of_rows["number"] > 0, of_rows["number"], predicted)
+        number[asked] = predicted + 1 + np.arange(len(asked))
         newest = predicted + int((steps[:first] >= 0).sum())
-        core.follow(rows, targets, steps[first:], number, newest, answer, lower, upper, opinions, place)
-        for name, values in zip(OF_NUMBERS, given, strict=True):
-            of_rows[name] = values
+        core.follow(rows, targets, steps[first:], number, newest, answer, lower, upper, members, place)
+        if of_rows is not None:
+            known[asked] = True
+            for name, values in zip(OF_NUMBERS, (number, *given, members), strict=True):
+                of_rows[name][known] = values[known]
         found[0, asked] = answer[asked]
         found[1, asked], found[2, asked] = ends_with_width(lower[asked], upper[asked])
-        learned = np.unique(~steps[steps < 0])
+        learned = np.flatnonzero(~np.isnan(targets[:, 0]))
         if len(learned):
             self._keep_recent(rows[learned], targets[learned])
         if untroubled and core.cuts[0] > 0:

@@ -14,8 +14,8 @@ Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 #: Stands for a label that has no byte of its own.
 _OTHER = 255
-#: What is kept of numbers, beside the number of the row.
-OF_NUMBERS = ("prediction", "lower", "upper", "members")
+#: What is kept of a row whose target is a number, or several.
+OF_NUMBERS = ("number", "prediction", "lower", "upper", "members")
 
 
 class KeptPredictions:
@@ -124,9 +124,9 @@ def ends_with_width(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
 
 
 def _row_of_numbers(outputs: int, opinions: int) -> np.dtype[np.void]:
-    *numbers, members = OF_NUMBERS
-    of_outputs = [(name, "<f8", (outputs,)) for name in numbers]
-    return np.dtype([("number", "<i8"), *of_outputs, (members, "<f4", (outputs * opinions,))])
+    number, *ends, members = OF_NUMBERS
+    of_outputs = [(name, "<f8", (outputs,)) for name in ends]
+    return np.dtype([(number, "<i8"), *of_outputs, (members, "<f4", (outputs * opinions,))])
 
 
 def kept_size(core: Any) -> int:

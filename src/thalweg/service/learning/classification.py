@@ -13,6 +13,7 @@ from thalweg.catalogue import ask_of, make_model
 from thalweg.client.protocol import MOST_TEXT
 from thalweg.evaluate.averages import WindowedMean
 from thalweg.evaluate.drift import ChangeDetector
+from thalweg.evaluate.task import LabelTask
 from thalweg.fleet.keyed_classifier import KeyedClassifier
 from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.pipeline.over_columns import over_columns, require_keys_taken
@@ -22,7 +23,7 @@ from thalweg.service.journal.records import NO_PREDICTION, LabelledRow, LabelVal
 from thalweg.service.learning.comparison import MistakeComparison
 from thalweg.service.learning.progress import WINDOW, Progress, View, family_weights
 from thalweg.service.learning.rare_progress import RareProgress
-from thalweg.service.learning.task import Floats, Learner, Task
+from thalweg.service.learning.task import Floats, Learner, ModelTask
 from thalweg.service.responses import LabelResponse
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import text_of
@@ -114,7 +115,7 @@ class MistakeProgress(Progress[Mistakes]):
 
 
 @dataclass(frozen=True)
-class Classification(Task):
+class Classification(ModelTask, LabelTask):
     #: The label of interest, and what mistakes about it cost.
     positive: str | None = None
     costs: dict[str, float] | None = None
@@ -122,7 +123,6 @@ class Classification(Task):
     key: str | None = None
     key_memory: int | None = None
 
-    name = "classification"
     has_classes = True
     comparison = MistakeComparison
 
@@ -136,9 +136,6 @@ class Classification(Task):
     @property
     def key_column(self) -> str | None:
         return self.key
-
-    def described(self) -> dict[str, Any]:
-        return {"positive": self.positive, "coverage": None, "key": self.key}
 
     def make(self, body: dict[str, Any]) -> Any:
         return ask_of(make_model(body["kind"], **body["parameters"]), costs=self.costs, positive=self.positive)
@@ -203,20 +200,18 @@ class Classification(Task):
     def targets(self, labels: Sequence[LabelValue]) -> NDArray[Any]:
         return np.array(labels)
 
-    def learn(
-        self, learner: Learner, X: Any, y: NDArray[Any], rows: Sequence[LabelledRow], newest: NDArray[np.int64]
-    ) -> None:
-        """Members are judged by what was predicted; by what they say now where nothing was."""
-        members = _member_predictions(learner, rows)
-        # Not as a chunk: those of wide rows agree with single rows to rounding only.
-        learner.model.follow(X, y, ~np.arange(len(y)), kept=members)
-
-    def explained_label(self, model: Any) -> str:
-        """The positive label; else the second of two, or the first of more."""
-        labels = [str(label) for label in model.classes_]
-        if self.positive in labels:
-            return str(self.positive)
-        return labels[-1] if len(labels) <= 2 else labels[0]
+    def kept(self, learner: Learner, X: Any, rows: Sequence[LabelledRow], later: NDArray[np.int64]) -> KeptPredictions:
+        found, core = KeptPredictions.none(len(rows)), getattr(learner.model, "_core", None)
+        known = [str(label) for label in getattr(learner.model, "classes_", ())]
+        if core is None or found.of(core, known) is None:
+            return found
+        for at, row in enumerate(rows):
+            given = learner.predicted(row)
+            if isinstance(given, PredictedLabels) and given.members is not None:
+                own = KeptPredictions(given.members[row.row : row.row + 1], given.labels)
+                own.of(core, known)
+                found.put(slice(at, at + 1), own)
+        return found
 
     def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> None:
         return None
@@ -238,21 +233,6 @@ class Classification(Task):
 
     def progress_from(self, state: dict[str, Any]) -> MistakeProgress:
         return MistakeProgress.from_state(state)
-
-
-def _member_predictions(learner: Learner, rows: Sequence[LabelledRow]) -> KeptPredictions:
-    """What the members of a learner predicted for rows, where it was this one that predicted them."""
-    found, core = KeptPredictions.none(len(rows)), getattr(learner.model, "_core", None)
-    known = [str(label) for label in getattr(learner.model, "classes_", ())]
-    if core is None or found.of(core, known) is None:
-        return found
-    for at, row in enumerate(rows):
-        given = row.rows.body.predictions.get(learner.name) if row.rows.body.version > learner.since else None
-        if isinstance(given, PredictedLabels) and given.members is not None:
-            own = KeptPredictions(given.members[row.row : row.row + 1], given.labels)
-            own.of(core, known)
-            found.put(slice(at, at + 1), own)
-    return found
 
 
 def _probability(predicted: Predicted | None, row: int) -> float:

@@ -20,7 +20,7 @@ from thalweg.service.commands import Refused
 from thalweg.service.learning import schema
 from thalweg.service.learning.classification import Classification
 from thalweg.service.learning.regression import COVERAGE, Regression
-from thalweg.service.learning.task import Task
+from thalweg.service.learning.task import ModelTask
 from thalweg.store import loads
 from thalweg.tables.encoder import Encoder
 from thalweg.tables.plan import Plan
@@ -33,7 +33,7 @@ def task_kind(description: dict[str, Any]) -> type[Classification] | type[Regres
     return Regression if description.get("task") == Regression.name else Classification
 
 
-def record_of(given: CreateRequest, champion: Task | None, columns: Plan | None = None) -> dict[str, Any]:
+def record_of(given: CreateRequest, champion: ModelTask | None, columns: Plan | None = None) -> dict[str, Any]:
     """The record that makes a model, or a challenger of one; `Refused` where that cannot be.
 
     ``champion`` is the task of the one that is challenged, ``columns`` what its columns are, if that is known.
@@ -68,7 +68,7 @@ def version_record(version: str) -> dict[str, Any]:
     return {"version": version}
 
 
-def _task_of(given: CreateRequest) -> Task:
+def _task_of(given: CreateRequest) -> ModelTask:
     """The task of a new model, with what is asked of it."""
     if given.key_memory is not None and given.key is None:
         raise Refused(422, "key_memory needs a key, the column that holds the keys")
@@ -90,7 +90,7 @@ def _task_of(given: CreateRequest) -> Task:
     return Classification(given.positive, costs, key=given.key, key_memory=given.key_memory)
 
 
-def _kind_record(given: CreateRequest, task: Task) -> dict[str, Any]:
+def _kind_record(given: CreateRequest, task: ModelTask) -> dict[str, Any]:
     """Kind and parameters; `Refused` where there is no such kind for the task, or a parameter breaks its rule."""
     kind, parameters = given.kind, given.parameters or {}
     if kind not in MODELS[task.name]:
@@ -112,7 +112,7 @@ def _kind_record(given: CreateRequest, task: Task) -> dict[str, Any]:
     return {"kind": kind, "parameters": parameters}
 
 
-def _schema_record(described: dict[str, Any], task: Task, kind: str) -> dict[str, Any]:
+def _schema_record(described: dict[str, Any], task: ModelTask, kind: str) -> dict[str, Any]:
     found = schema.at_creation(described, task.key_column)
     if "labels" in found and not task.has_classes:
         raise Refused(422, "the labels of a regression model are numbers: leave 'labels' out of the schema")

@@ -20,7 +20,7 @@ from thalweg.service.journal.records import LabelValue, Predicted
 from thalweg.service.learning.column_watch import WatchView
 from thalweg.service.learning.comparison import LEVEL, Comparison
 from thalweg.service.learning.progress import View, point_of
-from thalweg.service.learning.task import Task
+from thalweg.service.learning.task import ModelTask
 from thalweg.service.responses import Response
 from thalweg.tables.cells import brief
 from thalweg.tables.columns.key import key_number
@@ -54,7 +54,7 @@ class ModelState:
     #: By name, copies that nobody learns; an archived one is left out.
     models: dict[str, Any]
     labels: dict[str, list[str]]
-    task: Task
+    task: ModelTask
     last: LabelValue | None
     #: Of all labels, where they are numbers.
     mean: float | None

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.catalogue import ask_of, make_model
+from thalweg.evaluate.task import NumberTask
 from thalweg.kernels import compiled
 from thalweg.learners.base.kept_predictions import OF_NUMBERS, KeptPredictions
 from thalweg.learners.base.rows import width_for_core
@@ -19,7 +20,7 @@ from thalweg.service.journal.compressed_rows import Features, as_learned
 from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted, PredictedNumbers
 from thalweg.service.learning.comparison import SquaredErrorComparison
 from thalweg.service.learning.regression_progress import RegressionProgress, Residuals
-from thalweg.service.learning.task import Floats, Learner, Task
+from thalweg.service.learning.task import Floats, Learner, ModelTask
 from thalweg.service.responses import NumberResponse
 from thalweg.tables.cells import brief
 from thalweg.tables.number_forms import NUMBER
@@ -30,11 +31,10 @@ COVERAGE = 0.9
 
 
 @dataclass(frozen=True)
-class Regression(Task):
+class Regression(ModelTask, NumberTask):
     #: The share of rows whose interval is to hold the target.
     coverage: float = COVERAGE
 
-    name = "regression"
     has_classes = False
     comparison = SquaredErrorComparison
 
@@ -44,9 +44,6 @@ class Regression(Task):
 
     def record(self) -> dict[str, Any]:
         return {"task": self.name, "coverage": self.coverage}
-
-    def described(self) -> dict[str, Any]:
-        return {"positive": None, "coverage": self.coverage, "key": None}
 
     def make(self, body: dict[str, Any]) -> Any:
         return self._covering(make_model(body["kind"], task=self.name, **body["parameters"]))
@@ -107,23 +104,19 @@ class Regression(Task):
     def targets(self, labels: Sequence[LabelValue]) -> Floats:
         return np.array(labels, dtype=np.float64)
 
-    def learn(
-        self, learner: Learner, X: Any, y: NDArray[Any], rows: Sequence[LabelledRow], newest: NDArray[np.int64]
-    ) -> None:
-        """As a run does: intervals and members are judged by what was predicted, by today's where nothing was."""
-        model, kept, latest = learner.model, KeptPredictions.none(len(y)), int(newest.max())
+    def kept(self, learner: Learner, X: Any, rows: Sequence[LabelledRow], later: NDArray[np.int64]) -> KeptPredictions:
+        model, found = learner.model, KeptPredictions.none(len(rows))
         core = model._core if model.__sklearn_is_fitted__() else model._make_core(width_for_core(X))
-        given = kept.of_numbers(1, core.n_opinions)
-        given["number"] = latest - newest + np.array([row.rows.body.before + row.row + 1 for row in rows])
-        for name in OF_NUMBERS:
+        given = found.of_numbers(1, core.n_opinions)
+        given["number"] = later + np.array([row.rows.body.before + row.row + 1 for row in rows])
+        for name in OF_NUMBERS[1:]:
             given[name] = np.nan
         for at, row in enumerate(rows):
-            body, place = row.rows.body, row.row
-            own = body.predictions.get(learner.name) if body.version > learner.since else None
+            own, place = learner.predicted(row), row.row
             if isinstance(own, PredictedNumbers) and own[place] is not None:
                 given["prediction"][at], given["lower"][at] = own.values[place], own.lower[place]
                 given["upper"][at], given["members"][at] = own.upper[place], own.members[place] - own.values[place]
-        model.follow(X, y, ~np.arange(len(y)), coverage=self.coverage, kept=kept, predicted=latest)
+        return found
 
     def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> float | None:
         for target in y.tolist():

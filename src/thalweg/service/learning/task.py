@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.catalogue import MODELS, make_model
+from thalweg.evaluate.task import Asked, Task
+from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.pipeline.over_columns import over_columns
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features
@@ -39,16 +41,21 @@ class Learner:
     #: Against the champion; None for the champion itself.
     comparison: Comparison | None = None
 
+    def predicted(self, row: LabelledRow) -> Predicted | None:
+        """What this model predicted with the rows of a label; None where another one had this name then."""
+        body = row.rows.body
+        return body.predictions.get(self.name) if body.version > self.since else None
 
-class Task(ABC):
+
+class ModelTask(Task):
     """Of a model and its challengers; it holds what was asked of them when the model was made, and never changes."""
 
-    #: As requests and records name it.
-    name: ClassVar[str]
     #: Whether labels are classes: a few different ones, with means that can be shown.
     has_classes: ClassVar[bool]
     #: The kind of comparison between champion and challenger.
     comparison: ClassVar[type[Comparison]]
+    #: The share of rows whose interval is to hold the target; None of labels.
+    coverage: float | None = None
 
     @property
     def key_column(self) -> str | None:
@@ -61,9 +68,9 @@ class Task(ABC):
     def record(self) -> dict[str, Any]:
         """What the record that makes a model, and a snapshot, keep of it."""
 
-    @abstractmethod
     def described(self) -> dict[str, Any]:
         """What the details of a model say of it."""
+        return {"positive": self.positive, "coverage": self.coverage, "key": self.key_column}
 
     @abstractmethod
     def make(self, body: dict[str, Any]) -> Any:
@@ -101,18 +108,21 @@ class Task(ABC):
     def targets(self, labels: Sequence[LabelValue]) -> NDArray[Any]:
         """Labels as models learn them."""
 
-    @abstractmethod
     def learn(
         self, learner: Learner, X: Any, y: NDArray[Any], rows: Sequence[LabelledRow], newest: NDArray[np.int64]
     ) -> None:
         """One by one: what came together may come apart when it is replayed, and must give the same bytes.
 
-        ``X`` is an array or a `scipy.sparse.csr_array`; ``newest`` rows were predicted before each label came.
+        ``X`` is an array or a `scipy.sparse.csr_array`; ``newest`` rows were predicted before each label came. Members
+        and intervals are judged by what was predicted; by what they say now where nothing was.
         """
+        model, latest = learner.model, int(newest.max())
+        kept = self.kept(learner, X, rows, latest - newest)
+        self.in_turn(model, X, y, ~np.arange(len(y)), Asked(coverage=self.coverage), kept, latest)
 
-    def explained_label(self, model: Any) -> str | None:
-        """The label whose probability the effects of columns are about; None of numbers."""
-        return None
+    @abstractmethod
+    def kept(self, learner: Learner, X: Any, rows: Sequence[LabelledRow], later: NDArray[np.int64]) -> KeptPredictions:
+        """What this learner predicted for rows; the number of each is raised by so many, so that all are as late."""
 
     @abstractmethod
     def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> float | None:

@@ -1,0 +1,194 @@
+"""What predicting labels and predicting numbers differ in, in evaluation, in runs, in the service and on Spark.
+
+Rows are predicted and learned at once, or in turn where labels come late.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.learners.base.kept_predictions import KeptPredictions, ends_with_width
+from thalweg.tables.encoder import rows_between
+
+Floats: TypeAlias = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.bool_]
+Places: TypeAlias = NDArray[np.int64]
+
+
+class Asked(NamedTuple):
+    """What is wanted beside predictions, of a model that has it; ``coverage`` is that of intervals."""
+
+    proba: bool = False
+    sets: bool = False
+    details: bool = False
+    coverage: float | None = None
+
+
+class Given(NamedTuple):
+    """Of each row what was asked for; None where the model has no such thing.
+
+    Predictions before anything was learned, and of rows that were not predicted now, are NaN, or the zero of the
+    labels' type. Ends are NaN for intervals without a width. Columns are as in ``classes_`` after the call.
+    """
+
+    predictions: NDArray[Any]
+    proba: Floats | None = None
+    sets: Flags | None = None
+    rate: Floats | None = None
+    weights: Floats | None = None
+    lower: Floats | None = None
+    upper: Floats | None = None
+
+    def of(self, rows: Any) -> Given:
+        """The same of some rows."""
+        predictions, *beside = self
+        return Given(predictions[rows], *(None if each is None else each[rows] for each in beside))
+
+
+class Task(ABC):
+    """Predicting labels or numbers."""
+
+    name: ClassVar[str]
+    #: The label of interest, where there is one.
+    positive: str | None = None
+
+    def explained_label(self, model: Any) -> str | None:
+        """The label whose probability the effects of columns are about; None of numbers."""
+        return None
+
+    @staticmethod
+    @abstractmethod
+    def has_prediction(values: NDArray[Any]) -> Flags:
+        """Where there is one: labels are numbers from 1, 0 for none."""
+
+    @staticmethod
+    @abstractmethod
+    def at_once(model: Any, X: Any, y: NDArray[Any], asked: Asked) -> Given:
+        """Predict each row, then learn it, before the next one is predicted."""
+
+    @staticmethod
+    @abstractmethod
+    def in_turn(
+        model: Any,
+        X: Any,
+        y: NDArray[Any],
+        order: Places,
+        asked: Asked,
+        kept: KeptPredictions | None = None,
+        predicted: int = 0,
+    ) -> Given:
+        """Take the steps of an order, as `follow` does."""
+
+    @classmethod
+    @abstractmethod
+    def prompt(cls, model: Any, X: Any, y: NDArray[Any], steps: Places, asked: Asked) -> Iterator[tuple[Places, Given]]:
+        """Take steps by which rows that follow one another are each learned right after its prediction, or never.
+
+        Yields parts of the steps, and what is given for each row predicted there.
+        """
+
+
+class LabelTask(Task):
+    name = "classification"
+
+    @staticmethod
+    def has_prediction(values: NDArray[Any]) -> Flags:
+        return values > 0
+
+    @staticmethod
+    def at_once(model: Any, X: Any, y: NDArray[Any], asked: Asked) -> Given:
+        if asked.sets:
+            rows = np.arange(len(y))
+            return LabelTask.in_turn(model, X, y, np.stack([rows, ~rows], axis=1).ravel(), asked)
+        if not (asked.proba or asked.details):
+            return Given(model.predict_then_learn(X, y))
+        options = {"with_proba": asked.proba, "with_rate": asked.details, "with_weights": asked.details}
+        labels, proba, rate, weights = model.predict_then_learn(X, y, **options)
+        return Given(labels, proba, None, rate, weights)
+
+    @staticmethod
+    def in_turn(
+        model: Any,
+        X: Any,
+        y: NDArray[Any],
+        order: Places,
+        asked: Asked,
+        kept: KeptPredictions | None = None,
+        predicted: int = 0,
+    ) -> Given:
+        if asked.sets:
+            return Given(*model.follow_sets(X, y, order, kept=kept))
+        return Given(*model.follow(X, y, order, with_proba=asked.proba, kept=kept))
+
+    @classmethod
+    def prompt(cls, model: Any, X: Any, y: NDArray[Any], steps: Places, asked: Asked) -> Iterator[tuple[Places, Given]]:
+        if len(steps) == 0:
+            return
+        rows = steps[steps >= 0]
+        at = slice(int(rows[0]), int(rows[-1]) + 1)
+        X, y = rows_between(X, at.start, at.stop), y[at]
+        if len(steps) == 2 * len(rows):
+            yield steps, cls.at_once(model, X, y, asked)
+        else:
+            yield steps, cls.in_turn(model, X, y, np.where(steps < 0, steps + at.start, steps - at.start), asked)
+
+    def explained_label(self, model: Any) -> str:
+        """The positive label; else the second of two, or the first of more."""
+        labels = [str(label) for label in model.classes_]
+        if self.positive in labels:
+            return str(self.positive)
+        return labels[-1] if len(labels) <= 2 else labels[0]
+
+
+class NumberTask(Task):
+    name = "regression"
+
+    @staticmethod
+    def has_prediction(values: NDArray[Any]) -> Flags:
+        known: Flags = ~np.isnan(values)
+        return known
+
+    @staticmethod
+    def at_once(model: Any, X: Any, y: NDArray[Any], asked: Asked) -> Given:
+        unpredicted = 0 if model.__sklearn_is_fitted__() else 1
+        ends: tuple[Floats | None, Floats | None] = (None, None)
+        if hasattr(model, "predict_interval"):
+            predictions, *given = model.predict_interval_then_learn(X, y, asked.coverage)
+            ends = ends_with_width(*given)
+        else:
+            predictions = model.predict_then_learn(X, y)
+        predictions[:unpredicted] = np.nan
+        return Given(predictions, None, None, None, None, *ends)
+
+    @staticmethod
+    def in_turn(
+        model: Any,
+        X: Any,
+        y: NDArray[Any],
+        order: Places,
+        asked: Asked,
+        kept: KeptPredictions | None = None,
+        predicted: int = 0,
+    ) -> Given:
+        predictions, *ends = model.follow(X, y, order, coverage=asked.coverage, kept=kept, predicted=predicted)
+        return Given(predictions, None, None, None, None, *ends)
+
+    @classmethod
+    def prompt(cls, model: Any, X: Any, y: NDArray[Any], steps: Places, asked: Asked) -> Iterator[tuple[Places, Given]]:
+        """A call for each stretch of one kind: `follow` would judge a row by what is kept of it."""
+        rows = steps[steps >= 0]
+        learned = np.append(steps[1:] < 0, False)[steps >= 0]
+        cuts = np.flatnonzero(np.diff(learned)) + 1
+        for part, of_part in zip(np.split(rows, cuts), np.split(learned, cuts), strict=True) if len(rows) else ():
+            at = slice(int(part[0]), int(part[-1]) + 1)
+            own = rows_between(X, at.start, at.stop)
+            if of_part[0]:
+                yield np.stack([part, ~part], axis=1).ravel(), cls.at_once(model, own, y[at], asked)
+            elif model.__sklearn_is_fitted__():
+                ends = ends_with_width(*model.predict_interval(own, asked.coverage))
+                yield part, Given(model.predict(own), None, None, None, None, *ends)
