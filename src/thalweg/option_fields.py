@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -56,3 +57,30 @@ def check_declared(options: Any) -> None:
         choices = [word for each in members if get_origin(each) is Literal for word in get_args(each)]
         if choices and value not in (*choices, getattr(type(options), name)):
             raise InvalidParameter.of_option(name, info.rule or f"be one of {', '.join(choices)}", value)
+
+
+def parse_costs(text: str) -> dict[str, float]:
+    """The costs of a false positive and of a false negative, both of which are needed.
+
+    Examples
+    --------
+    >>> parse_costs("fp=1,fn=50")
+    {'fp': 1.0, 'fn': 50.0}
+    >>> parse_costs("fp=1")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    thalweg.errors.InvalidParameter: --costs must name both mistakes, such as fp=1,fn=50; ..., got 'fp=1'
+    """
+    found: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, number = part.partition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = math.nan
+        if name.strip() not in ("fp", "fn") or name.strip() in found or not 0.0 <= value < math.inf:
+            raise InvalidParameter.of_option("costs", "be numbers of at least 0, such as fp=1,fn=50", text)
+        found[name.strip()] = value
+    if len(found) < 2:
+        rule = "name both mistakes, such as fp=1,fn=50; fp=0 or fn=0 says that one costs nothing"
+        raise InvalidParameter.of_option("costs", rule, text)
+    return found

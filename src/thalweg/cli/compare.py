@@ -65,8 +65,8 @@ def _print_json(sets: Sequence[DataSet]) -> None:
     from thalweg.run.comparison import comparison
     from thalweg.run.pairs import pairs, ranking
 
-    found = comparison(sets, pairs=pairs(sets[0])) if len(sets) == 1 else comparison(sets, ranking=ranking(sets))
-    typer.echo(json.dumps(found, ensure_ascii=False, allow_nan=False))
+    content = comparison(sets, pairs=pairs(sets[0])) if len(sets) == 1 else comparison(sets, ranking=ranking(sets))
+    typer.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
 
 
 def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:

@@ -85,14 +85,14 @@ input_drift, got 'error above 0.2'
     @classmethod
     def parse(cls, text: str) -> AlertRule:
         """The rule that was typed; `InvalidParameter` says what is wrong with it."""
-        found = _FORM.fullmatch(text.strip())
-        if found is None:
+        match = _FORM.fullmatch(text.strip())
+        if match is None:
             raise _refusal("be as in error>0.2, mae>3 for 500 rows, missing(COLUMN)>0.1 or input_drift", text)
-        metric, column, comparison = found["metric"], found["column"], found["comparison"]
+        metric, column, comparison = match["metric"], match["column"], match["comparison"]
         values = (*(each.name for each in _followed()), *OF_COLUMNS)
         if metric not in (*values, *EVENTS):
             raise _refusal(f"name one of {', '.join((*values, *EVENTS))}", text)
-        if metric in EVENTS and (comparison or found["window"] or found["hold"]):
+        if metric in EVENTS and (comparison or match["window"] or match["hold"]):
             raise _refusal(f"have no number behind {metric}, which happens at a row", text)
         if metric not in EVENTS and comparison is None:
             raise _refusal(f"compare {metric} with a number, in quotes, as in '{metric}>0.2'", text)
@@ -100,10 +100,10 @@ input_drift, got 'error above 0.2'
             raise _refusal(f"name no column for {metric}", text)
         if column is None and metric in _NEEDS_COLUMN:
             raise _refusal(f"name a column, as in {metric}(temperature)>0.1", text)
-        window, hold = int(found["window"] or WINDOW), int(found["hold"] or 0)
+        window, hold = int(match["window"] or WINDOW), int(match["hold"] or 0)
         if not 1 <= window <= _MOST_ROWS or hold > _MOST_ROWS:
             raise _refusal(f"look back on 1 to {_MOST_ROWS:,} rows", text)
-        column, bound = None if column is None else column.strip(), float(found["bound"] or 0.0)
+        column, bound = None if column is None else column.strip(), float(match["bound"] or 0.0)
         shares = (*(each.name for each in _followed() if each.form == "share"), *OF_COLUMNS)
         if metric in shares and (not 0.0 <= bound <= 1.0 or (comparison, bound) in ((">", 1.0), ("<", 0.0))):
             raise _refusal(f"compare {metric}, a share from 0 to 1, with a number that it can pass: 0.2 is 20 %", text)

@@ -161,33 +161,6 @@ def _divided(values: Floats, by: Floats) -> Floats:
 Costs = Mapping[str, float] | ArrayLike
 
 
-def parse_costs(text: str) -> dict[str, float]:
-    """The costs of a false positive and of a false negative, both of which are needed.
-
-    Examples
-    --------
-    >>> parse_costs("fp=1,fn=50")
-    {'fp': 1.0, 'fn': 50.0}
-    >>> parse_costs("fp=1")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    thalweg.errors.InvalidParameter: --costs must name both mistakes, such as fp=1,fn=50; ..., got 'fp=1'
-    """
-    found: dict[str, float] = {}
-    for part in text.split(","):
-        name, _, number = part.partition("=")
-        try:
-            value = float(number)
-        except ValueError:
-            value = math.nan
-        if name.strip() not in ("fp", "fn") or name.strip() in found or not 0.0 <= value < math.inf:
-            raise InvalidParameter.of_option("costs", "be numbers of at least 0, such as fp=1,fn=50", text)
-        found[name.strip()] = value
-    if len(found) < 2:
-        rule = "name both mistakes, such as fp=1,fn=50; fp=0 or fn=0 says that one costs nothing"
-        raise InvalidParameter.of_option("costs", rule, text)
-    return found
-
-
 def cost_matrix(costs: Costs, classes: int, positive: int | None, owner: str) -> Floats:
     """The costs as a matrix; ``fp`` and ``fn`` need a positive class, the place of which is given.
 

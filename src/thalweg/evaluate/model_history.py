@@ -30,22 +30,22 @@ def trace_of(model: Any) -> dict[str, Any]:
     >>> trace_of(OnlineLDC(0.25).partial_fit(rows, labels))
     {'rate': 0.25, 'effective_rows': {'all rows': 3.0}}
     """
-    found: dict[str, Any] = {}
+    trace: dict[str, Any] = {}
     if (rate := rate_of(model)) is not None:
-        found["rate"] = rate
+        trace["rate"] = rate
     classes = [str(label) for label in getattr(model, "classes_", ())]
     by_class = getattr(model, "class_effective_rows_", None)
     if by_class is not None and np.isfinite(by_class).all():
-        found["effective_rows"] = dict(zip(classes, map(float, by_class), strict=True))
+        trace["effective_rows"] = dict(zip(classes, map(float, by_class), strict=True))
     elif (rows := getattr(model, "effective_rows_", None)) is not None and np.isfinite(rows):
-        found["effective_rows"] = {ALL_ROWS: float(rows)}
+        trace["effective_rows"] = {ALL_ROWS: float(rows)}
     members = getattr(model, "members_", None)
     weights = getattr(model, "weights_", None)
     if members is not None and weights is not None and all(isinstance(name, str) for name in members):
         # A regressor of several targets has as many sets of weights.
         weights = np.atleast_2d(weights).mean(axis=0)
-        found["weights"] = dict(zip(members, map(float, weights), strict=True))
-    return found
+        trace["weights"] = dict(zip(members, map(float, weights), strict=True))
+    return trace
 
 
 def rate_of(model: Any) -> float | None:
@@ -128,10 +128,10 @@ class MeanWatch(Saved):
         known = [str(label) for label in model.classes_]
         room = MOST_MEANS - len(self.classes)
         self.classes += [label for label in known if label not in self.classes][:room]
-        found = {"means": self._of(means, known)}
+        snapshot = {"means": self._of(means, known)}
         if hasattr(model, "forecast_"):
-            found["forecast"] = self._of(model.forecast_.means, known)
-        return found
+            snapshot["forecast"] = self._of(model.forecast_.means, known)
+        return snapshot
 
     def _of(self, means: Floats, known: list[str]) -> dict[str, list[float | None]]:
         return {

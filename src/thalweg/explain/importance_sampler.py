@@ -148,9 +148,9 @@ class ImportanceSampler(Saved):
 
     def frozen(self) -> ImportanceSampler:
         """As it is now, for another thread to read while this one takes samples."""
-        found = copy(self)
-        found._over_time = self._over_time.copy()
-        return found
+        frozen = copy(self)
+        frozen._over_time = self._over_time.copy()
+        return frozen
 
     def ranking(self) -> list[tuple[str, float]]:
         """The most important columns over the last rows, with the growth of the loss, the largest first."""

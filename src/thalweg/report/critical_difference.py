@@ -68,12 +68,12 @@ def groups(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
     >>> groups([1.0, 1.5, 2.6, 4.0], 1.3)
     [(0, 1), (1, 2)]
     """
-    found: list[tuple[int, int]] = []
+    bars: list[tuple[int, int]] = []
     for first in range(len(ranks)):
         last = max(place for place in range(first, len(ranks)) if ranks[place] - ranks[first] <= difference)
-        if last > first and (not found or last > found[-1][1]):
-            found.append((first, last))
-    return found
+        if last > first and (not bars or last > bars[-1][1]):
+            bars.append((first, last))
+    return bars
 
 
 def _draw_scale(axes: Axes, low: float, high: float) -> None:

@@ -48,15 +48,15 @@ def score_columns(metrics: Mapping[str, Any], group: str = "error") -> dict[str,
     First those at the top of pages of a ``group`` (`Metric.shown`), then the error, also over the last rows.
     """
     loss = loss_of(metrics)
-    found = {
+    columns = {
         metric.name: (metric.title, metric)
         for metric in (NUMBERS if is_regression(metrics) else LABELS)
         if metric.column and metric.shown == group and metric.name in metrics["scores"]["model"]
     }
     if group != "error":
-        return found | {loss.name: (loss.title, loss)}
+        return columns | {loss.name: (loss.title, loss)}
     recent = {f"recent_{loss.name}": (recent_rows(metrics), loss)}
-    return {loss.name: found.pop(loss.name)} | recent | found
+    return {loss.name: columns.pop(loss.name)} | recent | columns
 
 
 def score_table(given: Mapping[str, Any]) -> ScoreTable:

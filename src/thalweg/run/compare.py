@@ -58,12 +58,12 @@ class RecordedRun:
     def baselines(self, kind: str) -> dict[str, float]:
         """The same score of each baseline, by its name."""
         if kind == "cost":
-            found = {each.phrase: each.score for each in cost_baselines(self.metrics)}
+            scores = {each.phrase: each.score for each in cost_baselines(self.metrics)}
         elif kind == "pr_auc":
-            found = {"no-change": no_change_area(self.metrics), "chance": self.metrics["rare"]["share"]}
+            scores = {"no-change": no_change_area(self.metrics), "chance": self.metrics["rare"]["share"]}
         else:
-            found = {name: self.metrics["scores"][key][kind] for key, name in baseline_names(self.metrics).items()}
-        return {name: score for name, score in found.items() if score is not None}
+            scores = {name: self.metrics["scores"][key][kind] for key, name in baseline_names(self.metrics).items()}
+        return {name: score for name, score in scores.items() if score is not None}
 
     @property
     def errors_over_time(self) -> dict[int, Known]:
@@ -108,10 +108,10 @@ def _in_ranges(ranges: Sequence[Sequence[int]], first: int, count: int) -> NDArr
     >>> _in_ranges([[3, 5], [9, 9]], 5, 5).tolist()
     [True, False, False, False, True]
     """
-    found = np.zeros(count, dtype=np.bool_)
+    inside = np.zeros(count, dtype=np.bool_)
     for low, high in ranges:
-        found[max(low - first, 0) : max(high + 1 - first, 0)] = True
-    return found
+        inside[max(low - first, 0) : max(high + 1 - first, 0)] = True
+    return inside
 
 
 def read_run(path: Path) -> RecordedRun:
@@ -193,14 +193,15 @@ def columns_left_out(runs: Mapping[str, Mapping[str, Any]]) -> list[str]:
     ["oldc leaves out column 'b', which auto learns"]
     """
     used = {run: [name for name, kind, _ in each["columns"] if kind != UNKNOWN] for run, each in runs.items()}
-    found = []
+    sentences = []
     for run, own in used.items():
         lacking = list(dict.fromkeys(name for each in used.values() for name in each if name not in own))
         if lacking:
             others = [other for other, each in used.items() if set(lacking) & set(each)]
             columns = f"column{'s' if len(lacking) > 1 else ''} {listed([repr(name) for name in lacking])}"
-            found.append(f"{run} leaves out {columns}, which {listed(others)} learn{'s' if len(others) == 1 else ''}")
-    return found
+            learn = "learns" if len(others) == 1 else "learn"
+            sentences.append(f"{run} leaves out {columns}, which {listed(others)} {learn}")
+    return sentences
 
 
 def rows_used(metrics: Mapping[str, Any]) -> int:
@@ -210,13 +211,13 @@ def rows_used(metrics: Mapping[str, Any]) -> int:
 
 def _differing(members: Sequence[RecordedRun]) -> set[str]:
     """The options in which runs of the same model over the same data differ."""
-    found: set[str] = set()
+    options: set[str] = set()
     for first in members:
         for other in members:
             if first.metrics["model"]["name"] == other.metrics["model"]["name"]:
                 one, two = first.metrics["run"]["options"], other.metrics["run"]["options"]
-                found |= {name for name in one.keys() | two.keys() if one.get(name) != two.get(name)}
-    return found - _NOT_IN_NAMES
+                options |= {name for name in one.keys() | two.keys() if one.get(name) != two.get(name)}
+    return options - _NOT_IN_NAMES
 
 
 def _data_set(source: str, members: Sequence[RecordedRun], shown: set[str]) -> DataSet:

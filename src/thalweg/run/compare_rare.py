@@ -92,14 +92,14 @@ def differences(
     left_out = _left_out(first, filled, costs) - _left_out(second, filled, costs)
     blocks = np.minimum(_informative(first, filled), _informative(second, filled))
     one, two = (run["scores"]["model"] for run in runs)
-    found = {}
+    intervals = {}
     for at, name in enumerate(SCORES):
         ours, theirs = one.get(name), two.get(name)
         if ours is None or theirs is None or blocks[at] < LEAST_BLOCKS or (name == "cost" and costs is None):
             continue
         half = mean_interval((len(left_out) - 1) * left_out[:, at]).halfwidth
-        found[name] = Interval(ours - theirs, half)
-    return found
+        intervals[name] = Interval(ours - theirs, half)
+    return intervals
 
 
 def _left_out(counts: BlockCounts, filled: NDArray[np.bool_], costs: Mapping[str, float] | None) -> Floats:
@@ -152,5 +152,5 @@ def _numbers(column: Any) -> Floats:
 
     # A file has text, a run in memory numbers.
     cells = compute.if_else(compute.equal(column, ""), None, column) if pa.types.is_string(column.type) else column
-    found: Floats = compute.cast(cells, pa.float64()).to_numpy(zero_copy_only=False).astype(np.float64)
-    return found
+    numbers: Floats = compute.cast(cells, pa.float64()).to_numpy(zero_copy_only=False).astype(np.float64)
+    return numbers

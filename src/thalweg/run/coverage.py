@@ -44,8 +44,8 @@ class LowestCoverage(Saved):
             self._seen += len(some)
             held = held[len(some) :]
             if self.block[0] == self._rows:
-                found = (self.block[1] / self._rows, self._seen - self._rows + 1)
-                self.lowest = found if self.lowest is None else min(found, self.lowest)
+                coverage = (self.block[1] / self._rows, self._seen - self._rows + 1)
+                self.lowest = coverage if self.lowest is None else min(coverage, self.lowest)
                 self.block = [0, 0]
 
     def metrics(self) -> dict[str, Any] | None:

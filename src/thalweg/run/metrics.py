@@ -42,10 +42,12 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
     warnings = run.warnings()
     watched = [names[at] for at in run.observer.history.watch.features]
     course = run.observer.history.series(model, run.counts.learned, watched, getattr(model, "horizon", None))
-    found = task.metrics(course, names)
-    words = _words(run, found)
+    results = task.metrics(course, names)
+    words = _words(run, results)
     importance = (
-        None if run.observer.importance is None else run.observer.importance.metrics(found["changes"], loss_name(model))
+        None
+        if run.observer.importance is None
+        else run.observer.importance.metrics(results["changes"], loss_name(model))
     )
     times, column = None, options.time
     if run.row_times is not None and column is not None:
@@ -73,7 +75,7 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
             "skipped": run.counts.skipped,
             "bad": run.notices.complaints,
         },
-        **found,
+        **results,
         **({} if times is None else {"times": times}),
         **({} if run.against is None else {"against": run.against.metrics()}),
         **({} if words is None else {"words": words}),
@@ -115,11 +117,16 @@ def _summary_line(model: Any) -> str:
     return (learner_of(model).__doc__ or "").strip().partition("\n")[0]
 
 
-def _words(run: RunEngine, found: dict[str, Any]) -> dict[str, Any] | None:
+def _words(run: RunEngine, results: dict[str, Any]) -> dict[str, Any] | None:
     """The words that carry the decision, for the labels of the confusion matrix in its order."""
-    if run.encoder is None or not run.encoder.plan.sparse_columns or "confusion" not in found or not run.counts.learned:
+    if (
+        run.encoder is None
+        or not run.encoder.plan.sparse_columns
+        or "confusion" not in results
+        or not run.counts.learned
+    ):
         return None
-    labels, counts = found["confusion"]["classes"], found["confusion"]["counts"]
+    labels, counts = results["confusion"]["classes"], results["confusion"]["counts"]
     frequent = sorted(range(len(labels)), key=lambda at: -sum(counts[at]))[:_MOST_LABELS]
     return _decision_words(run.task.model, run.encoder.plan, [labels[at] for at in sorted(frequent)])
 
@@ -143,10 +150,10 @@ def _decision_words(model: Any, plan: Plan, labels: Sequence[str]) -> dict[str, 
     A weight is that of the word itself: the sign by which its feature is hashed is undone.
     """
     names, places, signs = _known_words(plan)
-    found = _heaviest_member(model) if names else None
-    if found is None:
+    heaviest = _heaviest_member(model) if names else None
+    if heaviest is None:
         return None
-    share, features, weights = found
+    share, features, weights = heaviest
     order = np.argsort(features)
     at = order[np.minimum(np.searchsorted(features, places, sorter=order), len(order) - 1)]
     seen = features[at] == places
@@ -171,10 +178,10 @@ def _known_words(plan: Plan) -> tuple[list[str], NDArray[np.int64], NDArray[np.f
     start = len(plan.feature_names)
     for column in columns:
         if column.words is not None and len(column.words):
-            found = [column.words[index] for index in column.words]
-            indices, of_column = compiled.hash_strings(*strings_of(found), column.words.hash_bits)
+            known = [column.words[index] for index in column.words]
+            indices, of_column = compiled.hash_strings(*strings_of(known), column.words.hash_bits)
             prefix = f"{column.name}: " if several and column.declared_as != "categories" else ""
-            names += [prefix + name for name in found]
+            names += [prefix + name for name in known]
             places.append(start + indices.astype(np.int64))
             signs.append(of_column.astype(np.float64))
         start += column.width

@@ -12,9 +12,8 @@ from typing import Any, Literal
 
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.alert_rules import AlertRule
-from thalweg.evaluate.confusion import parse_costs
 from thalweg.learners.base.catalogue_entry import COVERAGES, check_model_options
-from thalweg.option_fields import OptionInfo, check_declared, declared, option_field
+from thalweg.option_fields import OptionInfo, check_declared, declared, option_field, parse_costs
 from thalweg.option_names import option
 from thalweg.run.questions import REFERENCE_ROWS, AlertsAsked, check_hashing, parse_against
 

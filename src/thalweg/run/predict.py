@@ -177,8 +177,8 @@ def model_for_tables(path: Path) -> TableModel:
     has_learned = model.learner.__sklearn_is_fitted__() and len(getattr(model.learner, "classes_", (None,)))
     if not has_learned:
         raise ModelFileError(f"{path} cannot predict: it has learned no label")
-    found: TableModel = model
-    return found
+    loaded: TableModel = model
+    return loaded
 
 
 def require_background(model: TableModel) -> None:
@@ -190,9 +190,9 @@ def require_background(model: TableModel) -> None:
 def _explained(model: TableModel, X: Any) -> Explained:
     """Base value and contributions of a row add up to its score, but for rounding."""
     require_background(model)
-    found, by_column = contributions_by_column(model.learner, X, model.background, model.encoder.plan)
+    result, by_column = contributions_by_column(model.learner, X, model.background, model.encoder.plan)
     words = [
         json.dumps({name: float(f"{value:.{_DIGITS}g}") for name, value in each.items()}, ensure_ascii=False)
         for each in by_column
     ]
-    return Explained([float(f"{each:.{_DIGITS}g}") for each in found.base.tolist()], words)
+    return Explained([float(f"{each:.{_DIGITS}g}") for each in result.base.tolist()], words)

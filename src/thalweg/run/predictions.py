@@ -276,11 +276,11 @@ def confidences(
 
 def probabilities_of(proba: NDArray[np.float64] | None, places: Codes, predictions: Codes) -> NDArray[np.float64]:
     """The probabilities of the classes at these places, 0 past the last one; NaN for a row that was not predicted."""
-    found = np.full((len(predictions), len(places)), np.nan)
+    probabilities = np.full((len(predictions), len(places)), np.nan)
     if proba is not None:
         table = np.concatenate([np.nan_to_num(proba), np.zeros((len(proba), 1))], axis=1)
-        found[predictions > 0] = table[predictions > 0][:, places]
-    return found
+        probabilities[predictions > 0] = table[predictions > 0][:, places]
+    return probabilities
 
 
 def is_ndjson(path: Path | None) -> bool:

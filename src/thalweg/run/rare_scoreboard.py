@@ -14,15 +14,11 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.alerts import AlertMeter
 from thalweg.evaluate.averages import HistoryPoints, WindowedMean
-from thalweg.evaluate.confusion import (
-    f1,
-    parse_costs,
-    precision,
-    recall,
-)
+from thalweg.evaluate.confusion import f1, precision, recall
 from thalweg.evaluate.reliability import BINS, EDGES, bins_of, reliability_of
 from thalweg.evaluate.running_auc import BinnedAuc
 from thalweg.kernels import compiled
+from thalweg.option_fields import parse_costs
 from thalweg.run.label_scoreboard import PREDICTORS
 from thalweg.run.options import RunOptions
 from thalweg.run.questions import AlertsAsked

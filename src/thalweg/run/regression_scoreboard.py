@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from numpy.typing import NDArray
 from thalweg.evaluate.averages import HistoryPoints
 from thalweg.evaluate.metrics import NUMBERS, Rows
 from thalweg.run.coverage import LowestCoverage
-from thalweg.run.error_by_size import ErrorBySize
 from thalweg.run.scoreboard import Scoreboard, finite
+from thalweg.saved import Saved
 
 Floats = NDArray[np.float64]
 
@@ -19,6 +20,86 @@ Floats = NDArray[np.float64]
 _MOST_SAMPLES, _LAST_ROWS = 500, 200
 #: Rows of the blocks of which the lowest coverage is kept.
 _BLOCK = 1000
+_BINS_PER_SPREAD = 20.0
+#: Distances from the centre that are distinguished, in spreads: beyond it a number would overflow.
+_FARTHEST = 1e200
+#: Groups that are reported, at the most.
+_MOST_GROUPS = 10
+
+
+class ErrorBySize(Saved):
+    """Rows, errors of each predictor, residuals and misses by bin of the target, in constant memory.
+
+    Targets are counted in narrow bins, even in asinh((y - centre) / spread): a twentieth of the spread of the first
+    targets near their median, five percent of the distance far from it. However far targets drift, there are at most
+    some 10,000 bins. Neighbouring bins are joined into groups of about as many rows when the result is asked for.
+
+    Examples
+    --------
+    >>> by_size = ErrorBySize(("model",))
+    >>> by_size.settle(np.array([1.0, 2.0, 3.0]))
+    >>> by_size.add(np.array([1.0, 9.0]), np.array([[0.5], [2.0]]), np.array([0.5, -2.0]), np.array([1.0, np.nan]))
+    >>> found = by_size.groups()
+    >>> found["rows"], found["mae"], found["bias"]
+    ([1, 1], {'model': [0.5, 2.0]}, [0.5, -2.0])
+    """
+
+    _saved = ("_centre", "_spread", "_bins")
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = names
+        self._centre, self._spread = 0.0, 1.0
+        #: By bin: rows, the sums of the absolute errors and of the residuals, rows with an interval, and those inside.
+        self._bins: dict[int, Floats] = {}
+
+    def settle(self, targets: Floats) -> None:
+        """Choose the bins by the first targets."""
+        if len(targets):
+            self._centre = float(np.median(targets))
+            spread = float(np.abs(targets - self._centre).mean())
+            self._spread = spread or abs(self._centre) or 1.0
+
+    def add(self, truth: Floats, errors: Floats, residual: Floats, covered: Floats) -> None:
+        """Take in rows: absolute errors in a column for each predictor, and 1, 0 or NaN for the interval."""
+        known = ~np.isnan(covered)
+        lines = np.column_stack([np.ones(len(truth)), errors, residual, known, np.where(known, covered, 0.0)])
+        with np.errstate(over="ignore"):
+            away = np.clip((truth - self._centre) / self._spread, -_FARTHEST, _FARTHEST)
+        bins = np.floor(_BINS_PER_SPREAD * np.arcsinh(away)).astype(np.int64)
+        different, places = np.unique(bins, return_inverse=True)
+        nothing = np.zeros(lines.shape[1])
+        sums = np.array([self._bins.get(at, nothing) for at in different.tolist()]).reshape(-1, lines.shape[1])
+        np.add.at(sums, places, lines)  # one by one: the sums do not depend on where the rows are cut
+        self._bins |= dict(zip(different.tolist(), sums, strict=True))
+
+    def groups(self) -> dict[str, Any]:
+        """Neighbouring bins joined: where each group ends, and the means over its rows."""
+        places = sorted(self._bins)
+        rows = sum(self._bins[at][0] for at in places)
+        ends: list[int] = []
+        joined: list[Floats] = []
+        done = 0.0
+        for at in places:
+            # A bin opens a group where the one before has its share of the rows.
+            if not joined or done >= len(joined) * rows / _MOST_GROUPS:
+                joined.append(np.zeros(len(self._bins[at])))
+                ends.append(at)
+            joined[-1] = joined[-1] + self._bins[at]
+            ends[-1] = at
+            done += self._bins[at][0]
+        starts = [places[0], *(end + 1 for end in ends[:-1])] if places else []
+        errors = [[float(each[1 + i] / each[0]) for each in joined] for i in range(len(self._names))]
+        return {
+            "from": [self._edge(at) for at in starts],
+            "to": [self._edge(at + 1) for at in ends],
+            "rows": [int(each[0]) for each in joined],
+            "mae": dict(zip(self._names, errors, strict=True)),
+            "bias": [float(each[-3] / each[0]) for each in joined],
+            "coverage": [float(each[-1] / each[-2]) if each[-2] else None for each in joined],
+        }
+
+    def _edge(self, at: int) -> float:
+        return self._centre + self._spread * math.sinh(at / _BINS_PER_SPREAD)
 
 
 class RegressionScoreboard(Scoreboard):

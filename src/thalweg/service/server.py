@@ -23,8 +23,7 @@ import uvicorn
 
 from thalweg.client.protocol import DEFAULT_MODEL, Costs, CreateRequest
 from thalweg.errors import InvalidParameter
-from thalweg.evaluate.confusion import parse_costs
-from thalweg.option_fields import declared
+from thalweg.option_fields import declared, parse_costs
 from thalweg.service.alerts import service_rules
 from thalweg.service.auth import Authorizer, read_tokens
 from thalweg.service.feeds.feeding import opener

@@ -20,16 +20,16 @@ _LINES = {
 
 def references_of(metrics: Mapping[str, Any]) -> References | None:
     """The models that the run is compared with; None where none was asked for."""
-    found: References | None = metrics.get("against")
-    return found
+    references: References | None = metrics.get("against")
+    return references
 
 
 def against_findings(metrics: Mapping[str, Any]) -> list[str]:
     """A sentence or two for each reference: its loss and the model's over the same rows, and the difference."""
-    found = references_of(metrics)
-    if found is None:
+    references = references_of(metrics)
+    if references is None:
         return []
-    return [_finding(metrics, name, each, found) for name, each in found["references"].items()]
+    return [_finding(metrics, name, each, references) for name, each in references["references"].items()]
 
 
 def beaten_by(metrics: Mapping[str, Any]) -> str:
@@ -37,20 +37,21 @@ def beaten_by(metrics: Mapping[str, Any]) -> str:
 
     That is not the model itself with prompt labels, which nobody has.
     """
-    found = references_of(metrics)
-    others = {} if found is None else {name: each for name, each in found["references"].items() if name != "prompt"}
+    if (references := references_of(metrics)) is None:
+        return ""
+    others = {name: each for name, each in references["references"].items() if name != "prompt"}
     better = {name: each for name, each in others.items() if standing(each["difference"]) == "worse"}
-    if found is None or not better:
+    if not better:
         return ""
     name = max(better, key=lambda name: better[name]["difference"]["difference"] or 0.0)
-    each, what = better[name], reference_names(found)[name]
+    each, what = better[name], reference_names(references)[name]
     own, rows = written(loss_of(metrics).form, each["model"]), f"the last {counted(each['rows'], 'row')}"
     return f" {what} does better: {loss_words(metrics, each['loss'])} against {own} over {rows}."
 
 
-def reference_names(found: References) -> dict[str, str]:
+def reference_names(references: References) -> dict[str, str]:
     """By key, what was done with each reference."""
-    every, window = count(found["every"]), count(found["window"])
+    every, window = count(references["every"]), count(references["window"])
     return {
         "frozen": f"Gradient boosting fitted once, to the first {every} labelled rows,",
         "retrained": f"Gradient boosting fitted every {every} labelled rows, to the last {window} at the most,",
@@ -58,12 +59,12 @@ def reference_names(found: References) -> dict[str, str]:
     }
 
 
-def _finding(metrics: Mapping[str, Any], name: str, each: Reference, found: References) -> str:
-    what, title = reference_names(found)[name], metrics["model"]["title"]
+def _finding(metrics: Mapping[str, Any], name: str, each: Reference, references: References) -> str:
+    what, title = reference_names(references)[name], metrics["model"]["title"]
     if name == "prompt":
         return _cost_of_lateness(each, title, is_regression(metrics))
     if not each["rows"]:
-        needed = f"{counted(found['every'], 'labelled row')} of a first fit"
+        needed = f"{counted(references['every'], 'labelled row')} of a first fit"
         return f"{what} has nothing to show: the labels of the {needed} came too late, or were too few."
     rows = f"last {counted(each['rows'], 'row')}"
     if is_regression(metrics):
@@ -118,13 +119,13 @@ def _ends(each: Reference, ends: str) -> str:
 
 def against_chart(metrics: Mapping[str, Any]) -> Chart | None:
     """The windowed losses of the references beside the model's, at the same points."""
-    found, curve = references_of(metrics), metrics["curve"]
-    if found is None or not any(value is not None for values in found["curve"].values() for value in values):
+    references, curve = references_of(metrics), metrics["curve"]
+    if references is None or not any(value is not None for values in references["curve"].values() for value in values):
         return None
     loss = loss_of(metrics)
     lines = [Line(metrics["model"]["title"], curve[loss.name]["model"], "model")]
-    looks = {name: _LINES[name] for name in found["curve"]}
-    lines += [Line(looks[name][1], values, looks[name][0], dashed=True) for name, values in found["curve"].items()]
+    looks = {name: _LINES[name] for name in references["curve"]}
+    lines += [Line(looks[name][1], values, looks[name][0], dashed=True) for name, values in references["curve"].items()]
     what = "Mean absolute error" if is_regression(metrics) else "The share of wrong predictions"
     late = "under the same delay of labels"
     title = "Beside frozen and retrained models"

@@ -52,11 +52,11 @@ def cost_baselines(metrics: Metrics) -> list[Baseline]:
     costs, scores, positive = metrics["rare"]["costs"], metrics["scores"], metrics["rare"]["positive"]
     if costs is None:
         return []
-    found = [
+    compared = [
         Baseline("majority", "majority", "majority", scores["majority"].get("cost"), costs["majority"]),
         Baseline("no_change", "no-change", "no-change", scores["no_change"].get("cost"), costs["no_change"]),
     ]
     for name, constant in (("always", costs["always"]), ("never", costs["never"])):
         phrase = f"{name} predicting {positive}"
-        found.append(Baseline(name, f"{name} {positive}", phrase, constant["cost"], constant))
-    return found
+        compared.append(Baseline(name, f"{name} {positive}", phrase, constant["cost"], constant))
+    return compared

@@ -33,10 +33,10 @@ class _Bin(NamedTuple):
 
 def calibration_finding(metrics: Metrics) -> list[str]:
     """A sentence where probabilities are badly calibrated, else none."""
-    said = _of_positive(metrics) or _of_predictions(metrics)
-    if said is None:
+    sentence = _of_positive(metrics) or _of_predictions(metrics)
+    if sentence is None:
         return []
-    return [said if metrics["model"]["title"] == "Recalibrated" else f"{said} {_ADVICE}"]
+    return [sentence if metrics["model"]["title"] == "Recalibrated" else f"{sentence} {_ADVICE}"]
 
 
 def _of_predictions(metrics: Metrics) -> str | None:
@@ -86,5 +86,5 @@ def _of_positive(metrics: Metrics) -> str | None:
 
 def _bins(edges: Sequence[float], rows: Sequence[int], expected: Sequence[Known], came: Sequence[Known]) -> list[_Bin]:
     """Those that have rows."""
-    found = zip(edges, edges[1:], rows, expected, came, strict=False)
-    return [_Bin(low, high, n, p or 0.0, share or 0.0) for low, high, n, p, share in found if n]
+    columns = zip(edges, edges[1:], rows, expected, came, strict=False)
+    return [_Bin(low, high, n, p or 0.0, share or 0.0) for low, high, n, p, share in columns if n]

@@ -26,15 +26,15 @@ def change_lines(changes: Sequence[Change], written: Callable[[Any], str], axis:
     """Number, row, the row at which it was seen, and three errors of each change; before the row its time."""
     where = (axis.name, "row", "found at") if axis else ("row", "found at row")
     ordered, largest = _by_row(changes), {change["row"] for change in largest_changes(changes)}
-    found = ChangeLines(("", *where, "error before", "error until found", "error after"), [], [], [])
+    lines = ChangeLines(("", *where, "error before", "error until found", "error after"), [], [], [])
     for at, change in enumerate(ordered, start=1):
         row, errors = change["row"], [written(change[when]) for when in ("before", "seen", "after")]
         times = (axis.when(row),) if axis else ()
         line = (str(at), *times, count(row), axis.when(change["found"]), *errors)
-        (found.largest if row in largest else found.others).append(line)
+        (lines.largest if row in largest else lines.others).append(line)
         if row in largest:
-            found.marks.append({"row": row, "name": str(at), "text": f"error {' → '.join(errors)}"})
-    return found
+            lines.marks.append({"row": row, "name": str(at), "text": f"error {' → '.join(errors)}"})
+    return lines
 
 
 def largest_changes(changes: Sequence[Change]) -> list[Change]:
@@ -60,10 +60,10 @@ def changes_sentence(changes: Sequence[Change], axis: RowAxis) -> str:
     rows: dict[str, list[int]] = {}
     for change in ordered[:_SHOWN]:
         rows.setdefault("rose" if change["seen"] > change["before"] else "fell", []).append(change["row"])
-    told = " and ".join(f"{verb} {axis.at(at)}" for verb, at in rows.items())
+    moments = " and ".join(f"{verb} {axis.at(at)}" for verb, at in rows.items())
     further = len(ordered) - _SHOWN
     more = f", and changed {'once more' if further == 1 else f'{count(further)} more times'}" if further > 0 else ""
-    return f"The error {told}{more}."
+    return f"The error {moments}{more}."
 
 
 def extra_errors(changes: Sequence[Change]) -> dict[int, float]:

@@ -146,10 +146,10 @@ def charts(metrics: Metrics) -> list[Chart]:
     course = metrics["course"]
     if is_regression(metrics):
         of_task = [_error(metrics), _last_rows(metrics), _predictions(metrics), _residuals(metrics), _coverage(metrics)]
-        found = [*of_task, members(course, by_kind=lambda member: member.split(",")[0]), learning_rate(course)]
+        shown = [*of_task, members(course, by_kind=lambda member: member.split(",")[0]), learning_rate(course)]
     else:
-        found = [positive(metrics), _error(metrics), learning_rate(course), _memory(metrics), members(course)]
-    return [chart for chart in found if chart is not None]
+        shown = [positive(metrics), _error(metrics), learning_rate(course), _memory(metrics), members(course)]
+    return [chart for chart in shown if chart is not None]
 
 
 def positive(metrics: Metrics) -> Chart | None:

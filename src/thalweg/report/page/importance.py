@@ -40,33 +40,35 @@ class Line(NamedTuple):
 
 def importance_part(metrics: Mapping[str, Any]) -> dict[str, Any] | None:
     """What the template shows; None of runs without."""
-    found = metrics.get("importance")
-    if not found or not found["columns"] or not found["rows"]:
+    importance = metrics.get("importance")
+    if not importance or not importance["columns"] or not importance["rows"]:
         return None
     axis = RowAxis(metrics)
-    last = max(metrics["rows"]["learned"], found["rows"][-1], 1)
-    strips = [_strip(found["rows"], column, last) for column in found["columns"]]
+    last = max(metrics["rows"]["learned"], importance["rows"][-1], 1)
+    strips = [_strip(importance["rows"], column, last) for column in importance["columns"]]
     largest = max((value for strip in strips for value, _ in strip), default=0.0) or 1.0
-    order = sorted(range(len(strips)), key=lambda at: -(found["columns"][at]["recent"]["increase"] or 0.0))
+    order = sorted(range(len(strips)), key=lambda at: -(importance["columns"][at]["recent"]["increase"] or 0.0))
     before = sorted(order, key=lambda at: -_first_half(strips[at]))
-    about = f"P({found['label']})" if found["label"] is not None else "the prediction"
+    about = f"P({importance['label']})" if importance["label"] is not None else "the prediction"
     return {
-        "sentences": [sentence(cause, axis.at(cause["row"]), about) for cause in found["causes"][:_MOST_CAUSES]],
-        "loss": _LOSSES[found["loss"]],
+        "sentences": [sentence(cause, axis.at(cause["row"]), about) for cause in importance["causes"][:_MOST_CAUSES]],
+        "loss": _LOSSES[importance["loss"]],
         "about": about,
-        "every": count(found["every"]),
-        "sample_rows": count(found["sample_rows"]),
+        "every": count(importance["every"]),
+        "sample_rows": count(importance["sample_rows"]),
         "last": axis.when(last) if axis else f"row {count(last)}",
-        "joined": [", ".join(column["columns"]) for column in found["columns"] if "columns" in column],
-        "left_out": found["columns_left_out"],
-        "lines": [_line(found["columns"][at], strips[at], largest, last, before.index(at) + 1, axis) for at in order],
+        "joined": [", ".join(column["columns"]) for column in importance["columns"] if "columns" in column],
+        "left_out": importance["columns_left_out"],
+        "lines": [
+            _line(importance["columns"][at], strips[at], largest, last, before.index(at) + 1, axis) for at in order
+        ],
     }
 
 
 def top_columns(metrics: Mapping[str, Any], most: int = 4) -> list[str]:
     """The columns that are most important over the last rows, beyond their intervals."""
-    found = metrics.get("importance")
-    columns: Sequence[ImportanceOfColumn] = found["columns"] if found else ()
+    importance = metrics.get("importance")
+    columns: Sequence[ImportanceOfColumn] = importance["columns"] if importance else ()
     clear = [
         (column["recent"]["increase"] or 0.0, column["name"])
         for column in columns
@@ -86,13 +88,13 @@ def _strip(rows: Sequence[int], column: ImportanceOfColumn, last: int) -> list[t
     filled = [at for at, cell in enumerate(sums) if cell[2]]
     held = [sums[max((at for at in filled if at <= place), default=filled[0])] for place in range(_CELLS)]
     ordered = _has_order(column["effect"])
-    found: list[tuple[float, Known]] = []
+    cells: list[tuple[float, Known]] = []
     for place in range(_CELLS):
         near = held[max(place - _NEIGHBOURS, 0) : place + _NEIGHBOURS + 1]
         rows_near = sum(cell[2] for cell in near)
         own = held[place]
-        found.append((max(sum(cell[0] for cell in near) / rows_near, 0.0), own[1] / own[2] if ordered else None))
-    return found
+        cells.append((max(sum(cell[0] for cell in near) / rows_near, 0.0), own[1] / own[2] if ordered else None))
+    return cells
 
 
 def _has_order(effect: Series) -> bool:

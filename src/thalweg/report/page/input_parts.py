@@ -83,30 +83,30 @@ def findings(metrics: Mapping[str, Any]) -> list[Finding]:
     causes = sorted(inputs["causes"], key=lambda cause: -_size(cause, extra))
     alone = [cause for cause in causes if not cause["changed"]]
     together = alone[_MOST_ALONE:] if len(alone) > _MOST_ALONE + 1 else []
-    found = [Finding(cause["at"], _rise(cause, metrics, axis)) for cause in causes if cause not in together]
+    results = [Finding(cause["at"], _rise(cause, metrics, axis)) for cause in causes if cause not in together]
     if together:
         rows = axis.at(sorted(cause["row"] for cause in together)[:_MOST_ROWS])
         more = ", and later." if len(together) > _MOST_ROWS else "."
-        said = (
+        sentence = (
             f"The error rose {count(len(together))} more times, by less or for a shorter time, while "
             f"{_none_of(inputs)} was seen to change: {rows}{more}"
         )
-        found.append(Finding(None, said))
+        results.append(Finding(None, sentence))
     measures = {line["name"]: _with_measure(line) for line in inputs["columns"]}
     moved: dict[int, list[Any]] = {}
     for change in inputs["changes"]:
         if not any(is_near(change, cause["at"], cause["found_at"]) for cause in inputs["causes"]):
             name = measures.get(change["column"], change["column"])
             moved.setdefault(change["row"], []).append({**change, "column": name})
-    return found + [
+    return results + [
         Finding(row, f"{_moved(changes, axis)}; no rise of the error was found.")
         for row, changes in sorted(moved.items())
     ]
 
 
-def _by_row(found: Sequence[Finding], more: int = 0) -> list[str]:
+def _by_row(results: Sequence[Finding], more: int = 0) -> list[str]:
     """The sentences in the order of rows; then those about several rows, and how many are left out."""
-    ordered = sorted(found, key=lambda each: (each.row is None, each.row))
+    ordered = sorted(results, key=lambda each: (each.row is None, each.row))
     rest = f"{counted(more, 'more change')} of the error or of an input can be had from metrics.json."
     return [*(each.sentence for each in ordered), *([rest] if more > 0 else [])]
 
@@ -221,9 +221,9 @@ def change_words(change: Mapping[str, Any]) -> str:
 
 def _alert(alert: Mapping[str, Any], axis: RowAxis) -> tuple[str, str, str, str]:
     """A rule that fired, the row, its value or what happened, and the row at which it ceased to hold."""
-    said = ", ".join(str(alert[key]) for key in ("column", "what") if key in alert)
+    words = ", ".join(str(alert[key]) for key in ("column", "what") if key in alert)
     if "value" not in alert:  # something that happened, and has no end
-        return alert["rule"], axis.when(alert["row"], read=True), said, ""
+        return alert["rule"], axis.when(alert["row"], read=True), words, ""
     ended = "the end" if alert.get("ended") is None else axis.when(alert["ended"], read=True)
     return alert["rule"], axis.when(alert["row"], read=True), short(alert["value"]), ended
 

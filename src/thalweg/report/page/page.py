@@ -248,7 +248,7 @@ def _reliability_points(bins: ReliabilityOfPositive | None) -> list[list[Known]]
         into[0] += rows * probability
         into[1] += rows * observed
         into[2] += rows
-    return [[rounded(said / rows), rounded(came / rows), rows] for said, came, rows in sums if rows]
+    return [[rounded(expected / rows), rounded(came / rows), rows] for expected, came, rows in sums if rows]
 
 
 def _for_script(data: dict[str, Any]) -> str:

@@ -34,8 +34,8 @@ def _meanings(title: str) -> dict[str, str]:
     section = _SECTION.search(written)
     if section is None:
         return {}
-    found: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     for names, text in _ENTRY.findall(section[1] + "\n"):
         sentence = re.split(r"(?<=[.]) ", " ".join(text.split()), maxsplit=1)[0]
-        found |= dict.fromkeys(names.split(", "), sentence.rstrip(".").replace("``", "").replace("`", ""))
-    return found
+        meanings |= dict.fromkeys(names.split(", "), sentence.rstrip(".").replace("``", "").replace("`", ""))
+    return meanings

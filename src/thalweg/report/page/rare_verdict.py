@@ -129,28 +129,28 @@ def headline(metrics: Metrics, asked: Question) -> str:
     rare, model = metrics["rare"], _model(metrics)
     area, other, share = model.get("pr_auc"), plain(no_change_area(metrics)), plain(rare["share"])
     if scores := _no_change_wins(metrics):
-        said = f"Not better than no-change, which repeats the last label: {scores}"
+        sentence = f"Not better than no-change, which repeats the last label: {scores}"
     elif area is None:
         theirs = metrics["scores"]["no_change"].get("f1")
-        said = f"F1 {plain(model.get('f1'))}, where no-change has {plain(theirs)}"
+        sentence = f"F1 {plain(model.get('f1'))}, where no-change has {plain(theirs)}"
     else:
         scores = f"PR AUC {plain(area)}, where no-change has {other} and chance {share}"
         match beside_chance(metrics):
             case "better":
-                said = f"Better than chance: {scores}"
+                sentence = f"Better than chance: {scores}"
             case "worse":
-                said = f"Worse than chance by its ROC AUC, {plain(model.get('roc_auc'))}: {scores}"
+                sentence = f"Worse than chance by its ROC AUC, {plain(model.get('roc_auc'))}: {scores}"
             case "even":
-                said = f"No significant difference from chance: {scores}"
+                sentence = f"No significant difference from chance: {scores}"
             case _:
-                said = f"Too few rows to compare it with chance: {scores}"
+                sentence = f"Too few rows to compare it with chance: {scores}"
     alerts = rare["alerts"]
     if asked == "alerts" and alerts is not None:
         return (
-            f"{said}. {percent(alerts['precision'])} of the alerts are right; "
+            f"{sentence}. {percent(alerts['precision'])} of the alerts are right; "
             f"they hold {percent(alerts['recall'])} of the positives."
         )
-    return f"{said}; recall {percent(model.get('recall'))}."
+    return f"{sentence}; recall {percent(model.get('recall'))}."
 
 
 def balanced_accuracy(metrics: Metrics) -> str:
@@ -165,21 +165,21 @@ def findings(metrics: Metrics, asked: Question) -> list[str]:
     """What happened, by the question asked; the error last."""
     title, rows = metrics["model"]["title"], counted(metrics["rows"]["scored"], "row")
     happened = f"{title} predicted each row before it learned that row’s label."
-    said = _of_classes(metrics, rows) if asked == "classes" else _of_positive(metrics, rows)
+    sentences = _of_classes(metrics, rows) if asked == "classes" else _of_positive(metrics, rows)
     scores = metrics["scores"]
     error = {name: percent(each["error"]) for name, each in scores.items()}
-    said.append(
+    sentences.append(
         f"The error, {error['model']}, counts the frequent classes most; repeating the last label known at the time "
         f"(no-change) would have got {error['no_change']} wrong, always giving the most frequent label so far "
         f"(majority) {error['majority']}."
     )
-    return [f"{happened} {said[0]}", *said[1:]]
+    return [f"{happened} {sentences[0]}", *sentences[1:]]
 
 
 def _of_positive(metrics: Metrics, rows: str) -> list[str]:
     rare = metrics["rare"]
     model, positive = _model(metrics), rare["positive"]
-    said = [
+    sentences = [
         f"{percent(rare['share'])} of {rows} have the label {positive}. It found {percent(model.get('recall'))} of "
         f"them (recall), and {percent(model.get('precision'))} of the rows that it predicted as {positive} were "
         "(precision)."
@@ -192,7 +192,7 @@ def _of_positive(metrics: Metrics, rows: str) -> list[str]:
                 f" Over the last {count(curve['window'])} rows they are {plain(model.get('recent_pr_auc'))} and "
                 f"{plain(model.get('recent_roc_auc'))}."
             )
-        said.append(
+        sentences.append(
             f"With the rows ranked by P({positive}), the area under the precision-recall curve (PR AUC) is "
             f"{plain(model.get('pr_auc'))} ({plain(rare['share'])} by chance, {plain(no_change_area(metrics))} by "
             f"repeating the last label), and that under the ROC curve "
@@ -200,7 +200,7 @@ def _of_positive(metrics: Metrics, rows: str) -> list[str]:
         )
     if rare["alerts"] is not None:
         alerts = rare["alerts"]
-        said.append(
+        sentences.append(
             f"{counted(alerts['count'], 'alert')} per {alerts['per']}, the rows with the highest P({positive}): "
             f"{percent(alerts['precision'])} of {counted(alerts['alerts'], 'alert')} are right, and they hold "
             f"{count(alerts['found'])} of {counted(alerts['positives'], 'positive')}, {percent(alerts['recall'])}, "
@@ -209,11 +209,11 @@ def _of_positive(metrics: Metrics, rows: str) -> list[str]:
     if rare["costs"] is not None:
         costs = rare["costs"]
         others = ", ".join(f"with {each.phrase} {short(each.score)}" for each in cost_baselines(metrics))
-        said.append(
+        sentences.append(
             f"With a cost of {short(costs['fp'])} for a false positive and {short(costs['fn'])} for a false negative, "
             f"a row costs {short(model.get('cost'))}; {others}."
         )
-    return said
+    return sentences
 
 
 def _of_classes(metrics: Metrics, rows: str) -> list[str]:

@@ -83,14 +83,14 @@ class RowAxis:
 
     def times_of(self, labels: Sequence[float]) -> list[float]:
         assert self._times is not None
-        found: list[float] = np.interp(labels, self._times["labels"], self._times["times"]).tolist()
-        return found
+        interpolated: list[float] = np.interp(labels, self._times["labels"], self._times["times"]).tolist()
+        return interpolated
 
     def labels_at(self, times: Sequence[float]) -> list[float]:
         """How many labels had come at some times."""
         assert self._times is not None
-        found: list[float] = np.interp(times, self._times["times"], self._times["labels"]).tolist()
-        return found
+        interpolated: list[float] = np.interp(times, self._times["times"], self._times["labels"]).tolist()
+        return interpolated
 
     def points(self) -> dict[str, Any] | None:
         """What the page's script reads: labels that had come, and times, at some points."""

@@ -65,15 +65,15 @@ def bars(differences: dict[str, tuple[Difference, str]]) -> list[Bar]:
     def at(value: float) -> float:
         return 100.0 * (value - least) / (most - least)
 
-    found = []
+    drawn = []
     for baseline, (each, words) in differences.items():
         low, high, gap = each["low"], each["high"], each["difference"]
         if low is None or high is None or gap is None:
             continue
         zero, left, middle = (f"{at(value):.2f}" for value in (0.0, low, gap))
         width = f"{max(at(high) - at(low), 0.4):.2f}"
-        found.append(Bar(baseline, standing(each), zero, left, width, middle, words))
-    return found
+        drawn.append(Bar(baseline, standing(each), zero, left, width, middle, words))
+    return drawn
 
 
 class Tile(NamedTuple):

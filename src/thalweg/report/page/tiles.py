@@ -44,8 +44,8 @@ def _behind(metrics: Metrics, metric: Metric) -> Iterator[Tile]:
             skill = plain(metrics["verdict"][best.key]["mae"]["skill"])
             yield Tile("Skill", skill, "", f"1 is perfect, 0 as good as {best.phrase}")
     if metric.name == "pr_auc" and (alerts := metrics["rare"]["alerts"]) is not None:
-        per, found = f"{count(alerts['count'])} per {alerts['per']}", percent(alerts["recall"])
-        yield Tile("Alerts that are right", percent(alerts["precision"]), per, f"they hold {found} of the positives")
+        per, share = f"{count(alerts['count'])} per {alerts['per']}", percent(alerts["recall"])
+        yield Tile("Alerts that are right", percent(alerts["precision"]), per, f"they hold {share} of the positives")
 
 
 def _beside(metrics: Metrics, metric: Metric, recent: str) -> str:
