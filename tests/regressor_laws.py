@@ -16,6 +16,7 @@ from tests.laws import (
 )
 from thalweg import AutoRegressor, OnlineLinearRegression, PredictionIntervals, TilingRegressor
 from thalweg.errors import InvalidInput
+from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.rates import InverseSqrt
 from thalweg.store import dumps
 
@@ -146,10 +147,26 @@ def intervals_change_nothing(model, X, y):
     assert np.all(answers <= upper)
 
 
+def follow_is_the_loop(model, X, y):
+    """Targets that come three rows late: one call does what single steps do, given what is kept between them."""
+    order = np.array([step for i in range(len(y)) for step in ((i, ~(i - 3)) if i >= 3 else (i,))])
+    whole, single, kept, predicted = fresh(model), fresh(model), KeptPredictions.none(len(y)), 0
+    together = whole.follow(X, y, order)
+    for step in order.tolist():
+        alone = single.follow(X, y, [step], kept=kept, predicted=predicted)
+        if step >= 0:
+            predicted += 1
+            for one, every in zip(alone, together, strict=True):
+                np.testing.assert_array_equal(one[step], every[step])
+    if len(y) > 3:
+        assert dumps(single) == dumps(whole)
+
+
 LAWS = [
     predicting_changes_nothing,
     chunks_do_not_matter,
     predict_then_learn_is_the_loop,
+    follow_is_the_loop,
     the_coefficients_are_the_answer,
     intervals_change_nothing,
     targets_do_not_know_each_other,

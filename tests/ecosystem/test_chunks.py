@@ -17,7 +17,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 from thalweg import OnlineLDC, OnlineLinearRegression, StandardScaler
 from thalweg.errors import DataUnavailable, InvalidInput, InvalidParameter, MissingExtra
-from thalweg.evaluate import prequential, prequential_regression, summarise
+from thalweg.evaluate import prequential, summarise
 from thalweg.frames import chunks
 from thalweg.store import dumps
 from thalweg.streams import LinearResponse, MovingPlane, Table
@@ -103,8 +103,8 @@ def test_regression_walks_chunks(model):
     stream = LinearResponse(seed=1)
     features, targets = stream.take(300)
     table = pl.DataFrame(features, schema=list(stream.feature_names)).with_columns(y=targets)
-    walked = prequential_regression(clone(model), chunks(table, "y", size=77))
-    assert (answers(walked) == answers(prequential_regression(model, stream, rows=300))).all()
+    walked = prequential(clone(model), chunks(table, "y", size=77))
+    assert (answers(walked) == answers(prequential(model, stream, rows=300))).all()
 
 
 def test_any_pairs_are_chunks():

@@ -8,7 +8,7 @@ from sklearn.linear_model import SGDClassifier
 
 from thalweg import OnlineLDC, OnlineLinearRegression
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.evaluate import prequential, prequential_regression, summarise
+from thalweg.evaluate import prequential, summarise
 from thalweg.frames.frame import NamedRows
 from thalweg.learners.base.rows import as_rows
 from thalweg.streams import MovingPlane, Table
@@ -31,7 +31,7 @@ def test_a_model_knows_the_names_of_the_table_it_was_walked_along(delay):
 
 def test_a_regressor_knows_them_too():
     model = OnlineLinearRegression()
-    list(prequential_regression(model, Table(FRAME, X.sum(axis=1)), chunk=64))
+    list(prequential(model, Table(FRAME, X.sum(axis=1)), chunk=64))
     assert model.feature_names_in_.tolist() == ["a", "b"]
 
 

@@ -24,7 +24,7 @@ from thalweg import (
     save,
 )
 from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
-from thalweg.evaluate import prequential, prequential_regression, summarise
+from thalweg.evaluate import prequential, summarise
 from thalweg.fleet import Fleet, KeyedClassifier
 from thalweg.river import from_river, river_stream, to_river
 from thalweg.store import dumps, loads
@@ -58,7 +58,7 @@ def test_rivers_score_is_ours(model):
 def test_rivers_score_of_a_regressor_is_ours():
     stream = synth.Friedman(seed=1)
     model = OnlineLinearRegression(solver="rls")
-    ours = summarise(prequential_regression(clone(model), river_stream(stream, limit=ROWS)))
+    ours = summarise(prequential(clone(model), river_stream(stream, limit=ROWS)))
     assert score(stream, to_river(model), metrics.MSE()) == pytest.approx(ours.model.rmse**2, rel=1e-9)
 
 
@@ -134,8 +134,8 @@ def test_rivers_classifiers_in_our_evaluation(model):
 def test_rivers_regressors_in_our_evaluation():
     stream = synth.Friedman(seed=1)
     model = preprocessing.StandardScaler() | linear_model.LinearRegression()
-    ours = summarise(prequential_regression(from_river(model), river_stream(stream, limit=500)))
-    late = summarise(prequential_regression(from_river(model), river_stream(stream, limit=500), delay=5))
+    ours = summarise(prequential(from_river(model), river_stream(stream, limit=500)))
+    late = summarise(prequential(from_river(model), river_stream(stream, limit=500), delay=5))
     assert late.unpredicted == 6
     assert ours.model.rmse < late.model.rmse < 1.4 * ours.model.rmse
     theirs = evaluate.progressive_val_score(stream.take(500), model.clone(), metrics.MSE())

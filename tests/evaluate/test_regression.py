@@ -22,7 +22,6 @@ from thalweg.evaluate import (
     curve,
     number_baselines,
     prequential,
-    prequential_regression,
     regrets,
     summarise,
 )
@@ -46,7 +45,7 @@ def joined(records, name):
     ids=["ours", "scikit-learn's"],
 )
 def test_records_are_the_loop_whatever_the_chunks(make, stream, chunk):
-    records = list(prequential_regression(make(), stream, chunk=chunk))
+    records = list(prequential(make(), stream, chunk=chunk))
     X, y = stream.take()
     model = make().partial_fit(X[:1], y[:1])
     answers = [0.0]
@@ -85,7 +84,7 @@ def test_the_running_median_is_that_of_the_last_targets_that_have_come(targets, 
 
 @pytest.mark.parametrize("average", [Cumulative(), Windowed(150), Fading(0.99)])
 def test_scores_are_weighted_means_of_the_errors(average):
-    records = list(prequential_regression(OnlineLinearRegression(solver="rls"), STREAM, chunk=97))
+    records = list(prequential(OnlineLinearRegression(solver="rls"), STREAM, chunk=97))
     y, answers, means = (joined(records, name) for name in ("y", "predictions", "running_mean"))
     weight = {
         Cumulative: np.ones(700),
@@ -103,12 +102,12 @@ def test_scores_are_weighted_means_of_the_errors(average):
     over_time = curve(records, every=200, average=average)
     assert over_time.rows.tolist() == [200, 400, 600, 700]
     assert over_time.model.rmse[-1] == pytest.approx(squared**0.5)
-    first = curve(prequential_regression(OnlineLinearRegression(solver="rls"), STREAM, rows=200), average=average)
+    first = curve(prequential(OnlineLinearRegression(solver="rls"), STREAM, rows=200), average=average)
     assert first.model.r2[-1] == pytest.approx(over_time.model.r2[0])
 
 
 def test_regret_reads_the_records():
-    records = prequential_regression(OnlineLinearRegression(intercept=False), STREAM)
+    records = prequential(OnlineLinearRegression(intercept=False), STREAM)
     *_, last = regrets(records, STREAM, KnownWeights(STREAM.weights_at(0)))
     assert 5 < last.regret[-1] < 40
 
@@ -119,8 +118,8 @@ def test_several_targets_are_averaged():
             X, y = super().take(n, start)
             return X, np.column_stack([y, np.full(len(y), 2.0)])
 
-    summary = summarise(prequential_regression(OnlineLinearRegression(solver="rls"), Both(seed=1), chunk=300))
-    alone = summarise(prequential_regression(OnlineLinearRegression(solver="rls"), LinearResponse(seed=1)))
+    summary = summarise(prequential(OnlineLinearRegression(solver="rls"), Both(seed=1), chunk=300))
+    alone = summarise(prequential(OnlineLinearRegression(solver="rls"), LinearResponse(seed=1)))
     constant = 4.0 / 1000  # both the model and the mean miss the first row of the second target alone
     assert summary.model.rmse**2 == pytest.approx((alone.model.rmse**2 + constant) / 2)
     assert summary.model.r2 == pytest.approx((alone.model.r2 + 0.0) / 2)
@@ -137,7 +136,7 @@ def test_late_targets_are_learned_when_they_come_and_judge_what_was_predicted(ma
     model, twin = make(), make()
     has_intervals = hasattr(twin, "learn_late")
     asked = {"coverage": 0.8} if has_intervals else {}
-    records = list(prequential_regression(model, SHORT, chunk=chunk, delay=delay, **asked))
+    records = list(prequential(model, SHORT, chunk=chunk, delay=delay, **asked))
     answers, ends, members = np.zeros(80), np.full((2, 80), np.nan), {}
     for i in range(80):
         this, late = slice(i, i + 1), slice(i - delay, i - delay + 1)
@@ -187,35 +186,34 @@ def test_the_model_of_a_run_is_evaluated_on_frames(delay):
     rows = pd.DataFrame(X, columns=names)
     known = AutoRegressor().partial_fit(rows[:30], y[:30])
     model, asked = TableRegressor(copy.deepcopy(known)), {"delay": delay, "coverage": 0.9}
-    records = list(prequential_regression(model, [(rows[30:].assign(note="text"), y[30:])], **asked))
-    alone = list(prequential_regression(known, [(rows[30:], y[30:])], **asked))
+    records = list(prequential(model, [(rows[30:].assign(note="text"), y[30:])], **asked))
+    alone = list(prequential(known, [(rows[30:], y[30:])], **asked))
     np.testing.assert_array_equal(joined(records, "predictions"), joined(alone, "predictions"))
     np.testing.assert_array_equal(joined(records, "upper"), joined(alone, "upper"))
     assert dumps(model.learner) == dumps(known)
-    with pytest.raises(InvalidParameter, match="prequential_regression evaluates regressors"):
-        prequential(model, [(rows, y)])
 
 
 def test_intervals_hold_where_targets_come_late():
     rng = np.random.default_rng(0)
     walk = Table(rng.normal(size=(5000, 2)), np.cumsum(rng.normal(size=5000)))
-    records = prequential_regression(AutoRegressor(curved=False), walk, delay=50, coverage=0.9)
+    records = prequential(AutoRegressor(curved=False), walk, delay=50, coverage=0.9)
     over_time = curve(records, every=5000, average=Cumulative())
     assert abs(over_time.model.coverage[-1] - 0.9) < 0.02  # 0.18 where partial_fit learns the targets
-    at_once = prequential_regression(PredictionIntervals(OnlineLinearRegression(), 0.7), STREAM, coverage=0.7)
+    at_once = prequential(PredictionIntervals(OnlineLinearRegression(), 0.7), STREAM, coverage=0.7)
     assert abs(summarise(at_once).model.coverage - 0.7) < 0.03
 
 
 def test_what_cannot_be_walked_is_refused():
-    for model in (OnlineLDC(), LinearRegression(), object()):
-        with pytest.raises(InvalidParameter, match="be a regressor with predict_then_learn"):
-            prequential_regression(model, STREAM)
-    with pytest.raises(InvalidParameter, match="prequential_regression evaluates regressors"):
-        prequential(OnlineLinearRegression(), iter([STREAM.take(10)]))
-    with pytest.raises(InvalidParameter, match="'coverage' parameter of prequential_regression must be None"):
-        prequential_regression(OnlineLinearRegression(), STREAM, coverage=0.9)
+    with pytest.raises(InvalidParameter, match="have predict_then_learn, or predict and partial_fit"):
+        prequential(LinearRegression(), STREAM)
+    with pytest.raises(InvalidParameter, match="'classes' parameter of prequential must be left out for a regressor"):
+        prequential(OnlineLinearRegression(), [STREAM.take(10)], classes=[0, 1])
+    with pytest.raises(InvalidParameter, match="'coverage' parameter of prequential must be None for a classifier"):
+        prequential(OnlineLDC(), [STREAM.take(10)], coverage=0.9)
+    with pytest.raises(InvalidParameter, match="'coverage' parameter of prequential must be None"):
+        prequential(OnlineLinearRegression(), STREAM, coverage=0.9)
     with pytest.raises(InvalidParameter, match=r"'coverage' parameter of AutoRegressor must be 0\.5"):
-        prequential_regression(AutoRegressor(), STREAM, coverage=0.7)
+        prequential(AutoRegressor(), STREAM, coverage=0.7)
     with pytest.raises(InvalidParameter, match="The 'members' parameter of Committee must"):
         Committee([OnlineLDC(), OnlineLinearRegression()]).partial_fit([[1.0], [2.0]], [0, 1])
     for collect in (summarise, curve):

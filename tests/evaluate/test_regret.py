@@ -22,7 +22,6 @@ from thalweg.evaluate import (
     cumulative_accuracy,
     curve,
     prequential,
-    prequential_regression,
     regrets,
     subspace_overlap,
 )
@@ -143,7 +142,7 @@ def test_records_of_numbers_have_a_regret_as_well() -> None:
     stream = LinearResponse(seed=4)
     X, y = stream.take()
     answers = OnlineLinearRegression().predict_then_learn(X, y)
-    records = prequential_regression(OnlineLinearRegression(), stream, chunk=300)
+    records = prequential(OnlineLinearRegression(), stream, chunk=300)
     against = list(regrets(records, stream, KnownWeights(stream.weights)))
     at_once = Regret(KnownWeights(stream.weights)).update(X, y, answers)
     np.testing.assert_allclose(np.concatenate([record.regret for record in against]), at_once.regret, rtol=1e-12)

@@ -22,7 +22,6 @@ from thalweg.evaluate import (
     BestWeights,
     Regret,
     prequential,
-    prequential_regression,
     summarise,
 )
 from thalweg.fleet import Fleet
@@ -49,7 +48,7 @@ def test_scores_are_those_of_dense_rows(delay, kind):
     assert summarise(prequential(OnlineLogistic(), chunks(X, y, kind), **options)).model.error == dense.model.error
     assert summarise(prequential(OnlineLogistic(), Table(kind(X), y), **options)).model.error == dense.model.error
     of_numbers = [
-        summarise(prequential_regression(OnlineLinearRegression(), chunks(X, numbers, made), **options))
+        summarise(prequential(OnlineLinearRegression(), chunks(X, numbers, made), **options))
         for made in (kind, np.asarray)
     ]
     assert of_numbers[0].model.rmse ** 2 == pytest.approx(of_numbers[1].model.rmse ** 2, rel=1e-9)

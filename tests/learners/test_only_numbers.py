@@ -6,7 +6,7 @@ import pytest
 
 from thalweg import OnlineLDC, OnlineLinearRegression
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.evaluate import prequential, prequential_regression
+from thalweg.evaluate import prequential
 from thalweg.streams import Table
 
 X = np.array([[0.0, 1.0], [3.0, 4.0], [1.0, 1.0], [4.0, 4.0]])
@@ -75,7 +75,7 @@ def test_targets_and_weights_are_numbers(given):
     with pytest.raises(InvalidInput, match="sample_weight must"):
         OnlineLDC().fit(X, Y, sample_weight=given)
     with pytest.raises(InvalidInput, match="y"):
-        list(prequential_regression(OnlineLinearRegression(), Table(X, given)))
+        list(prequential(OnlineLinearRegression(), Table(X, given)))
 
 
 def test_a_weight_that_is_text_is_told_in_a_line():
@@ -90,19 +90,17 @@ def test_wide_whole_numbers_of_polars_are_numbers():
     assert OnlineLDC().fit(frame, Y).predict(frame).tolist() == OnlineLDC().fit(X[:, :1], Y).predict(X[:, :1]).tolist()
 
 
-@pytest.mark.parametrize("walk", [prequential, prequential_regression])
+@pytest.mark.parametrize("model", [OnlineLDC(), OnlineLinearRegression()])
 @pytest.mark.parametrize("stream", [pd.DataFrame(X), X, 3, "rows.csv", {"a": X}, None])
-def test_what_is_no_stream(walk, stream):
-    model = OnlineLDC() if walk is prequential else OnlineLinearRegression()
+def test_what_is_no_stream(model, stream):
     with pytest.raises(InvalidParameter, match=r"'stream' parameter of \w+ must be a Stream, as Table\(X, y\) is"):
-        walk(model, stream)
+        prequential(model, stream)
 
 
-@pytest.mark.parametrize("walk", [prequential, prequential_regression])
-def test_a_pair_of_arrays_is_no_pair_of_chunks(walk):
-    model = OnlineLDC() if walk is prequential else OnlineLinearRegression()
+@pytest.mark.parametrize("model", [OnlineLDC(), OnlineLinearRegression()])
+def test_a_pair_of_arrays_is_no_pair_of_chunks(model):
     with pytest.raises(InvalidInput, match=r"a chunk must be a pair .* pass thalweg\.streams\.Table\(X, y\)"):
-        list(walk(model, (X, Y)))
+        list(prequential(model, (X, Y)))
 
 
 def test_rivers_classifiers_do_not_mix_labels_either():

@@ -15,7 +15,7 @@ from thalweg import (
     TilingRegressor,
 )
 from thalweg.errors import InvalidParameter
-from thalweg.evaluate import prequential_regression
+from thalweg.evaluate import prequential
 from thalweg.store import dumps, loads
 from thalweg.streams import Table
 
@@ -59,7 +59,7 @@ def test_late_targets_judge_the_intervals_that_were_given() -> None:
     X, y = drifting()
     inside = {}
     for name, model in {"piped": StreamPipeline([StandardScaler(), LINE]), "alone": LINE}.items():
-        records = list(prequential_regression(clone(model), Table(X, y), delay=50, coverage=0.8))
+        records = list(prequential(clone(model), Table(X, y), delay=50, coverage=0.8))
         held = np.concatenate([(each.lower <= each.y) & (each.y <= each.upper) for each in records])
         inside[name] = held[200:].mean()
     assert inside["piped"] == pytest.approx(inside["alone"], abs=0.02)

@@ -1,6 +1,6 @@
 """`thalweg run --delay` and `prequential(delay=)` are one evaluation: the same predictions and errors, row by row.
 
-So is `prequential_regression(delay=)` where the target is a number.
+So is `prequential(delay=)` where the target is a number.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from thalweg.catalogue import make_model
-from thalweg.evaluate import NO_PREDICTION, prequential, prequential_regression
+from thalweg.evaluate import NO_PREDICTION, prequential
 from thalweg.run.options import PREDICTIONS, RunOptions
 from thalweg.run.runner import Run
 from thalweg.streams import SEA, FriedmanDrift, Table
@@ -67,7 +67,7 @@ def test_a_delay_means_the_same_to_predicted_numbers(
     run = Run(RunOptions("rows.csv", "y", delay=delay, coverage=0.8, out="out"))
     run.go()
     model, encoded = make_model("auto", task="regression"), np.column_stack([X, np.zeros(400)])
-    records = list(prequential_regression(model, Table(encoded, y), delay=delay, coverage=0.8, chunk=77))
+    records = list(prequential(model, Table(encoded, y), delay=delay, coverage=0.8, chunk=77))
     with Path("out", PREDICTIONS).open() as file:
         written = list(csv.DictReader(file))
     for name, field in (("prediction", "predictions"), ("lower", "lower"), ("upper", "upper")):

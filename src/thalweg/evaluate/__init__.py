@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from thalweg.evaluate.metrics import METRICS, Means, Metric
     from thalweg.evaluate.prequential_evaluation import prequential
     from thalweg.evaluate.record import NO_PREDICTION, Record, RegressionRecord
-    from thalweg.evaluate.regression import prequential_regression
     from thalweg.evaluate.regret import BestWeights, KnownLine, KnownWeights, Regret, RegretRecord, regrets
     from thalweg.evaluate.reliability import Reliability
     from thalweg.evaluate.scorer import Curve, Meter, Scores, Summary, cumulative_accuracy, curve, summarise
@@ -121,7 +120,6 @@ __all__ = [
     "paired_t_test",
     "precision",
     "prequential",
-    "prequential_regression",
     "recall",
     "regrets",
     "run",
@@ -142,7 +140,6 @@ _NAMES = {
     "metrics": "METRICS Means Metric",
     "prequential_evaluation": "prequential",
     "record": "NO_PREDICTION Record RegressionRecord",
-    "regression": "prequential_regression",
     "regret": "BestWeights KnownLine KnownWeights Regret RegretRecord regrets",
     "reliability": "Reliability",
     "scorer": "Curve Meter Scores Summary cumulative_accuracy curve summarise",

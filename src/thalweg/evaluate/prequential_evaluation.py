@@ -1,7 +1,7 @@
 """Test-then-train (prequential) evaluation: every row is predicted first, then learned.
 
-The no-change and majority baselines are evaluated on the same rows and get their labels when the model does. A stream
-is one of ours or any iterable of pairs of features and labels.
+The baselines are evaluated on the same rows and get their labels or targets when the model does. A stream is one of
+ours or any iterable of pairs of features and labels.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from sklearn.base import is_regressor
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.late_labels import Batch, follow_baselines, new_baselines
-from thalweg.evaluate.record import NO_PREDICTION, Labels, Record, encode, encode_truth
+from thalweg.evaluate.number_baselines import NumberBaselines
+from thalweg.evaluate.record import NO_PREDICTION, Floats, Labels, Record, RegressionRecord, encode, encode_truth
 from thalweg.evaluate.walkers import Model, Walked, Wanted, walk, walker_of
 from thalweg.frames.frame import NamedRows
 from thalweg.frames.reading import as_array, frame_of, sliced
 from thalweg.labels import Labels as KnownLabels
 from thalweg.labels import as_labels
+from thalweg.learners.base.regressor import as_targets
 from thalweg.parameters import whole_number
 from thalweg.streams import Stream
-from thalweg.table_model import TableRegressor
+from thalweg.table_model import TableModel
 
 #: A stream, or chunks of features and labels in arrays or in frames of any library.
 Walkable: TypeAlias = Stream | Iterable[tuple[Any, Any]]
@@ -86,7 +88,6 @@ def batches_of(stream: Walkable, size: int, rows: int | None) -> Iterator[tuple[
 
 def _classes_of(stream: Walkable, classes: ArrayLike | None) -> Labels:
     """Every label that may occur, sorted; chunks that can be gone through twice are asked for theirs."""
-    require_walkable("prequential", stream)
     if isinstance(stream, Stream):
         if classes is not None:
             raise InvalidParameter.of("prequential", "classes", "be left out for a Stream, which knows them", classes)
@@ -113,26 +114,28 @@ def prequential(
     chunk: int = 4096,
     with_proba: bool = True,
     delay: int = 0,
-) -> Iterator[Record]:
+    coverage: float | None = None,
+) -> Iterator[Any]:
     """Evaluate a model on a stream test-then-train: each row is predicted before its label is learned.
 
     The model continues from its current state. It has learned all rows once the records are exhausted. Before the first
     label neither the model nor the baselines have a prediction. `summarise` and `curve` do not score these rows, and
-    all probabilities are equal there.
+    all probabilities are equal there. A regressor that has learned nothing predicts 0 for its first row, as its
+    baselines do.
 
     Parameters
     ----------
     model : learner
-        A learner of thalweg (one compiled call per chunk), or a scikit-learn classifier with ``partial_fit`` (called
-        row by row). Or a `TableClassifier`: rows are then frames, and labels those of its ``learner``, which are text
-        for the model of a run.
+        A learner of thalweg (one compiled call per chunk), or a scikit-learn classifier or regressor with
+        ``partial_fit`` (called row by row). Or a `TableClassifier` or `TableRegressor`: rows are then frames, and
+        labels those of its ``learner``, which are text for the classifier of a run.
     stream : Stream, or iterable of (X, y)
         Source of the rows. ``thalweg.streams.Table(X, y)`` is for rows and labels in memory.
         ``thalweg.frames.chunks(source, target)`` is for a frame or a file with a column of labels. Generated streams,
         and chunks of your own, arrays or frames, work too.
     classes : array-like, optional
-        All labels of the chunks. By default they are found by a first pass over the chunks. A generator allows only one
-        pass and needs them. A `Stream` has its own.
+        All labels of the chunks, for a classifier. By default they are found by a first pass over the chunks. A
+        generator allows only one pass and needs them. A `Stream` has its own.
     rows : int, optional
         Number of rows (default: the length of the stream, or all chunks).
     chunk : int >= 1
@@ -143,14 +146,16 @@ def prequential(
     delay : int >= 0
         Delay of the labels, in rows. Row i is predicted when it arrives and learned right after row i + delay is
         predicted, as in ``thalweg run --delay``. The baselines get their labels when the model does. Records then have
-        no rate and no weights. The last ``delay`` rows are scored but not learned: `prequential` scores every row, and
-        ``thalweg run`` only those whose label arrived.
+        no rate and no weights. Intervals and members are judged by what they had predicted. The last ``delay`` rows are
+        scored but not learned: `prequential` scores every row, and ``thalweg run`` only those whose label arrived.
+    coverage : float, optional
+        Ask for intervals that hold the target in this share of the rows, of a regressor that has intervals. The records
+        then carry ``lower`` and ``upper``, and `summarise` says how well they hold.
 
     Yields
     ------
-    Record
-        The truth, the predictions of the model and of both baselines, probabilities, rate and weights of ``chunk``
-        rows.
+    Record or RegressionRecord
+        The truth, the predictions of the model and of the baselines, and what else is known of ``chunk`` rows.
 
     Examples
     --------
@@ -164,20 +169,58 @@ def prequential(
     >>> summary = summarise(prequential(OnlineLDC(0.1, counts="soft"), chunks(table, "side")))
     >>> summary.rows, bool(summary.model.error < 0.1)
     (1000, True)
+    >>> from thalweg import AutoRegressor
+    >>> from thalweg.streams import LinearResponse
+    >>> records = prequential(AutoRegressor(), LinearResponse(seed=1), delay=20, coverage=0.9)
+    >>> bool(abs(summarise(records).model.coverage - 0.9) < 0.02)
+    True
     """
-    if isinstance(model, TableRegressor) or (hasattr(model, "__sklearn_tags__") and is_regressor(model)):
-        rule = "be a classifier; prequential_regression evaluates regressors"
-        raise InvalidParameter.of("prequential", "model", rule, model)
+    owner = "prequential"
+    require_walkable(owner, stream)
+    late, size = whole_number(owner, "delay", delay), whole_number(owner, "chunk", chunk, least=1)
+    rows = None if rows is None else whole_number(owner, "rows", rows)
+    learner = model.learner if isinstance(model, TableModel) else model
+    if hasattr(learner, "__sklearn_tags__") and is_regressor(learner):
+        if classes is not None:
+            raise InvalidParameter.of(owner, "classes", "be left out for a regressor", classes)
+        if coverage is not None:
+            _require_interval(learner, coverage)
+        walker = walker_of(model, Wanted(coverage=coverage), late, owner)
+        return _records_of_numbers(walk(walker, batches_of(stream, size, rows), _targets, late), coverage, late)
+    if coverage is not None:
+        raise InvalidParameter.of(owner, "coverage", "be None for a classifier", coverage)
     known = _classes_of(stream, classes)
-    late = whole_number("prequential", "delay", delay)
-    walker = walker_of(model, Wanted(known, with_proba), late, "prequential")
-    if rows is not None:
-        rows = whole_number("prequential", "rows", rows)
-    chunks = batches_of(stream, whole_number("prequential", "chunk", chunk, least=1), rows)
-    return _walk(walk(walker, chunks, lambda y: as_labels(y, len(y), "prequential"), late), known)
+    walker = walker_of(model, Wanted(known, with_proba), late, owner)
+    return _records(walk(walker, batches_of(stream, size, rows), lambda y: as_labels(y, len(y), owner), late), known)
 
 
-def _walk(walked: Iterator[tuple[Labels, Batch, Walked]], classes: Labels) -> Iterator[Record]:
+def _require_interval(learner: Model, coverage: float) -> None:
+    if not hasattr(learner, "predict_interval"):
+        rule = "be None for a model without intervals, which PredictionIntervals puts around any regressor"
+        raise InvalidParameter.of("prequential", "coverage", rule, coverage)
+    learner._require_tracked(coverage)
+
+
+def _targets(y: Any) -> Floats:
+    targets, columns = as_targets(y, len(y), "prequential")
+    return targets[:, 0] if columns is None else targets
+
+
+def _records_of_numbers(
+    walked: Iterator[tuple[Floats, Batch, Walked]], coverage: float | None, delay: int
+) -> Iterator[RegressionRecord]:
+    baselines, start = NumberBaselines(), 0
+    for truth, batch, (given, _) in walked:
+        lower, upper = (given.lower, given.upper) if coverage is not None else (None, None)
+        beside = baselines.follow(batch.order, batch.labels, batch.number)
+        others = [beside[name][batch.carried :] for name in ("running_mean", "running_median", "last_value")]
+        unpredicted = int(np.isnan(others[0].reshape(len(truth), -1)[:, 0]).sum()) if delay else 0
+        predictions, mean, median, last = (np.where(np.isnan(each), 0.0, each) for each in (given.predictions, *others))
+        yield RegressionRecord(start, truth, predictions, mean, median, last, lower, upper, coverage, unpredicted)
+        start += len(truth)
+
+
+def _records(walked: Iterator[tuple[Labels, Batch, Walked]], classes: Labels) -> Iterator[Record]:
     baselines, start = new_baselines(), 0
     for truth, batch, (given, unpredicted) in walked:
         y, codes = encode_truth(truth, classes), encode(given.predictions, classes)

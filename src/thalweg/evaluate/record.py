@@ -124,9 +124,9 @@ class RegressionRecord:
     Examples
     --------
     >>> from thalweg import OnlineLinearRegression
-    >>> from thalweg.evaluate import prequential_regression
+    >>> from thalweg.evaluate import prequential
     >>> from thalweg.streams import LinearResponse
-    >>> (record,) = prequential_regression(OnlineLinearRegression(), LinearResponse(seed=1), rows=10)
+    >>> (record,) = prequential(OnlineLinearRegression(), LinearResponse(seed=1), rows=10)
     >>> len(record), record.predictions.shape, float(record.predictions[0])
     (10, (10,), 0.0)
     """

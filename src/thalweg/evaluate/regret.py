@@ -308,7 +308,7 @@ class PredictedRecord(Protocol):
 
 
 def regrets(records: Iterable[PredictedRecord], stream: Stream, reference: Reference) -> Iterator[RegretRecord]:
-    """The regret of a learner over the records of `prequential` or `prequential_regression`.
+    """The regret of a learner over the records of `prequential`.
 
     The rows are read from the stream once more. Labels are compared as the records hold them: as places among the
     stream's classes.

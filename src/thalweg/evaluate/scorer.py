@@ -327,9 +327,9 @@ def summarise(
     >>> summary.alerts.periods, summary.alerts.alerts  # the tenth period may not be over
     (9, 180)
     >>> from thalweg import OnlineLinearRegression
-    >>> from thalweg.evaluate import prequential_regression
+    >>> from thalweg.evaluate import prequential
     >>> from thalweg.streams import LinearResponse
-    >>> records = prequential_regression(OnlineLinearRegression(solver="rls"), LinearResponse(seed=1))
+    >>> records = prequential(OnlineLinearRegression(solver="rls"), LinearResponse(seed=1))
     >>> summarise(records).model.r2 > 0.95
     True
     """

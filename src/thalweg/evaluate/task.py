@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from thalweg.tables.encoder import rows_between
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 Places: TypeAlias = NDArray[np.int64]
+Kept: TypeAlias = KeptPredictions | None
 
 
 class Asked(NamedTuple):
@@ -61,32 +63,22 @@ class Task(ABC):
         """The label whose probability the effects of columns are about; None of numbers."""
         return None
 
-    @staticmethod
     @abstractmethod
-    def has_prediction(values: NDArray[Any]) -> Flags:
+    def has_prediction(self, values: NDArray[Any]) -> Flags:
         """Where there is one: labels are numbers from 1, 0 for none."""
 
-    @staticmethod
     @abstractmethod
-    def at_once(model: Any, X: Any, y: NDArray[Any], asked: Asked) -> Given:
+    def at_once(self, model: Any, X: Any, y: Any, asked: Asked) -> Given:
         """Predict each row, then learn it, before the next one is predicted."""
 
-    @staticmethod
     @abstractmethod
     def in_turn(
-        model: Any,
-        X: Any,
-        y: NDArray[Any],
-        order: Places,
-        asked: Asked,
-        kept: KeptPredictions | None = None,
-        predicted: int = 0,
+        self, model: Any, X: Any, y: Any, order: Places, asked: Asked, kept: Kept = None, predicted: int = 0
     ) -> Given:
         """Take the steps of an order, as `follow` does."""
 
-    @classmethod
     @abstractmethod
-    def prompt(cls, model: Any, X: Any, y: NDArray[Any], steps: Places, asked: Asked) -> Iterator[tuple[Places, Given]]:
+    def prompt(self, model: Any, X: Any, y: Any, steps: Places, asked: Asked) -> Iterator[tuple[Places, Given]]:
         """Take steps by which rows that follow one another are each learned right after its prediction, or never.
 
         Yields parts of the steps, and what is given for each row predicted there.
@@ -96,46 +88,36 @@ class Task(ABC):
 class LabelTask(Task):
     name = "classification"
 
-    @staticmethod
-    def has_prediction(values: NDArray[Any]) -> Flags:
+    def has_prediction(self, values: NDArray[Any]) -> Flags:
         return values > 0
 
-    @staticmethod
-    def at_once(model: Any, X: Any, y: NDArray[Any], asked: Asked) -> Given:
+    def at_once(self, model: Any, X: Any, y: Any, asked: Asked) -> Given:
         if asked.sets:
             rows = np.arange(len(y))
-            return LabelTask.in_turn(model, X, y, np.stack([rows, ~rows], axis=1).ravel(), asked)
+            return self.in_turn(model, X, y, np.stack([rows, ~rows], axis=1).ravel(), asked)
         if not (asked.proba or asked.details):
             return Given(model.predict_then_learn(X, y))
         options = {"with_proba": asked.proba, "with_rate": asked.details, "with_weights": asked.details}
         labels, proba, rate, weights = model.predict_then_learn(X, y, **options)
-        return Given(labels, proba, None, rate, weights)
+        return Given(labels, proba, rate=rate, weights=weights)
 
-    @staticmethod
     def in_turn(
-        model: Any,
-        X: Any,
-        y: NDArray[Any],
-        order: Places,
-        asked: Asked,
-        kept: KeptPredictions | None = None,
-        predicted: int = 0,
+        self, model: Any, X: Any, y: Any, order: Places, asked: Asked, kept: Kept = None, predicted: int = 0
     ) -> Given:
         if asked.sets:
             return Given(*model.follow_sets(X, y, order, kept=kept))
         return Given(*model.follow(X, y, order, with_proba=asked.proba, kept=kept))
 
-    @classmethod
-    def prompt(cls, model: Any, X: Any, y: NDArray[Any], steps: Places, asked: Asked) -> Iterator[tuple[Places, Given]]:
-        if len(steps) == 0:
-            return
+    def prompt(self, model: Any, X: Any, y: Any, steps: Places, asked: Asked) -> Iterator[tuple[Places, Given]]:
         rows = steps[steps >= 0]
+        if len(rows) == 0:
+            return
         at = slice(int(rows[0]), int(rows[-1]) + 1)
         X, y = rows_between(X, at.start, at.stop), y[at]
         if len(steps) == 2 * len(rows):
-            yield steps, cls.at_once(model, X, y, asked)
+            yield steps, self.at_once(model, X, y, asked)
         else:
-            yield steps, cls.in_turn(model, X, y, np.where(steps < 0, steps + at.start, steps - at.start), asked)
+            yield steps, self.in_turn(model, X, y, np.where(steps < 0, steps + at.start, steps - at.start), asked)
 
     def explained_label(self, model: Any) -> str:
         """The positive label; else the second of two, or the first of more."""
@@ -148,47 +130,41 @@ class LabelTask(Task):
 class NumberTask(Task):
     name = "regression"
 
-    @staticmethod
-    def has_prediction(values: NDArray[Any]) -> Flags:
+    def has_prediction(self, values: NDArray[Any]) -> Flags:
         known: Flags = ~np.isnan(values)
         return known
 
-    @staticmethod
-    def at_once(model: Any, X: Any, y: NDArray[Any], asked: Asked) -> Given:
+    def at_once(self, model: Any, X: Any, y: Any, asked: Asked) -> Given:
         unpredicted = 0 if model.__sklearn_is_fitted__() else 1
-        ends: tuple[Floats | None, Floats | None] = (None, None)
         if hasattr(model, "predict_interval"):
-            predictions, *given = model.predict_interval_then_learn(X, y, asked.coverage)
-            ends = ends_with_width(*given)
+            predictions, *ends = model.predict_interval_then_learn(X, y, asked.coverage)
         else:
-            predictions = model.predict_then_learn(X, y)
+            predictions, ends = model.predict_then_learn(X, y), []
         predictions[:unpredicted] = np.nan
-        return Given(predictions, None, None, None, None, *ends)
+        return _within(predictions, *ends)
 
-    @staticmethod
     def in_turn(
-        model: Any,
-        X: Any,
-        y: NDArray[Any],
-        order: Places,
-        asked: Asked,
-        kept: KeptPredictions | None = None,
-        predicted: int = 0,
+        self, model: Any, X: Any, y: Any, order: Places, asked: Asked, kept: Kept = None, predicted: int = 0
     ) -> Given:
-        predictions, *ends = model.follow(X, y, order, coverage=asked.coverage, kept=kept, predicted=predicted)
-        return Given(predictions, None, None, None, None, *ends)
+        return _within(*model.follow(X, y, order, coverage=asked.coverage, kept=kept, predicted=predicted))
 
-    @classmethod
-    def prompt(cls, model: Any, X: Any, y: NDArray[Any], steps: Places, asked: Asked) -> Iterator[tuple[Places, Given]]:
+    def prompt(self, model: Any, X: Any, y: Any, steps: Places, asked: Asked) -> Iterator[tuple[Places, Given]]:
         """A call for each stretch of one kind: `follow` would judge a row by what is kept of it."""
         rows = steps[steps >= 0]
         learned = np.append(steps[1:] < 0, False)[steps >= 0]
-        cuts = np.flatnonzero(np.diff(learned)) + 1
-        for part, of_part in zip(np.split(rows, cuts), np.split(learned, cuts), strict=True) if len(rows) else ():
-            at = slice(int(part[0]), int(part[-1]) + 1)
+        for begin, end in pairwise(
+            [0, *(np.flatnonzero(np.diff(learned)) + 1).tolist(), len(rows)] if len(rows) else ()
+        ):
+            part, at = rows[begin:end], slice(int(rows[begin]), int(rows[end - 1]) + 1)
             own = rows_between(X, at.start, at.stop)
-            if of_part[0]:
-                yield np.stack([part, ~part], axis=1).ravel(), cls.at_once(model, own, y[at], asked)
+            if learned[begin]:
+                yield np.stack([part, ~part], axis=1).ravel(), self.at_once(model, own, y[at], asked)
             elif model.__sklearn_is_fitted__():
-                ends = ends_with_width(*model.predict_interval(own, asked.coverage))
-                yield part, Given(model.predict(own), None, None, None, None, *ends)
+                yield part, _within(model.predict(own), *model.predict_interval(own, asked.coverage))
+
+
+def _within(predictions: Floats, lower: Floats | None = None, upper: Floats | None = None) -> Given:
+    if lower is None or upper is None:
+        return Given(predictions)
+    lower, upper = ends_with_width(lower, upper)
+    return Given(predictions, lower=lower, upper=upper)

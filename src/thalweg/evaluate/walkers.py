@@ -98,8 +98,7 @@ def walker_of(model: Model, wanted: Wanted, delay: int, owner: str) -> Walker:
         return (_InTurn if delay else _AtOnce)(model, wanted)
     if hasattr(model, "predict") and hasattr(model, "partial_fit"):
         return _RowByRow(model, wanted, late=delay > 0)
-    kind = "be a regressor with" if wanted.classes is None else "have"
-    rule = f"{kind} predict_then_learn, or predict and partial_fit"
+    rule = "have predict_then_learn, or predict and partial_fit"
     if hasattr(model, "steps"):
         rule += ", which a thalweg.pipeline.StreamPipeline of steps that learn row by row has"
     raise InvalidParameter.of(owner, "model", rule, model)

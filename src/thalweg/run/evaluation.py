@@ -248,7 +248,7 @@ def _with_intervals(copied: StreamRegressor, given: Any) -> StreamRegressor:
     if not isinstance(last, StreamRegressor):
         rule = (
             "be a regressor of thalweg, or a pipeline that ends in one, since a run needs its intervals; "
-            "prequential_regression evaluates other regressors"
+            "prequential evaluates other regressors"
         )
         raise InvalidParameter.of("run", "model", rule, given)
     return copied.set_params(**{name: PredictionIntervals(last)})
