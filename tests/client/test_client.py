@@ -220,7 +220,7 @@ def events_of(*blocks: str) -> Callable[[httpx.Request], httpx.Response]:
     return lambda _: httpx.Response(200, text="".join(f"{block}\n\n" for block in blocks))
 
 
-POINT = '{"time": 1.0, "labels": %d, "error": 0.5, "no_change": null}'
+POINT = '{"time": 1.0, "labels": %d, "scores": {"model": {"error": 0.5}}}'
 
 
 @pytest.mark.parametrize("kind", ["blocking", "awaiting"])

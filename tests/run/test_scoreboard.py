@@ -11,7 +11,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score, recal
 from tests.examples import examples
 
 from thalweg.container import packed, unpacked
-from thalweg.evaluate.metrics import confusion_terms
+from thalweg.evaluate.layout import confusion_terms
 from thalweg.evaluate.reliability import BINS, reliability_of
 from thalweg.run import scoreboard
 from thalweg.run.label_scoreboard import PREDICTORS, LabelScoreboard
@@ -60,7 +60,7 @@ def fill(truth, given_answers, confidences, cuts=(), *, interrupted: bool = Fals
 def scores_of(board: LabelScoreboard) -> dict:
     terms = {name: confusion_terms(each, 1) for name, each in board.confusions(3).items()}
     terms["model"] |= {"areas": (0.5, 0.1), "reliability": reliability_of(np.zeros((3, BINS)))}
-    return board.scores({*PREDICTORS, "probabilities", "positive"}, terms, positive=1)
+    return board.scores({*PREDICTORS, "probabilities", "positive", "areas", "reliability"}, terms, positive=1)
 
 
 def test_scores_are_those_of_scikit_learn() -> None:

@@ -25,11 +25,18 @@ def point(labels: int, classes: tuple[str, ...] = ("dry", "wet"), means: bool = 
         label: min(labels + 1.0, 180.0 + 60.0 * at + 40.0 * math.sin(labels / 700)) for at, label in enumerate(classes)
     }
     turn = labels / 3000
+    of_positive = {"pr_auc": 0.4 + 0.1 * math.sin(labels / 900), "roc_auc": 0.9} | {
+        "recall": 0.5,
+        "precision": 0.6,
+        "cost": 0.2 + labels / 1e5,
+    }
     return {
         "time": BEGIN + 0.9 * labels,
         "labels": labels,
-        "error": max(0.02, 0.09 + 0.2 * math.exp(-since / 500) + noise),
-        "no_change": max(0.05, 0.31 + 0.02 * math.sin(labels / 900) + noise),
+        "scores": {
+            "model": {"error": max(0.02, 0.09 + 0.2 * math.exp(-since / 500) + noise)} | (of_positive if means else {}),
+            "no_change": {"error": max(0.05, 0.31 + 0.02 * math.sin(labels / 900) + noise)},
+        },
         "rate": 0.05 + 0.1 * math.exp(-since / 300),
         "memory": memory,
         "half_life": {label: rows * math.log(2) for label, rows in memory.items()},
@@ -39,15 +46,6 @@ def point(labels: int, classes: tuple[str, ...] = ("dry", "wet"), means: bool = 
             "linear": 0.3 + 0.2 * math.sin(labels / 900),
             "kernel": 0.1,
             "tilings": 0.6 - 0.2 * math.sin(labels / 900),
-        }
-        if means
-        else None,
-        "rare": {
-            "pr_auc": 0.4 + 0.1 * math.sin(labels / 900),
-            "roc_auc": 0.9,
-            "recall": 0.5,
-            "precision": 0.6,
-            "cost": 0.2 + labels / 1e5,
         }
         if means
         else None,
@@ -63,14 +61,17 @@ def point(labels: int, classes: tuple[str, ...] = ("dry", "wet"), means: bool = 
 def number_point(labels: int) -> dict[str, Any]:
     """The same of a model that predicts numbers."""
     found = point(labels, classes=(), means=False)
-    error, still = 12.0 * found["error"], 9.0 * found["no_change"]
-    scores = {"mae": error, "rmse": 1.3 * error, "r2": 0.8, "skill": 0.7, "coverage": 0.9 + found["error"] / 20} | {
-        "width": 4.0 * error,
-        "last_value_mae": still,
-        "running_mean_mae": 3.5,
+    share, still = (found["scores"][name]["error"] for name in ("model", "no_change"))
+    error = 12.0 * share
+    scores = {
+        "model": {"mae": error, "rmse": 1.3 * error, "r2": 0.8, "skill": 0.7, "coverage": 0.9 + share / 20}
+        | {"mean_width": 4.0 * error},
+        "last_value": {"mae": 9.0 * still},
+        "running_mean": {"mae": 3.5},
+        "running_median": {"mae": 3.6},
     }
     weights = {"least squares": 0.5, "tilings": 0.5}
-    return found | {"error": error, "no_change": still, "rate": None, "scores": scores, "family_weights": weights}
+    return found | {"rate": None, "scores": scores, "family_weights": weights}
 
 
 def last_predictions(labels: int) -> dict[str, list[float]]:
@@ -96,13 +97,13 @@ def course(name: str, points: list[dict[str, Any]], rows: int | None = None) -> 
         keys = dict.fromkeys(key for value in known for key in value)
         return {key: columns([None if value is None else value.get(key) for value in values]) for key in keys}
 
-    by_name = ("memory", "half_life", "means", "family_weights", "rare", "scores")
-    fields = ("time", "labels", "error", "no_change", "rate", "waiting", "delay", *by_name)
+    by_name = ("memory", "half_life", "means", "family_weights", "scores")
+    fields = ("time", "labels", "rate", "waiting", "delay", *by_name)
     told = {field: columns([each.get(field) for each in points]) or ([] if not points else None) for field in fields}
     labels = points[-1]["labels"] if points else 0
     changes = [{"time": BEGIN + 0.9 * at, "labels": at} for at in range(4000, labels, 4000)]
     waiting = points[-1]["waiting"] if points else (rows or 0)
-    regression = bool(points and "scores" in points[0])
+    regression = bool(points and "last_value" in points[0]["scores"])
     return {
         "task": "regression" if regression else "classification",
         "coverage": 0.9 if regression else None,
@@ -193,7 +194,7 @@ class Replayed:
 
     def add(self, name: str, labels: int) -> None:
         """A point has come; whoever listens will hear of it."""
-        if "scores" in (self.courses[name] or [{}])[0]:
+        if course(name, self.courses[name])["task"] == "regression":
             self.courses[name].append(number_point(labels) | {"predictions": last_predictions(labels)})
         else:
             self.courses[name].append(point(labels))
@@ -220,7 +221,7 @@ class Replayed:
                 {
                     "name": name,
                     "archived": False,
-                    "error": points[-1]["error"] if points else None,
+                    "error": next(iter(points[-1]["scores"]["model"].values())) if points else None,
                     "task": course(name, points)["task"],
                 }
                 for name, points in self.courses.items()

@@ -22,6 +22,7 @@ from tests.service.test_column_watch import DENSE, MOVED, ROWS, created, events_
 from tests.waiting import wait_until
 from thalweg import cli
 from thalweg.errors import InvalidParameter
+from thalweg.evaluate.metrics import METRICS
 from thalweg.service.alerts import ServiceAlerts, service_rules
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.options import ServeOptions
@@ -170,12 +171,8 @@ def test_rules_for_prometheus_name_gauges_of_the_service(tmp_path: Path) -> None
         cli.main(["serve", "--prometheus-rules", str(file), "--keep", "20GB", *given])
     assert not ended.value.code
     [group] = yaml.safe_load(file.read_text())["groups"]
-    scores = dict.fromkeys(["mae", "rmse", "r2", "skill", "coverage", "width"], 0.5)
-    learner = {"labels": 1, "error": 0.5, "recent": 0.5, "no_change": 0.5, "delay": 0.0, "family_weights": None}
-    learners = {
-        "a": learner | {"rare": {"recall": 0.5, "precision": 0.5}},
-        "b": learner | {"scores": scores, "all_scores": scores},
-    }
+    scores = {f"recent_{name}": 0.5 for name in METRICS}
+    learners = {"a": {"labels": 1, "scores": {"model": scores}, "delay": 0.0, "family_weights": None}}
     counted = {
         "requests": {},
         "durations": {},
@@ -206,7 +203,7 @@ def test_rules_for_prometheus_name_gauges_of_the_service(tmp_path: Path) -> None
     assert of_service[-1]["expr"] == "thalweg_journal_size_bytes > 24000000000"
     for rule, text in zip(group["rules"], rules, strict=False):
         gauge, comparison, bound = rule["expr"].split()
-        assert gauge in exposed
+        assert gauge.removesuffix('{predictor="model"}') in exposed
         assert text.startswith(rule["alert"].removeprefix("Thalweg").lower())
         assert text.endswith(comparison + text.split(comparison)[1])
         assert float(bound) == float(text.split(comparison)[1])
@@ -284,7 +281,7 @@ def test_a_model_that_was_rolled_back_is_judged_by_a_hundred_labels_of_its_own(t
         await service.decisions.name_version("default", "good")
         await service.decisions.roll_back("default", "good", None)
         await teach(80, turned=True)
-        assert service.models.state("default").learners["default"].view.recent > 0.2
+        assert service.models.state("default").learners["default"].view.recent["model"]["error"] > 0.2
         assert service._alerts.fired == {"error>0.2": 0}
         await teach(40, turned=True)
         assert service._alerts.fired == {"error>0.2": 1}

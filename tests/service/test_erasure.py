@@ -210,7 +210,8 @@ def test_what_is_left_of_a_record_has_no_values(sparse):
     rows = CompressedRows.of(csr_array(X)) if sparse else X
     when = np.arange(3).astype("datetime64[us]")
     cells = {"day": (np.array([0, 1, 0]), ["mon", "secret"]), "when": when}
-    body = PredictBody(rows, {"m": labels, "n": numbers}, "a", 3, gaps, mean=0.5, before=2, cells=cells)
+    more = {"baselines": {"running_mean": 0.5}, "before": 2, "cells": cells}
+    body = PredictBody(rows, {"m": labels, "n": numbers}, "a", 3, gaps, **more)
     left = body.without([1]).without([2])
     assert b"secret" not in left.to_bytes()
     left = PredictBody.from_bytes(left.to_bytes())

@@ -443,10 +443,9 @@ def test_live_views_tell_what_is_new_and_end_with_the_service(start):
         course = client.get("/v1/models/default/course")
         points = course["points"]
         assert (course["labels"], course["waiting"], len(points["labels"])) == (81, 19, 81)
-        assert {"time", "labels", "error", "no_change", "rate", "memory", "half_life", "waiting", "delay", "means"} <= {
-            *point
-        }
-        assert point["error"] == points["error"][-1]
+        assert {"time", "labels", "scores", "rate", "memory", "half_life", "waiting", "delay", "means"} <= {*point}
+        last = {of: {name: told[-1] for name, told in each.items()} for of, each in points["scores"].items()}
+        assert point["scores"] == last
         assert point["means"] == {
             label: {column: values[-1] for column, values in columns.items()}
             for label, columns in points["means"].items()

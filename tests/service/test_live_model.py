@@ -14,15 +14,16 @@ import pytest
 from tests.service.rows import SCHEMA, stream
 from thalweg.catalogue import MODELS
 from thalweg.client.protocol import Costs, CreateRequest
+from thalweg.container import packed, unpacked
 from thalweg.service.journal.databases import open_journal
 from thalweg.service.journal.records import LabelBody, LabelLink, LabelsArrived, PredictBody, PredictedLabels, Record
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning import encoding, schema
-from thalweg.service.learning.classification import MistakeProgress
+from thalweg.service.learning.classification import Classification
 from thalweg.service.learning.creation import record_of
 from thalweg.service.learning.encoding import encode
 from thalweg.service.learning.live_model import LiveModel
-from thalweg.service.learning.progress import MOST_POINTS
+from thalweg.service.learning.progress import MOST_POINTS, Progress
 from thalweg.service.learning.rebuild import _events, decision, rebuild
 
 ROWS, CLASSES = stream(90)
@@ -81,7 +82,7 @@ def written(folder: Path, kind: str, described: Any = SCHEMA, task: str = "class
             published.version,
             encoded.gaps,
             encoded.categories,
-            published.mean,
+            published.baselines,
             begin,
             cells=encoded.cells,
         )
@@ -184,10 +185,11 @@ def test_bodies_are_kept_as_they_are():
 
 def test_a_history_takes_as_much_memory_as_its_text():
     """Thirteen times as much, it was what models left behind that had been archived."""
-    points = [{"time": 0.5, "labels": label, "error": 1 / label} for label in range(1, MOST_POINTS + 1)]
-    state = orjson.loads(orjson.dumps(MistakeProgress().state(), default=np.ndarray.tolist)) | {"points": points}
+    points = [orjson.dumps({"labels": label, "delay": 1 / label}).decode() for label in range(1, MOST_POINTS + 1)]
+    progress = Progress(Classification().scoring)
+    kept = packed(progress.state() | {"history": {"every": 1, "points": points}})
     tracemalloc.start()
-    progress = MistakeProgress.from_state(state)
+    progress.restore(unpacked(kept))
     taken, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert taken < 4 * sum(map(len, progress.history.points))

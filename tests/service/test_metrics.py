@@ -9,12 +9,14 @@ from typing import Any
 
 from prometheus_client import parser
 
+from thalweg.evaluate.metrics import METRICS
+from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.service.metrics import text
 
 DASHBOARD = Path(__file__).parents[2] / "docs" / "grafana" / "thalweg-serve.json"
-UNITS = ("_total", "_seconds", "_ratio", "_rows", "_length", "_in_work", "_info", "_ready", "_up", "_error", "_width")
-#: In units of the loss, which is another one for each kind of model.
-UNITS = (*UNITS, "_importance")
+UNITS = ("_total", "_seconds", "_ratio", "_rows", "_length", "_in_work", "_info", "_ready", "_up")
+#: In units of the loss, which is another one for each kind of model, of labels or of costs.
+UNITS = (*UNITS, "_importance", *(f"_{name}" for name, metric in METRICS.items() if metric.form == "amount"))
 
 
 def page() -> str:
@@ -23,14 +25,13 @@ def page() -> str:
 
 def counted() -> dict[str, Any]:
     """As a service that has a model with a hostile name, and one that has just been made."""
-    learner = {"labels": 70, "error": 0.125, "recent": 0.25, "no_change": 0.5, "delay": 3600.5} | {
+    of_labels = {"model": {"error": 0.125, "recent_error": 0.25}, "no_change": {"error": None, "recent_error": 0.5}}
+    learner = {"labels": 70, "scores": of_labels, "delay": 3600.5} | {
         "family_weights": {"linear": 0.75, "tilings": 0.25}
     }
-    new = dict.fromkeys(learner) | {"labels": 0}
-    scores = {"mae": 1.25, "rmse": 2.0, "r2": None, "skill": 0.5, "coverage": 0.875, "width": 4.5} | {
-        "last_value_mae": 3.0,
-        "running_mean_mae": 2.5,
-    }
+    new = dict.fromkeys(learner) | {"labels": 0, "scores": {"model": {"error": None, "recent_error": None}}}
+    scores = {"mae": 1.5, "recent_mae": 1.25, "coverage": 0.875, "recent_coverage": 0.75, "r2": None}
+    of_numbers = {"model": scores} | {name: {"recent_mae": 3.0} for name in NumberBaselines().names}
     return {
         "requests": {("predict", 200): 40, ("label", 429): 2},
         "durations": {
@@ -65,7 +66,7 @@ def counted() -> dict[str, Any]:
                 "snapshot_age": None,
                 "importance": {},
                 "input_changes": 0,
-                "learners": {"numbers": new | {"error": 1.5, "recent": 1.25, "scores": scores, "all_scores": scores}},
+                "learners": {"numbers": new | {"scores": of_numbers}},
             },
             "new": {"rows": 0, "waiting": 0, "version": 0, "snapshot_age": None}
             | {"importance": {}, "input_changes": None, "learners": {"new": new}},
@@ -85,14 +86,17 @@ def test_prometheus_reads_what_was_counted():
     assert samples["thalweg_request_seconds_bucket", ("kind", "predict"), ("le", "+Inf")] == 40
     assert samples["thalweg_request_seconds_count", ("kind", "predict")] == 40
     assert samples["thalweg_model_waiting_rows", ("model", 'a "rain"\\\n')] == 20
-    assert samples["thalweg_model_recent_error_ratio", ("learner", "b"), ("model", 'a "rain"\\\n')] == 0.25
+    for predictor, error in (("model", 0.25), ("no_change", 0.5)):
+        of = ("learner", "b"), ("model", 'a "rain"\\\n'), ("predictor", predictor)
+        assert samples["thalweg_model_recent_error_ratio", *of] == error
     family = ("thalweg_model_family_weight_ratio", ("family", "tilings"), ("learner", "b"), ("model", 'a "rain"\\\n'))
     assert samples[family] == 0.25
     assert samples["thalweg_model_labels_total", ("learner", "new"), ("model", "new")] == 0
-    assert ("thalweg_model_error_ratio", ("learner", "new"), ("model", "new")) not in samples  # not known is not zero
-    of_numbers = ("learner", "numbers"), ("model", "numbers")
-    assert samples["thalweg_model_recent_mean_absolute_error", *of_numbers] == 1.25
-    assert samples["thalweg_model_interval_coverage_ratio", *of_numbers] == 0.875
+    of_new = ("learner", "new"), ("model", "new"), ("predictor", "model")
+    assert ("thalweg_model_error_ratio", *of_new) not in samples  # not known is not zero
+    of_numbers = ("learner", "numbers"), ("model", "numbers"), ("predictor", "model")
+    assert samples["thalweg_model_recent_mae", *of_numbers] == 1.25
+    assert samples["thalweg_model_coverage_ratio", *of_numbers] == 0.875
     assert not {("thalweg_model_recent_error_ratio", *of_numbers), ("thalweg_model_r2_ratio", *of_numbers)} & set(
         samples
     )

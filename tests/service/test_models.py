@@ -174,7 +174,9 @@ def test_a_comparison_does_not_depend_on_how_labels_come_together():
     whole.add(first, second)
     for begin, end in [(0, 1), (1, 7), (7, 400), (400, 500)]:
         parts.add(first[begin:end], second[begin:end])
-    assert whole.state() == parts.state() == MistakeComparison.from_state(parts.state()).state()
+    again = MistakeComparison()
+    again.restore(parts.state())
+    assert whole.state() == parts.state() == again.state()
 
 
 def test_after_a_promotion_recent_errors_are_those_of_the_model_that_answers(start):
@@ -185,12 +187,16 @@ def test_after_a_promotion_recent_errors_are_those_of_the_model_that_answers(sta
         asked = client.predict(rows[begin : begin + 100])
         labels = [str(number % 2) for number in range(100)]
         client.label([(each["id"], label) for each, label in zip(asked, labels, strict=True)])
-    poor, good = (client.settled(f"/v1/models/{name}/course")["points"]["error"][-1] for name in ("default", "rival"))
+    poor, good = (
+        client.settled(f"/v1/models/{name}/course")["points"]["scores"]["model"]["error"][-1]
+        for name in ("default", "rival")
+    )
     assert poor > 0.3 > 0.01 >= good
     late = client.predict(rows[:100])
     client.post("/v1/models/rival/promote", {})
     client.label([(each["id"], "0") for each in late])  # predicted by the model before
     for name, error in (("default", good), ("rival", poor)):
         course = client.settled(f"/v1/models/{name}/course")
-        assert (course["points"]["error"][-1], [each["labels"] for each in course["promotions"]]) == (error, [400])
+        assert course["points"]["scores"]["model"]["error"][-1] == error
+        assert [each["labels"] for each in course["promotions"]] == [400]
         assert course["labels"] == 500

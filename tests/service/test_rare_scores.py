@@ -8,8 +8,8 @@ from sklearn import metrics as sk
 
 from tests.service.rows import SCHEMA, stream
 from thalweg.service.journal.records import PredictBody, PredictedLabels
-from thalweg.service.learning.rare_progress import RareProgress
 
+RECALL = 'thalweg_model_recent_recall_ratio{learner="rare",model="rare",predictor="model"}'
 CREATE = {"name": "rare", "kind": "oldc", "schema": SCHEMA, "positive": "flood", "costs": {"fp": 1, "fn": 50}}
 
 
@@ -17,47 +17,56 @@ def test_scores_are_those_of_scikit_learn_before_and_after_a_restart(start):
     server = start("--new", "oldc", "--positive", "yes", "--costs", "fp=1,fn=2")
     client = server.client()
     client.post("/v1/models", CREATE)
-    assert client.get("/v1/models/rare")["rare"] == {
-        "roc_auc": None, "pr_auc": None, "recall": None, "precision": None, "cost": None
-    }  # fmt: skip
+    names = ("roc_auc", "pr_auc", "recall", "precision", "cost", "calibration_error")
+    at_first = client.get("/v1/models/rare")["scores"]["model"]
+    assert [at_first[f"recent_{name}"] for name in names] == [None] * 6
     client.post("/v1/models", {"name": "second", "kind": "logistic", "challenger_of": "rare"})
     rows, labels = stream(240)
-    truth, said, scores = [], [], []
+    came, given_labels, scores = [], [], []
     for begin in range(0, 240, 30):
         given = client.predict(rows[begin : begin + 30], model="rare")
         for answer, label in zip(given, labels[begin : begin + 30], strict=True):
             if answer["prediction"] is not None:
-                truth.append(label == "flood")
-                said.append(answer["prediction"] == "flood")
+                came.append(label)
+                given_labels.append(answer["prediction"])
                 scores.append(answer["probabilities"].get("flood", 0.0))
         ids = [each["id"] for each in given]
         client.label(list(zip(ids, labels[begin : begin + 30], strict=True)), model="rare")
-    truth, said = np.array(truth), np.array(said)
+    truth, said = np.array(came) == "flood", np.array(given_labels) == "flood"
     expected = {
         "roc_auc": sk.roc_auc_score(truth, scores),
         "pr_auc": sk.average_precision_score(truth, scores),
         "recall": sk.recall_score(truth, said),
         "precision": sk.precision_score(truth, said),
         "cost": ((said & ~truth) + 50 * (truth & ~said)).mean(),
+    } | {
+        "error": sk.zero_one_loss(came, given_labels),
+        "kappa": sk.cohen_kappa_score(came, given_labels),
+        "balanced_accuracy": sk.balanced_accuracy_score(came, given_labels),
+        "matthews": sk.matthews_corrcoef(came, given_labels),
     }
     found = client.settled("/v1/models/rare")
     assert found["positive"] == "flood"
-    assert found["rare"] == pytest.approx(expected, abs=1e-12)
+    scores = found["scores"]["model"]
+    assert {name: scores[f"recent_{name}"] for name in expected} == pytest.approx(expected, abs=1e-12)
+    assert [scores[name] for name in ("recall", "precision", "error")] == pytest.approx(
+        [expected[name] for name in ("recall", "precision", "error")], abs=1e-12
+    )
     points = client.get("/v1/models/rare/course")["points"]
-    assert points["rare"]["pr_auc"][-1] == pytest.approx(expected["pr_auc"], abs=1e-12)
-    assert client.get("/v1/models/second")["rare"]["roc_auc"] is not None
+    assert points["scores"]["model"]["pr_auc"][-1] == pytest.approx(expected["pr_auc"], rel=1e-5)
+    assert client.get("/v1/models/second")["scores"]["model"]["recent_roc_auc"] is not None
     client.post("/v1/models", {"name": "plain", "kind": "oldc"})
-    assert client.get("/v1/models/plain")["rare"] is None
+    assert "recall" not in client.get("/v1/models/plain")["scores"]["model"]
     assert client.get("/v1/models/default")["positive"] == "yes"
-    assert "cost" in client.get("/v1/models/default")["rare"]
+    assert "recent_cost" in client.get("/v1/models/default")["scores"]["model"]
     status, text, _ = client.call("GET", "/metrics")
     assert status == 200
     lines = (text if isinstance(text, str) else text.decode()).splitlines()
-    (line,) = [line for line in lines if line.startswith('thalweg_model_recall_ratio{learner="rare"')]
+    (line,) = [line for line in lines if line.startswith(RECALL)]
     assert float(line.split()[-1]) == pytest.approx(expected["recall"])
     server.kill()
     again = start("--new", "oldc").client().settled("/v1/models/rare")
-    assert again["rare"] == found["rare"]
+    assert again["scores"] == found["scores"]
 
 
 @pytest.mark.parametrize(
@@ -90,15 +99,3 @@ def test_records_hold_the_probability_only_where_there_is_a_positive_label() -> 
         assert again.gaps.all()
     assert again.predictions["m"].of_positive.tolist()[:2] == [0.25, 0.5]
     assert again.predictions["n"].of_positive is None
-
-
-def test_the_window_is_saved_as_it_is() -> None:
-    rng = np.random.default_rng(1)
-    progress = RareProgress(None)
-    progress.add(rng.random(12_000) < 0.1, rng.random(12_000) < 0.1, rng.random(12_000))
-    again = RareProgress.from_state(progress.state())
-    assert again.scores() == progress.scores()
-    more = rng.random(500) < 0.1, rng.random(500) < 0.2, rng.random(500)
-    progress.add(*more)
-    again.add(*more)
-    assert again.state() == progress.state()

@@ -17,15 +17,16 @@ from tests.service.server import ARROW
 from tests.service.test_arrow import as_stream
 from tests.service.test_openapi import DESCRIBED, validator
 from thalweg.client.protocol import CreateRequest
-from thalweg.container import packed
+from thalweg.container import packed, unpacked
 from thalweg.service.journal.databases import open_journal
 from thalweg.service.journal.records import Decision, LabelledRow, LabelsArrived, PredictBody, PredictedRows
 from thalweg.service.learning import schema
 from thalweg.service.learning.comparison import SquaredErrorComparison
 from thalweg.service.learning.creation import record_of
 from thalweg.service.learning.live_model import LiveModel, _learner_in
+from thalweg.service.learning.progress import Progress
 from thalweg.service.learning.rebuild import rebuild
-from thalweg.service.learning.regression_progress import RegressionProgress, Residuals
+from thalweg.service.learning.regression import Regression
 
 
 def numbers(rows: int, seed: int = 5) -> tuple[list[dict[str, Any]], list[float]]:
@@ -67,9 +68,10 @@ def test_numbers_are_predicted_learned_scored_and_replayed_after_a_kill(start, t
     for begin in range(1, 601, 50):
         for at, each in enumerate(teach(client, begin, begin + 50, "default"), begin):
             assert each["lower"] <= each["prediction"] <= each["upper"]
-            seen.append((TARGETS[at], each["prediction"], each["lower"], each["upper"], known[-1], np.mean(known)))
+            baselines = known[-1], np.mean(known), np.median(known)
+            seen.append((TARGETS[at], each["prediction"], each["lower"], each["upper"], *baselines))
         known = TARGETS[: begin + 50]
-    target, prediction, lower, upper, last, mean = np.array(seen).T
+    target, prediction, lower, upper, last, mean, median = np.array(seen).T
     model = ask("get", "/v1/models/default", at="/v1/models/{name}")
     expected = {
         "mae": mean_absolute_error(target, prediction),
@@ -77,26 +79,28 @@ def test_numbers_are_predicted_learned_scored_and_replayed_after_a_kill(start, t
         "r2": 1 - mean_squared_error(target, prediction) / mean_squared_error(target, mean),
         "skill": 1 - mean_squared_error(target, prediction) / mean_squared_error(target, last),
         "coverage": np.mean((lower <= target) & (target <= upper)),
-        "width": np.mean(upper - lower),
-        "last_value_mae": mean_absolute_error(target, last),
-        "running_mean_mae": mean_absolute_error(target, mean),
+        "mean_width": np.mean(upper - lower),
     }
     assert (model["task"], model["coverage"], model["labels_seen"]) == ("regression", 0.9, [])
-    assert model["scores"] == pytest.approx(expected)
-    assert model["all_scores"] == pytest.approx(expected)
-    assert model["error"] == pytest.approx(expected["mae"])
+    scores = model["scores"]
+    for when in ("", "recent_"):
+        assert {name: scores["model"][when + name] for name in expected} == pytest.approx(expected)
+        for name, given in (("last_value", last), ("running_mean", mean), ("running_median", median)):
+            assert scores[name][when + "mae"] == pytest.approx(mean_absolute_error(target, given))
+    assert model["error"] == scores["model"]["mae"]
     course = ask("get", "/v1/models/default/course", at="/v1/models/{name}/course")
     assert course["task"] == "regression"
-    assert course["points"]["scores"]["mae"][-1] == pytest.approx(expected["mae"])
+    assert course["points"]["scores"]["model"]["mae"][-1] == pytest.approx(expected["mae"], rel=1e-5)
     assert course["predictions"]["target"] == pytest.approx(target[-200:], rel=1e-5)
     assert course["predictions"]["number"] == list(range(401, 601))
     compared = ask("get", "/v1/models/curved/compare", at="/v1/models/{name}/compare")
     assert compared["labels"] == 550  # of the first fifty rows the challenger knew no label
     assert compared["interval"][0] < compared["difference"] < compared["interval"][1]
     metrics = client.call("GET", "/metrics")[1].decode()
-    value = re.search(r'^thalweg_model_mean_absolute_error\{learner="default",model="default"\} (\S+)$', metrics, re.M)
+    of_model = r'\{learner="default",model="default",predictor="model"\}'
+    value = re.search(rf"^thalweg_model_mae{of_model} (\S+)$", metrics, re.M)
     assert value is not None
-    assert float(value[1]) == model["all_scores"]["mae"]
+    assert float(value[1]) == scores["model"]["mae"]
     # A request with a label that is no number is refused as a whole; a label that was wrong is revised.
     [asked] = client.predict(ROWS[601:602])
     for label, told in (("up", "'up'"), (True, "True"), ("nan", "'nan'"), (1e60, "1e+60"), ([1], "[1]")):
@@ -204,7 +208,7 @@ def test_intervals_hold_whatever_the_delay():
     for seq, begin in enumerate(range(0, rows, 20), 2):
         part, state = X[begin : begin + 20], model.publish()
         answers = state.predict(part)[0]
-        body = PredictBody(part, answers, state.last, state.version, mean=state.mean, before=begin)
+        body = PredictBody(part, answers, state.last, state.version, baselines=state.baselines, before=begin)
         given.append(PredictedRows(2 * seq, "m", seq, body, {}))
         model.take([given[-1]])
         targets = y[begin : begin + 20]
@@ -223,20 +227,20 @@ def test_progress_does_not_depend_on_how_labels_come_and_marks_where_the_error_d
     noise = np.repeat([1.0, 2.0, 0.4], 3000)
     target = rng.normal(size=9000)
     prediction = target + noise * rng.normal(size=9000)
-    rows = np.stack(
-        [target, prediction, prediction - noise, prediction + noise, np.roll(target, 1), 0 * target], axis=1
-    )
+    baselines = np.roll(target, 1), 0 * target, 0 * target
+    rows = np.stack([target, prediction, *baselines, prediction - noise, prediction + noise], axis=1)
     rows[rng.random(9000) < 0.01, 1] = np.nan  # without a prediction
-    whole, parts = RegressionProgress(), RegressionProgress()
+    whole, parts = Progress(Regression().scoring), Progress(Regression().scoring)
     times = np.arange(9000)
-    whole.add(Residuals(rows), np.ones(9000), times)
+    whole.add(rows, np.ones(9000), times)
     begin = 0
     while begin < 9000:
         part = slice(begin, begin + int(rng.choice([1, 5, 40, 700])))
-        parts.add(Residuals(rows[part]), np.ones(9000)[part], times[part])
+        parts.add(rows[part], np.ones(9000)[part], times[part])
         begin = part.stop
         if rng.random() < 0.2:
-            parts = RegressionProgress.from_state(parts.state())
+            kept, parts = parts.state(), Progress(Regression().scoring)
+            parts.restore(unpacked(packed(kept)))
     assert packed(whole.state()) == packed(parts.state())
     changes = [change["labels"] for change in whole.changes]
     assert len(changes) == 2

@@ -39,7 +39,10 @@ def test_what_is_counted(tmp_path):
         learners = model.pop("learners")
         watched = {"importance": {}, "input_changes": 0}
         assert model == {"rows": 4, "waiting": 1, "version": asked.seq - 1, "snapshot_age": None} | watched
-        told = {name: (each["labels"], each["error"], each["recent"]) for name, each in learners.items()}
+        told = {
+            name: (each["labels"], each["scores"]["model"]["error"], each["scores"]["model"]["recent_error"])
+            for name, each in learners.items()
+        }
         assert told == {"default": (3, None, None), "rival": (0, None, None)}  # all came before the first label
         await service.label("default", [(f"{asked.seq - 2}-0", "b")], revise=True)
         assert service.counters()["revisions"] == 1

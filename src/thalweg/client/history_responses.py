@@ -40,8 +40,9 @@ class Point(ResponseBody, frozen=True):
         Seconds since 1970.
     labels : int
         Labels learned by then.
-    error, no_change : float or None
-        The recent error rate of the model, and of repeating the last label; of regression the mean absolute error.
+    scores : mapping
+        Of ``model`` and of each baseline: metrics over the last labels, as in `Model`. Baselines have those that runs
+        follow over time: the error; of regression MAE and RMSE.
     rate : float or None
         The learning rate, where the model has one.
     memory, half_life : mapping
@@ -55,21 +56,16 @@ class Point(ResponseBody, frozen=True):
     family_weights : mapping or None
         The weight of each family of members in a prediction, where the model has several: what kind of boundary the
         stream has.
-    rare : mapping or None
-        How the label of interest is found, over the last 10,000 labels, where the model has one.
-    scores : mapping or None
-        Of regression: all scores over the last 1,000 labels, as in `Model`.
 
     Examples
     --------
-    >>> Point(1.8e9, 20, 0.1, 0.4).error
+    >>> Point(1.8e9, 20, {"model": {"error": 0.1}, "no_change": {"error": 0.4}}).scores["model"]["error"]
     0.1
     """
 
     time: float
     labels: int
-    error: float | None
-    no_change: float | None
+    scores: Mapping[str, Mapping[str, float | None]]
     rate: float | None = None
     memory: Mapping[str, float | None] | None = None
     half_life: Mapping[str, float | None] | None = None
@@ -77,8 +73,6 @@ class Point(ResponseBody, frozen=True):
     delay: float | None = None
     means: Mapping[str, Mapping[str, float | None]] | None = None
     family_weights: Mapping[str, float] | None = None
-    rare: Mapping[str, float | None] | None = None
-    scores: Mapping[str, float | None] | None = None
 
 
 class LivePoint(Point, frozen=True, kw_only=True):
@@ -94,14 +88,13 @@ class Points(ResponseBody, frozen=True):
 
     Examples
     --------
-    >>> Points(time=[1.8e9, 1.8e9 + 60], labels=[20, 40], error=[0.1, 0.2], no_change=[0.4, 0.4]).error[-1]
+    >>> Points([1.8e9, 1.8e9 + 60], [20, 40], {"model": {"error": [0.1, 0.2]}}).scores["model"]["error"][-1]
     0.2
     """
 
     time: Sequence[float]
     labels: Sequence[int]
-    error: Sequence[float | None]
-    no_change: Sequence[float | None]
+    scores: Mapping[str, Mapping[str, Sequence[float | None]]]
     rate: Sequence[float | None] | None = None
     memory: Mapping[str, Sequence[float | None]] | None = None
     half_life: Mapping[str, Sequence[float | None]] | None = None
@@ -109,8 +102,6 @@ class Points(ResponseBody, frozen=True):
     delay: Sequence[float | None] | None = None
     means: Mapping[str, Mapping[str, Sequence[float | None]]] | None = None
     family_weights: Mapping[str, Sequence[float | None]] | None = None
-    rare: Mapping[str, Sequence[float | None]] | None = None
-    scores: Mapping[str, Sequence[float | None]] | None = None
 
 
 class Change(ResponseBody, frozen=True):
@@ -154,9 +145,9 @@ class Course(ResponseBody, frozen=True):
 
     Examples
     --------
-    >>> points = Points(time=[1.8e9], labels=[20], error=[0.1], no_change=[0.4])
-    >>> Course("rain", 30, 20, waiting=10, version=20, throughput=2.5, points=points, changes=()).points.error
-    [0.1]
+    >>> points = Points(time=[1.8e9], labels=[20], scores={"model": {"error": [0.1]}})
+    >>> Course("rain", 30, 20, waiting=10, version=20, throughput=2.5, points=points, changes=()).points.labels
+    [20]
     """
 
     name: Name

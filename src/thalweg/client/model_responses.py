@@ -125,19 +125,17 @@ class Model(ResponseBody, frozen=True, omit_defaults=True):
         without families and in a list of models.
     positive : str or None
         The label of interest. None in a list of models.
-    rare : mapping or None
-        Scores of that label over the last 10,000 labels: roc_auc, pr_auc, recall, precision, and cost where costs were
-        given. None without such a label and in a list of models.
     task : str
         "classification" or "regression".
     coverage : float or None
         For regression, share of rows whose interval should contain the label. None in a list of models.
     key : str or None
         Column of keys, each of which has a model of its own. None without keys and in a list of models.
-    scores, all_scores : mapping or None
-        For regression, scores over the last 1,000 labels and over all labels: mae, rmse, r2, skill, coverage and mean
-        width of the intervals, last_value_mae and running_mean_mae. r2 compares with the mean of the labels known when
-        the row was predicted, and skill with the last of them. None in a list of models.
+    scores : mapping or None
+        Of ``model`` and of each baseline: metrics by the names of `thalweg.evaluate.METRICS`, over all labels, and with
+        ``recent_`` before their names over the last 1,000; those of the positive label over the last 10,000. Baselines
+        are no_change of labels; last_value, running_mean and running_median of numbers, by the labels known when a row
+        was predicted. None in a list of models.
 
     Examples
     --------
@@ -161,12 +159,10 @@ class Model(ResponseBody, frozen=True, omit_defaults=True):
     schema: dict[str, Any] | None = None
     family_weights: Mapping[str, float] | None = None
     positive: str | None = None
-    rare: Mapping[str, float | None] | None = None
     task: str = "classification"
     coverage: float | None = None
     key: str | None = None
-    scores: Mapping[str, float | None] | None = None
-    all_scores: Mapping[str, float | None] | None = None
+    scores: Mapping[str, Mapping[str, float | None]] | None = None
 
 
 class ModelDetails(Model, frozen=True, kw_only=True):
@@ -178,12 +174,10 @@ class ModelDetails(Model, frozen=True, kw_only=True):
     schema: dict[str, Any] | None
     family_weights: Mapping[str, float] | None
     positive: str | None
-    rare: Mapping[str, float | None] | None
     task: str
     coverage: float | None
     key: str | None
-    scores: Mapping[str, float | None] | None
-    all_scores: Mapping[str, float | None] | None
+    scores: Mapping[str, Mapping[str, float | None]]
 
 
 class KeyDetails(ResponseBody, frozen=True):

@@ -8,12 +8,11 @@ metric is an entry there.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from thalweg.evaluate import confusion as by_class
 from thalweg.evaluate.averages import Floats
@@ -39,13 +38,18 @@ class Rows:
     upper: Any = None
     #: What the intervals were asked for.
     coverage: float | None = None
-    #: The label of interest.
-    positive: int | None = None
+    #: The label of interest, and its probability, NaN where there is none.
+    positive: float | None = None
+    of_positive: Any = None
 
     @property
     def has(self) -> set[str]:
         """What there is for metrics to need."""
-        known = {"probabilities": self.of_truth, "intervals": self.lower, "positive": self.positive}
+        known = {"probabilities": self.of_truth, "intervals": self.lower} | {
+            "positive": self.positive,
+            "areas": self.of_positive,
+            "reliability": self.of_positive,
+        }
         return {*self.predictions, *(name for name, given in known.items() if given is not None)}
 
 
@@ -119,19 +123,6 @@ TERMS: Mapping[str, Term] = {
 }
 
 
-#: Terms that a confusion matrix holds: no columns where there is one.
-OF_CONFUSION = ("true_positive", "false_positive", "false_negative")
-
-
-def confusion_terms(confusion: NDArray[Any], positive: int | None) -> dict[str, Any]:
-    """What `Means` take from the shares, or counts, of rows by truth and prediction."""
-    found: dict[str, Any] = {"confusion": confusion}
-    if positive is not None:
-        both, said, truth = confusion[positive, positive], confusion[:, positive].sum(), confusion[positive].sum()
-        found |= {name: float(rows) for name, rows in zip(OF_CONFUSION, (both, said - both, truth - both), strict=True)}
-    return found
-
-
 @dataclass(frozen=True)
 class Means:
     """Averages of the terms of one predictor, beside those of the others.
@@ -199,8 +190,8 @@ class Metric:
     adds : tuple of str
         The terms that it is read from.
     needs : tuple of str
-        What there must be: ``"probabilities"`` and ``"intervals"``, which only a model has, ``"positive"``,
-        ``"costs"``, or a baseline by its name.
+        What there must be: ``"probabilities"`` and ``"intervals"``, which only a model has, ``"areas"`` and
+        ``"reliability"``, which P(positive) gives, ``"positive"``, ``"costs"``, or a baseline by its name.
     form : str
         ``"share"``, written as a percentage, ``"number"`` without a unit, or ``"amount"`` in the unit of the target or
         of the costs.
@@ -310,6 +301,7 @@ LABELS: tuple[Metric, ...] = (
         ("confusion",),
         ("costs",),
         "amount",
+        over_time=True,
         column=True,
         shown="positive",
         in_full="cost of a row",
@@ -320,8 +312,9 @@ LABELS: tuple[Metric, ...] = (
         "area under precision and recall",
         lambda means: float(means["areas"][1]),
         ("areas",),
-        ("probabilities", "positive"),
+        ("areas",),
         better="more",
+        over_time=True,
         column=True,
         shown="positive",
     ),
@@ -334,6 +327,7 @@ LABELS: tuple[Metric, ...] = (
         ("positive",),
         "share",
         "more",
+        over_time=True,
         column=True,
         shown="positive",
     ),
@@ -346,6 +340,7 @@ LABELS: tuple[Metric, ...] = (
         ("positive",),
         "share",
         "more",
+        over_time=True,
         column=True,
         shown="positive",
     ),
@@ -365,8 +360,9 @@ LABELS: tuple[Metric, ...] = (
         "chance that a positive ranks above a negative",
         lambda means: float(means["areas"][0]),
         ("areas",),
-        ("probabilities", "positive"),
+        ("areas",),
         better="more",
+        over_time=True,
         column=True,
         shown="positive",
     ),
@@ -376,7 +372,7 @@ LABELS: tuple[Metric, ...] = (
         "of P(positive), on average",
         lambda means: means["reliability"].expected_error,
         ("reliability",),
-        ("probabilities", "positive"),
+        ("reliability",),
         "share",
         shown="positive",
     ),
@@ -463,6 +459,7 @@ NUMBERS: tuple[Metric, ...] = (
         ("squared",),
         ("running_mean",),
         better="more",
+        over_time=True,
         column=True,
     ),
     Metric(
@@ -473,6 +470,7 @@ NUMBERS: tuple[Metric, ...] = (
         ("squared",),
         ("last_value",),
         better="more",
+        over_time=True,
         shown="",
     ),
     Metric(
@@ -534,54 +532,3 @@ NUMBERS: tuple[Metric, ...] = (
 METRICS: Mapping[str, Metric] = {metric.name: metric for metric in (*LABELS, *NUMBERS)}
 #: By task, the metric by which models are compared.
 LOSS: Mapping[str, Metric] = {"classification": METRICS["error"], "regression": METRICS["mae"]}
-
-
-class Layout:
-    """The terms of some metrics as columns: first those of the model, then those of each baseline.
-
-    Terms ``besides`` come from elsewhere, such as `OF_CONFUSION`.
-
-    Examples
-    --------
-    >>> layout = Layout([METRICS["mae"], METRICS["skill"]], ("model", "last_value"))
-    >>> rows = Rows(np.array([1.0, 3.0]), {"model": np.array([1.5, 2.0]), "last_value": np.array([0.0, 1.0])})
-    >>> layout.scores(layout.means(layout.block(rows).mean(axis=0)), rows.has)
-    {'model': {'mae': 0.75, 'skill': 0.75}, 'last_value': {'mae': 1.5, 'skill': 0.0}}
-    """
-
-    def __init__(self, metrics: Iterable[Metric], predictors: Sequence[str], besides: Collection[str] = ()) -> None:
-        self.metrics, self.predictors = tuple(metrics), tuple(predictors)
-        added = (term for metric in self.metrics for term in metric.adds)
-        terms = dict.fromkeys(term for term in added if term in TERMS and term not in besides)
-        #: Predictor and term of each column.
-        self.columns = [
-            (name, term) for name in self.predictors for term in terms if name == "model" or not TERMS[term].of_model
-        ]
-
-    def block(self, rows: Rows) -> NDArray[Any]:
-        """One line a row; of several targets, each column is one for each."""
-        count = len(rows.truth)
-        if not self.columns:
-            return np.empty((count, 0))
-        columns = [np.asarray(TERMS[term].of(rows, name)) for name, term in self.columns]
-        # Term by term in memory, as they are added up.
-        return np.concatenate([each.reshape(count, math.prod(each.shape[1:])).T for each in columns]).T
-
-    def means(self, averages: Floats, **known: Any) -> dict[str, Means]:
-        """By predictor, from averages of the columns; ``known`` are further fields of `Means`."""
-        one = len(averages) == len(self.columns)
-        columns: list[Any] = averages.tolist() if one else list(averages.reshape(len(self.columns), -1))
-        found: dict[str, Means] = {}
-        for name in self.predictors:
-            found[name] = Means({}, found, **known)
-        for (name, term), column in zip(self.columns, columns, strict=True):
-            found[name].terms[term] = column
-        return found
-
-    def scores(self, means: Mapping[str, Means], has: Collection[str]) -> dict[str, dict[str, float]]:
-        """By predictor and metric, of those that apply; NaN where a score is not known."""
-        metrics = [metric for metric in self.metrics if metric.applies(has)]
-        return {
-            name: {each.name: each.read(means[name]) for each in metrics if name == "model" or not each.of_model}
-            for name in self.predictors
-        }

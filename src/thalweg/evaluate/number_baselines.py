@@ -73,6 +73,15 @@ class NumberBaselines(Saved):
         self._total, self._count, self._last = totals[-1], self._count + len(learned), lasts[-1]
         return found
 
+    def learn(self, targets: Floats) -> None:
+        """Targets have come, of rows that nobody asked about."""
+        self.follow(~np.arange(len(targets)), targets, np.zeros(len(targets), dtype=np.int64))
+
+    def now(self) -> dict[str, float]:
+        """What is predicted for a row that comes now; nothing before any target."""
+        found = self.follow(np.zeros(1, dtype=np.int64), np.full(1, np.nan), np.zeros(1, dtype=np.int64))
+        return {name: float(value) for name, [value] in found.items() if not np.isnan(value)}
+
     def _running_medians(self, learned: Floats) -> Floats:
         """Before the first of these targets, and after each."""
         width = int(np.prod(learned.shape[1:]))

@@ -52,6 +52,7 @@ class ResidualChanges(Saved):
 
     def add(self, residuals: NDArray[np.float64]) -> list[dict[str, Any]]:
         """Take in absolute residuals, in order; as `ChangeDetector.add`, the changes first seen now."""
+        least = 0
         if self._scale is None:
             missing = FIRST - len(self._first)
             self._first += residuals[:missing].tolist()
@@ -61,8 +62,14 @@ class ResidualChanges(Saved):
             self._scale = _TIMES * float(np.mean(self._first)) or 1.0
             residuals = np.concatenate([self._first, residuals])
             self._first = []
+            least = self._detector.rows + FIRST
         begun = self._detector.add(np.minimum(residuals / self._scale, 1.0))
-        return [change | {when: self._scale * change[when] for when in ("before", "after")} for change in begun]
+        return [
+            change
+            | {when: self._scale * change[when] for when in ("before", "after")}
+            | {"found": max(change["found"], least)}
+            for change in begun
+        ]
 
     def changes(self) -> list[dict[str, Any]]:
         """As `ChangeDetector.changes`, with mean absolute residuals for errors."""

@@ -12,7 +12,8 @@ from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.alerts import AlertMeter, Alerts, AlertScores
 from thalweg.evaluate.averages import Average, Cumulative, Windowed, piece_ends
 from thalweg.evaluate.confusion import Costs, RunningConfusion, cost_matrix, f1, precision, recall
-from thalweg.evaluate.metrics import LABELS, METRICS, NUMBERS, OF_CONFUSION, Layout, confusion_terms
+from thalweg.evaluate.layout import OF_CONFUSION, Layout, confusion_terms
+from thalweg.evaluate.metrics import LABELS, METRICS, NUMBERS
 from thalweg.evaluate.record import Codes, Floats, Labels, Record, RegressionRecord
 from thalweg.evaluate.reliability import BINS, Reliability, bin_statistics, reliability_of
 from thalweg.evaluate.running_auc import running_auc
@@ -240,11 +241,12 @@ class _Labels:
         self._costs = None if costs is None else cost_matrix(costs, len(record.classes), at, "Meter")
         asked = {"positive": at, "costs": self._costs}
         self._has = rows.has | {name for name, given in asked.items() if given is not None}
+        self._ranks = at is not None and "probabilities" in self._has
+        self._has |= {"areas", "reliability"} if self._ranks else set()
         applied = (each for each in LABELS if each.applies(self._has))
         self._layout = Layout(applied, tuple(rows.predictions), besides=OF_CONFUSION)
         self._running = average.begin()
         self._confusions = {name: RunningConfusion(average, len(record.classes)) for name in rows.predictions}
-        self._ranks = at is not None and "probabilities" in self._has
         self._auc, self._bins = running_auc(average), average.begin()
         self._every = None if alerts is None else alerts.rows
         self._alerts = None if alerts is None else AlertMeter(alerts.count)

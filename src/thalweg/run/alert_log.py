@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.alert_rules import AlertRule
-from thalweg.evaluate.metrics import METRICS, Layout, Rows
+from thalweg.evaluate.layout import Layout
+from thalweg.evaluate.metrics import METRICS, Rows
 from thalweg.option_names import option
 from thalweg.saved import Saved
 

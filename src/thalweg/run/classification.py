@@ -17,7 +17,8 @@ from thalweg.evaluate.confusion import cost_matrix
 from thalweg.evaluate.drift import ChangeDetector
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting, follow_baselines, new_baselines
-from thalweg.evaluate.metrics import LABELS, confusion_terms
+from thalweg.evaluate.layout import confusion_terms
+from thalweg.evaluate.metrics import LABELS
 from thalweg.evaluate.task import Asked, Given, LabelTask
 from thalweg.option_names import option
 from thalweg.pipeline.over_columns import learner_of, over_columns
@@ -370,6 +371,7 @@ class Classification(RunTask, LabelTask):
         asked = {"probabilities": board.with_proba, "positive": at is not None, "costs": prices is not None}
         if board.with_proba and at is not None:
             terms["model"] |= self.rare.terms()
+            asked |= dict.fromkeys(self.rare.terms(), True)
         has = {*PREDICTORS, *(name for name, given in asked.items() if given)}
         found: dict[str, dict[str, float | None]] = board.scores(has, terms, positive=at, costs=prices)
         if board.with_proba and at is not None:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.evaluate.metrics import LABELS, OF_CONFUSION, Rows
+from thalweg.evaluate.layout import OF_CONFUSION
+from thalweg.evaluate.metrics import LABELS, Rows
 from thalweg.run.scoreboard import Scoreboard
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from thalweg.evaluate.averages import CumulativeMean, FadingMean, HistoryPoints, WindowedMean
-from thalweg.evaluate.metrics import TERMS, Layout, Metric, Rows
+from thalweg.evaluate.layout import Layout
+from thalweg.evaluate.metrics import TERMS, Metric, Rows
 from thalweg.saved import Saved
 
 _MOST_BLOCKS = 64
@@ -122,7 +123,8 @@ class Scoreboard(Saved):
         #: Rows that are scored, and those before them that came before any label: they have no prediction.
         self.rows = self.unpredicted = 0
         self.layout = Layout(metrics, predictors, besides)
-        self.over_time = Layout((metric for metric in metrics if metric.over_time), predictors)
+        followed = (each for each in metrics if each.over_time and each.of_rows and not set(besides) & set(each.adds))
+        self.over_time = Layout(followed, predictors)
         self.blocks = {name: {loss: BlockMeans() for loss in losses} for name in self.predictors[1:]}
         #: After so many rows, the windowed and then the fading averages of the terms that are followed over time.
         self.history = HistoryPoints[list[float]](MOST_POINTS)

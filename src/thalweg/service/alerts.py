@@ -8,22 +8,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from thalweg.errors import InvalidParameter
-from thalweg.evaluate.alert_rules import OF_COLUMNS, WINDOW, AlertRule
+from thalweg.evaluate.alert_rules import WINDOW, AlertRule, followed
+from thalweg.evaluate.metrics import METRICS
 from thalweg.service.learning.column_watch import WatchView
 from thalweg.service.learning.model_state import ModelState
-from thalweg.service.learning.progress import View
 
 _LOG = logging.getLogger(__name__)
 
-#: By metric of a rule, the gauge of ``/metrics`` that holds it.
-GAUGES = {
-    "error": "thalweg_model_recent_error_ratio",
-    "recall": "thalweg_model_recall_ratio",
-    "precision": "thalweg_model_precision_ratio",
-    "mae": "thalweg_model_recent_mean_absolute_error",
-    "rmse": "thalweg_model_recent_root_mean_squared_error",
-    "coverage": "thalweg_model_recent_interval_coverage_ratio",
-}
+#: What rules of a service may name: of its metrics, those that rules of a run may name, too.
+VALUES = followed(METRICS.values(), {"positive", "intervals"})
 #: Labels before the first check: scores of a few labels are chance.
 LEAST_LABELS = 100
 
@@ -34,9 +27,9 @@ def service_rules(texts: Sequence[str]) -> list[AlertRule]:
     for rule in rules:
         if rule.window != WINDOW:
             raise InvalidParameter.of_option("alert", "leave out over in a service, whose windows are fixed", rule.text)
-        if not rule.is_event and rule.metric not in (*GAUGES, *OF_COLUMNS):
-            known = ", ".join((*GAUGES, *OF_COLUMNS))
-            raise InvalidParameter.of_option("alert", f"name a metric of a service, one of {known}", rule.text)
+        if not rule.is_event and rule.metric not in VALUES:
+            known = f"name a metric of a service, one of {', '.join(VALUES)}"
+            raise InvalidParameter.of_option("alert", known, rule.text)
     return rules
 
 
@@ -91,7 +84,7 @@ class ServiceAlerts:
             count, enough = state.rows, True
             value = None if state.watch is None else state.watch.drift.missing_share(str(rule.column), WINDOW)
         else:
-            count, enough, value = view.labels, view.recent_labels >= LEAST_LABELS, value_of(view, rule.metric)
+            count, enough, value = view.labels, len(view.lines) >= LEAST_LABELS, view.recent["model"].get(rule.metric)
         if value is None or not enough or not rule.holds(value):
             self._holding.pop(key, None)
             return
@@ -129,10 +122,3 @@ class ServiceAlerts:
         self.fired[rule.text] += 1
         counted = {"labels": state.learners[state.name].view.labels, "rows": state.rows, "time": state.time / 1e6}
         self._tell({"rule": rule.text, "model": state.name, **event, **counted})
-
-
-def value_of(view: View, metric: str) -> float | None:
-    """The score of a model over its last labels; None where it has none."""
-    if metric == "error":
-        return view.recent if view.scores is None else None
-    return (view.rare or {}).get(metric) if metric in ("recall", "precision") else (view.scores or {}).get(metric)

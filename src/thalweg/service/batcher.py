@@ -236,7 +236,7 @@ class Batcher:
                 state.version,
                 None if encoded.gaps is None else encoded.gaps[part],
                 encoded.categories if begin == 0 else None,
-                state.mean,
+                state.baselines,
                 cells={name: part_of_cells(each, part) for name, each in encoded.cells.items()},
             )
             commands.append(

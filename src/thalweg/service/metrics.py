@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from itertools import accumulate
+from itertools import accumulate, product
 from typing import Any
 
 from prometheus_client import Metric, generate_latest
@@ -20,6 +20,8 @@ from prometheus_client.core import HistogramMetricFamily
 from prometheus_client.registry import Collector
 
 from thalweg import __version__
+from thalweg.evaluate.metrics import METRICS
+from thalweg.evaluate.metrics import Metric as Score
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 #: Each value with its labels; None where it is not known yet.
@@ -29,29 +31,6 @@ Values = list[tuple[dict[str, str], float | None]]
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 #: Seconds over which the throughput is reported.
 _RECENT = 10
-
-
-#: Scores of a model's positive label.
-_OF_POSITIVE = {
-    "roc_auc": "Area under the ROC curve of P(positive), over the last labels.",
-    "pr_auc": "Area under the precision-recall curve of P(positive), over the last labels.",
-    "recall": "Share of the positives that were predicted as such, over the last labels.",
-    "precision": "Share of the rows predicted as positive that were, over the last labels.",
-    "cost": "Mean cost of a row, over the last labels.",
-}
-
-
-#: Scores of a regression model: the end of a name, which says the unit (none is that of the label), and what it is.
-_OF_REGRESSION = {
-    "mae": ("mean_absolute_error", "Mean absolute error"),
-    "rmse": ("root_mean_squared_error", "Root mean squared error"),
-    "r2": ("r2_ratio", "1 less the squared error over that of the running mean"),
-    "skill": ("skill_ratio", "1 less the squared error over that of the last value"),
-    "coverage": ("interval_coverage_ratio", "Share of labels within their interval"),
-    "width": ("interval_width", "Mean width of the intervals"),
-    "last_value_mae": ("last_value_mean_absolute_error", "Mean absolute error of the last value"),
-    "running_mean_mae": ("running_mean_mean_absolute_error", "Mean absolute error of the running mean"),
-}
 
 
 @dataclass
@@ -127,6 +106,18 @@ class Counters:
         """Rows predicted a second, over the last ten whole seconds."""
         now = int(time.monotonic())
         return sum(rows for second, rows in self._recent if now - _RECENT <= second < now) / _RECENT
+
+
+def gauge_of(metric: Score, *, recent: bool) -> str:
+    """The name of a metric; one that is no amount is a ratio.
+
+    Examples
+    --------
+    >>> from thalweg.evaluate import METRICS
+    >>> gauge_of(METRICS["error"], recent=True), gauge_of(METRICS["mae"], recent=False)
+    ('thalweg_model_recent_error_ratio', 'thalweg_model_mae')
+    """
+    return f"thalweg_model_{'recent_' if recent else ''}{metric.name}{'' if metric.form == 'amount' else '_ratio'}"
 
 
 def text(counted: Mapping[str, Any]) -> bytes:
@@ -225,26 +216,20 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
         (model | {"learner": name}, learner) for model, counts in models for name, learner in counts["learners"].items()
     ]
     yield _counter("thalweg_model_labels", "Labels that a model has learned.", _each(learners, "labels"))
-    of_classes = [each for each in learners if each[1].get("scores") is None]
-    yield _gauge(
-        "thalweg_model_error_ratio", "Share of wrong predictions, over all labels.", _each(of_classes, "error")
-    )
-    about = "Share of wrong predictions, over the last labels."
-    yield _gauge("thalweg_model_recent_error_ratio", about, _each(of_classes, "recent"))
-    about = "Share of wrong predictions that repeating the last label would have given, over the last labels."
-    yield _gauge("thalweg_model_no_change_error_ratio", about, _each(of_classes, "no_change"))
-    for key, (name, about) in _OF_REGRESSION.items():
-        for kept, when, over in (("scores", "recent_", "the last"), ("all_scores", "", "all")):
-            values: Values = [(labels, (learner.get(kept) or {}).get(key)) for labels, learner in learners]
-            yield _gauge(f"thalweg_model_{when}{name}", f"{about}, over {over} labels.", values)
+    for metric, recent in product(METRICS.values(), (False, True)):
+        key = f"recent_{metric.name}" if recent else metric.name
+        about = f"{metric.title_in_full} of a model and its baselines, over {'the last' if recent else 'all'} labels."
+        scores: Values = [
+            (labels | {"predictor": predictor}, found.get(key))
+            for labels, learner in learners
+            for predictor, found in learner["scores"].items()
+        ]
+        yield _gauge(gauge_of(metric, recent=recent), about, scores)
     about = "When the error of a model last changed, since 1970."
     changed: Values = [(labels, learner.get("changed")) for labels, learner in learners]
     yield _gauge("thalweg_model_error_change_time_seconds", about, changed)
     about = "Time from a row to its label, over recent labels."
     yield _gauge("thalweg_model_label_delay_seconds", about, _each(learners, "delay"))
-    for key, about in _OF_POSITIVE.items():
-        rare: Values = [(labels, (learner.get("rare") or {}).get(key)) for labels, learner in learners]
-        yield _gauge(f"thalweg_model_{key}{'' if key == 'cost' else '_ratio'}", about, rare)
     places: Values = [
         (labels | {"place": place}, number)
         for labels, learner in learners

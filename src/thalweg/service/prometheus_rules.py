@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.alert_rules import AlertRule
-from thalweg.service.alerts import GAUGES
+from thalweg.evaluate.metrics import METRICS
+from thalweg.service.metrics import gauge_of
 
 #: Pieces of work that wait for the writer or the learner.
 _LONG_QUEUE = 1000
@@ -80,8 +81,9 @@ def of_models(rules: Sequence[AlertRule]) -> list[PrometheusRule]:
         if rule.hold:
             raise InvalidParameter.of_option("alert", "leave out for N rows: Prometheus counts time", rule.text)
         name = f"Thalweg{rule.metric.title().replace('_', '')}"
-        if rule.metric in GAUGES:
-            expr = f"{GAUGES[rule.metric]} {rule.comparison} {rule.bound:g}"
+        if rule.metric in METRICS:
+            gauge = f'{gauge_of(METRICS[rule.metric], recent=True)}{{predictor="model"}}'
+            expr = f"{gauge} {rule.comparison} {rule.bound:g}"
             summary = f"{rule.text} for model {{{{ $labels.model }}}}: {{{{ $value }}}}"
         else:  # which the service counts itself, where it is started with the same rule
             expr = f"increase(thalweg_alerts_total{{rule={json.dumps(rule.text, ensure_ascii=False)}}}[1h]) > 0"
@@ -91,7 +93,7 @@ def of_models(rules: Sequence[AlertRule]) -> list[PrometheusRule]:
 
 
 def rule_file(rules: Sequence[PrometheusRule]) -> str:
-    """The file as Prometheus reads it.
+    r"""The file as Prometheus reads it.
 
     Examples
     --------
@@ -101,7 +103,7 @@ def rule_file(rules: Sequence[PrometheusRule]) -> str:
       - name: thalweg
         rules:
           - alert: ThalwegError
-            expr: "thalweg_model_recent_error_ratio > 0.2"
+            expr: "thalweg_model_recent_error_ratio{predictor=\"model\"} > 0.2"
             labels:
               severity: warning
             annotations:

@@ -224,8 +224,8 @@ class PredictBody:
     gaps: Flags | None = None
     #: By column, the categories that were new.
     categories: dict[str, list[str]] | None = None
-    #: Where labels are numbers, the mean of those known by then.
-    mean: float | None = None
+    #: Where labels are numbers, what baselines predicted, by those known by then.
+    baselines: Mapping[str, float] = field(default_factory=dict)
     #: How many rows were predicted before these.
     before: int = 0
     #: Rows whose values, predictions and labels were erased.
@@ -262,7 +262,7 @@ class PredictBody:
         header["labels"] = {name: each.labels for name, each in labels.items()}
         if numbers:
             widths = {name: each.members.shape[1] for name, each in numbers.items()}
-            header |= {"numbers": widths, "mean": self.mean, "before": self.before}
+            header |= {"numbers": widths, "baselines": self.baselines, "before": self.before}
         if self.categories:
             header["categories"] = self.categories
         if self.erased:
@@ -335,7 +335,7 @@ class PredictBody:
             shape = header["gaps"]
             bits = np.unpackbits(np.frombuffer(body, np.uint8, -1, at), count=shape[0] * shape[1])
             gaps = bits.astype(np.bool_).reshape(shape)
-        baselines = header.get("mean"), header.get("before", 0)
+        baselines = header.get("baselines", {}), header.get("before", 0)
         erased = tuple(header.get("erased", ()))
         new = header.get("categories")
         return cls(X, predictions, header["last"], header["version"], gaps, new, *baselines, erased, cells)

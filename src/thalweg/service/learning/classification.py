@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,8 @@ from numpy.typing import NDArray
 
 from thalweg.catalogue import ask_of, make_model
 from thalweg.client.protocol import MOST_TEXT
-from thalweg.evaluate.averages import WindowedMean
 from thalweg.evaluate.drift import ChangeDetector
+from thalweg.evaluate.metrics import LABELS
 from thalweg.evaluate.task import LabelTask
 from thalweg.fleet.keyed_classifier import KeyedClassifier
 from thalweg.learners.base.kept_predictions import KeptPredictions
@@ -21,97 +23,12 @@ from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features, as_learned
 from thalweg.service.journal.records import NO_PREDICTION, LabelledRow, LabelValue, Predicted, PredictedLabels
 from thalweg.service.learning.comparison import MistakeComparison
-from thalweg.service.learning.progress import WINDOW, Progress, View, family_weights
-from thalweg.service.learning.rare_progress import RareProgress
+from thalweg.service.learning.scoring import Scoring, label_number
 from thalweg.service.learning.task import Floats, Learner, ModelTask
 from thalweg.service.responses import LabelResponse
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import text_of
 from thalweg.tables.target import plain_label
-
-Flags = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Mistakes:
-    """Whether predictions were wrong, label by label."""
-
-    scored: Flags
-    losses: Flags
-    #: Whether the last label known before was another one.
-    no_change: Flags
-    #: Whether each label is the positive one, whether it was predicted, and P(positive), where there is such a label.
-    positive: tuple[Flags, Flags, Floats] | None
-
-    @property
-    def errors(self) -> Flags:
-        return self.losses
-
-    def __getitem__(self, rows: slice | Flags) -> Mistakes:
-        positive = None
-        if self.positive is not None:
-            truth, said, scores = self.positive
-            positive = truth[rows], said[rows], scores[rows]
-        return Mistakes(self.scored[rows], self.losses[rows], self.no_change[rows], positive)
-
-
-class MistakeProgress(Progress[Mistakes]):
-    """The share of wrong predictions; and how the positive label is found, where there is one."""
-
-    _RECENT = ("_recent", "rare")
-
-    def __init__(self, rare: RareProgress | None = None) -> None:
-        super().__init__()
-        #: None of a model without a positive label.
-        self.rare = rare
-        self.mistakes = self.no_change_mistakes = 0
-        self._detector = ChangeDetector()
-        self._recent = WindowedMean(WINDOW, 2)
-
-    @property
-    def error(self) -> float | None:
-        """The share of wrong predictions, among all that got a label."""
-        return self.mistakes / self.scored if self.scored else None
-
-    def _score(self, outcome: Mistakes, recent: Mistakes) -> list[dict[str, Any]]:
-        wrong, no_change = outcome.losses, outcome.no_change
-        self.mistakes += int(wrong.sum())
-        self.no_change_mistakes += int(no_change.sum())
-        self._recent.push(np.stack([recent.losses, recent.no_change], axis=1))
-        if self.rare is not None and recent.positive is not None:
-            self.rare.add(*recent.positive)
-        return self._detector.add(wrong)
-
-    def recent_predictions(self) -> None:
-        return None
-
-    def view(self, model: Any) -> View:
-        error, no_change = self._recent.mean().tolist() if len(self._recent) else (None, None)
-        rare = None if self.rare is None else self.rare.scores()
-        return View(
-            self.labels,
-            self.error,
-            error,
-            no_change,
-            self._recent_delay(),
-            family_weights(model),
-            rare,
-            recent_labels=len(self._recent),
-        )
-
-    def state(self) -> dict[str, Any]:
-        counts = [self.labels, self.scored, self.mistakes, self.no_change_mistakes]
-        found = self._state(counts, self._detector.state(), self._recent.state())
-        return found if self.rare is None else found | {"rare": self.rare.state()}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> MistakeProgress:
-        found = cls(RareProgress.from_state(state["rare"]) if "rare" in state else None)
-        found._restore(state)
-        found.mistakes, found.no_change_mistakes = state["labels"][2:]
-        found._detector.restore(state["detector"])
-        found._recent.restore(state["last"])
-        return found
 
 
 @dataclass(frozen=True)
@@ -131,7 +48,8 @@ class Classification(ModelTask, LabelTask):
         return cls(*(body.get(each.name) for each in fields(cls)))
 
     def record(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if value is not None}
+        given = ((each.name, getattr(self, each.name)) for each in fields(self))
+        return {name: value for name, value in given if value is not None}
 
     @property
     def key_column(self) -> str | None:
@@ -213,30 +131,32 @@ class Classification(ModelTask, LabelTask):
                 found.put(slice(at, at + 1), own)
         return found
 
-    def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> None:
-        return None
+    @cached_property
+    def scoring(self) -> Scoring:
+        return Scoring(
+            LABELS,
+            ("model", "no_change"),
+            () if self.positive is None else ("of_positive",),
+            loss="mistake",
+            error="mistake",
+            changes=ChangeDetector,
+            positive=self.positive,
+            costs=self.costs,
+        )
 
-    def outcome(self, name: str, rows: Sequence[LabelledRow], y: NDArray[Any]) -> Mistakes:
-        own = [row.rows.body.predictions.get(name) for row in rows]
-        given = [None if each is None else each[row.row] for each, row in zip(own, rows, strict=True)]
-        scored = np.array([each is not None for each in given])
-        wrong = scored & np.array([each != row.label for each, row in zip(given, rows, strict=True)])
-        no_change = np.array([row.rows.body.last != row.label for row in rows])
-        if self.positive is None:
-            return Mistakes(scored, wrong, no_change, None)
-        said = np.array([each == self.positive for each in given])
-        scores = np.array([_probability(each, row.row) for each, row in zip(own, rows, strict=True)])
-        return Mistakes(scored, wrong, no_change, (y == self.positive, said, scores))
-
-    def new_progress(self) -> MistakeProgress:
-        return MistakeProgress(None if self.positive is None else RareProgress(self.costs))
-
-    def progress_from(self, state: dict[str, Any]) -> MistakeProgress:
-        return MistakeProgress.from_state(state)
+    def lines(self, name: str, rows: Sequence[LabelledRow]) -> Floats:
+        lines = np.array([_line(row, row.rows.body.predictions.get(name)) for row in rows])
+        return lines[:, : self.scoring.width]
 
 
-def _probability(predicted: Predicted | None, row: int) -> float:
-    """P(positive) of a row; NaN where it is not known."""
-    if not isinstance(predicted, PredictedLabels) or predicted.of_positive is None:
-        return float("nan")
-    return float(predicted.of_positive[row])
+def _line(labelled: LabelledRow, own: Predicted | None) -> list[float]:
+    """One row as `Scoring` takes it; NaN for what was not known. Before any label no-change is wrong."""
+    body, row = labelled.rows.body, labelled.row
+    given = None if own is None else own[row]
+    likely = own.of_positive if isinstance(own, PredictedLabels) else None
+    return [
+        label_number(str(labelled.label)),
+        math.nan if given is None else label_number(str(given)),
+        -1.0 if body.last is None else label_number(str(body.last)),
+        math.nan if likely is None else float(likely[row]),
+    ]

@@ -26,7 +26,6 @@ from thalweg.explain.importance_sampler import ImportanceSampler
 from thalweg.service.journal.compressed_rows import stacked
 from thalweg.service.journal.records import KeptCells, LabelledRow, PredictBody, Predicted, PredictedLabels
 from thalweg.service.learning.encoding import Encoded, gaps_together, read_back
-from thalweg.service.learning.progress import Outcome
 from thalweg.service.learning.row_numbers import RowNumbers, stretches
 from thalweg.tables.encoder import Encoder
 from thalweg.tables.plan import Plan
@@ -223,7 +222,7 @@ class ColumnWatch:
         before: int,
         rows: Sequence[LabelledRow],
         numbers: NDArray[np.int64],
-        outcome: Outcome,
+        errors: NDArray[Any],
         rises: Sequence[Mapping[str, Any]],
     ) -> None:
         """Rows were scored.
@@ -232,8 +231,8 @@ class ColumnWatch:
         ----------
         before : int
             How many rows were scored before these.
-        rows, numbers, outcome
-            The rows, their numbers and what was predicted for them.
+        rows, numbers, errors
+            The rows, their numbers, and whether or by how much their predictions were wrong.
         rises : sequence
             Changes of the error for the worse that were found among them.
         """
@@ -251,10 +250,10 @@ class ColumnWatch:
         for part, known in stretches(numbers):
             if not known:
                 self._examine()
-                self._stream.forget(outcome.errors[part])
+                self._stream.forget(errors[part])
                 continue
             own = [dict(rise) for rise in rises if part.start < rise["found"] - before <= part.stop]
-            self._labelled.append(_Labelled(rows[part], numbers[part], outcome.errors[part], own))
+            self._labelled.append(_Labelled(rows[part], numbers[part], errors[part], own))
         if sum(len(each.rows) for each in self._labelled) >= BLOCK:
             self._examine()
 

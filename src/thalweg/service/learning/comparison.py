@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from thalweg.saved import Saved
 
 Floats = NDArray[np.float64]
 
@@ -16,7 +18,7 @@ LEVEL = 0.95
 LEAST_LABELS = 100
 
 
-class Comparison(ABC):
+class Comparison(Saved, ABC):
     """The losses of two models on the same rows.
 
     Only rows that were asked after the record ``since`` are compared: both models predicted them in the roles they have
@@ -39,13 +41,6 @@ class Comparison(ABC):
     @abstractmethod
     def interval(self) -> tuple[float, float] | None:
         """Where the mean difference is, at `LEVEL`, however often one looks."""
-
-    @abstractmethod
-    def state(self) -> dict[str, Any]: ...
-
-    @classmethod
-    @abstractmethod
-    def from_state(cls, state: dict[str, Any]) -> Self: ...
 
     def winner(self) -> str | None:
         """Which of the two is better beyond doubt, "champion" or "challenger"; None while it is open."""
@@ -73,6 +68,8 @@ class MistakeComparison(Comparison):
     >>> print(f"{compared.difference:.2f}, between {low:.2f} and {high:.2f}")
     0.11, between 0.08 and 0.15
     """
+
+    _saved = ("since", "labels", "_sum", "_spread")
 
     def __init__(self, since: int = 0) -> None:
         super().__init__(since)
@@ -118,15 +115,6 @@ class MistakeComparison(Comparison):
             low, high = (middle, high) if mean <= limit else (low, middle)
         return float(high)
 
-    def state(self) -> dict[str, Any]:
-        return {"since": self.since, "labels": self.labels, "sum": self._sum, "spread": self._spread}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> MistakeComparison:
-        compared = cls(state["since"])
-        compared.labels, compared._sum, compared._spread = state["labels"], state["sum"], state["spread"]
-        return compared
-
 
 #: After so many labels the interval is as narrow as it can be for one that holds at all of them.
 _NARROWEST = 1000
@@ -150,6 +138,8 @@ class SquaredErrorComparison(Comparison):
     >>> print(f"{compared.difference:.2f}, between {low:.2f} and {high:.2f}")
     0.38, between 0.29 and 0.46
     """
+
+    _saved = ("since", "labels", "_mean", "_squares")
 
     def __init__(self, since: int = 0) -> None:
         super().__init__(since)
@@ -176,12 +166,3 @@ class SquaredErrorComparison(Comparison):
         factor = 2.0 * (scaled + 1.0) / (self.labels * scaled) * math.log(math.sqrt(scaled + 1.0) / _ALPHA)
         half = math.sqrt(self._squares / self.labels * factor)
         return self._mean - half, self._mean + half
-
-    def state(self) -> dict[str, Any]:
-        return {"since": self.since, "labels": self.labels, "mean": self._mean, "squares": self._squares}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> SquaredErrorComparison:
-        compared = cls(state["since"])
-        compared.labels, compared._mean, compared._squares = state["labels"], state["mean"], state["squares"]
-        return compared

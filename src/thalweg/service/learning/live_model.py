@@ -12,14 +12,15 @@ import hashlib
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-import orjson
 from sklearn.base import clone
 
+from thalweg.container import packed, unpacked
 from thalweg.errors import ModelFileError
 from thalweg.pipeline.over_columns import learner_of
+from thalweg.saved import Saved
 from thalweg.service.journal.compressed_rows import Features, as_learned, stacked
 from thalweg.service.journal.records import (
     WATCHED_COLUMNS,
@@ -42,13 +43,12 @@ from thalweg.store import dumps, loads
 from thalweg.tables.column_changes import ColumnChange, Widening, changed, widening
 from thalweg.tables.encoder import Encoder
 
+SavedT = TypeVar("SavedT", bound=Saved)
 _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]], dict[str, LearnerState]] = ({}, {}, {})
 #: Before and after every record.
 _ALWAYS, _NEVER = -1, 2**62
 #: Bytes of a file that are one value in a database: SQLite takes up to a billion, and keeps a copy of the last value.
 _MOST_BYTES = 1 << 25
-#: Bytes of JSON from which they are compressed.
-_LARGE = 1 << 14
 #: Labels after which the features whose class means are shown are chosen.
 _HEAD = 64
 
@@ -81,8 +81,6 @@ class LiveModel:
         #: The last label record that was learned, and its last label.
         self.version = 0
         self.last: LabelValue | None = None
-        #: Of all labels, where they are numbers.
-        self.mean: float | None = None
         self.follower: Follower | None = None
         #: What is watched of the columns, once these are known.
         self.watch: ColumnWatch | None = None
@@ -94,13 +92,15 @@ class LiveModel:
         body = created.body
         self.allowed: list[str] | None = body.get("labels")
         self.task = task_kind(body).of_record(body)
+        #: Where labels are numbers.
+        self.baselines = self.task.new_baselines()
         #: Whether the first rows say what the columns are, and no label has come yet.
         self.columns_open = "schema" not in body
         if "schema" in body:
             self._set_columns(body["schema"])
         if "file" in body:
             model = _learner_in(base64.b64decode(body["file"]))
-            first = Learner(name, body["kind"], {}, model, self.task.new_progress(), created.time, _ALWAYS)
+            first = Learner(name, body["kind"], {}, model, Progress(self.task.scoring), created.time, _ALWAYS)
         else:
             first = self._new_learner(name, created)
         self.learners: dict[str, Learner] = {name: first}
@@ -115,7 +115,7 @@ class LiveModel:
         model = self.task.make(body)
         if self.follower is not None:
             model = self.task.over_columns(model, self.follower.plan)
-        progress = self.task.new_progress()
+        progress = Progress(self.task.scoring)
         return Learner(name, body["kind"], body["parameters"], model, progress, decision.time, _ALWAYS)
 
     @property
@@ -254,7 +254,7 @@ class LiveModel:
         learner = self.learners[body["name"]]
         learner.model = _learner_in(base64.b64decode(body["file"]))
         learner.kind, learner.parameters, learner.since = body["kind"], body["parameters"], decision.seq
-        learner.progress.change_places(self.task.new_progress(), decision.time)
+        learner.progress.change_places(Progress(self.task.scoring), decision.time)
         for each in self.learners.values():
             if each.comparison is not None and self.learners[body["name"]] in (each, self.learners[self.name]):
                 each.comparison = self.task.comparison(decision.seq)
@@ -273,13 +273,13 @@ class LiveModel:
         times = np.array([each.time for each in labelled], dtype=np.int64)
         asked = np.array([row.rows.time for row in rows], dtype=np.int64)
         waiting = np.array([each.open_rows for each in labelled]) - np.arange(1, len(labelled) + 1) - self.labels
-        champions: Any = self.task.outcome(self.name, rows, y)
+        scoring, champions = self.task.scoring, self.task.lines(self.name, rows)
         newest = np.array([each.newest for each in labelled], dtype=np.int64)
         delays = (times - asked) / 1e6
         for name, learner in self.learners.items():
             if self.archived[name]:
                 continue
-            own = champions if name == self.name else self.task.outcome(name, rows, y)
+            own = champions if name == self.name else self.task.lines(name, rows)
             watch = self.watch if name == self.name else None
             if watch is not None:
                 watch.learns(X, y)
@@ -295,16 +295,17 @@ class LiveModel:
                 learner.progress.add_point(learner.model, int(times[last]), int(waiting[last]))
                 begin = part.stop
             if watch is not None:
-                at = np.flatnonzero(own.scored)
+                at = np.flatnonzero(scoring.scored(own))
                 numbers = np.array([each.number for each in labelled])[at]
-                watch.scored(before, [rows[i] for i in at], numbers, own[own.scored], rises)
+                watch.scored(before, [rows[i] for i in at], numbers, scoring.errors(own[at]), rises)
             if learner.comparison is not None:
                 since = np.array([row.rows.seq > learner.comparison.since for row in rows])
-                both = since & own.scored & champions.scored
-                learner.comparison.add(champions.losses[both], own.losses[both])
+                both = since & scoring.scored(own) & scoring.scored(champions)
+                learner.comparison.add(scoring.losses(champions[both]), scoring.losses(own[both]))
         if self.labels < _HEAD and self.task.has_classes:
             self._choose_watched(X, y)
-        self.mean = self.task.mean_after(self.mean, self.labels, y)
+        if self.baselines is not None:
+            self.baselines.learn(y)
         self.labels += len(labelled)
         self.last = rows[-1].label
         self.columns_open = False
@@ -343,7 +344,7 @@ class LiveModel:
             labels,
             task=self.task,
             last=self.last,
-            mean=self.mean,
+            baselines={} if self.baselines is None else self.baselines.now(),
             version=self.version,
             time=self.time,
             rows=self.rows,
@@ -367,12 +368,11 @@ class LiveModel:
             learner.parameters,
             learner.created,
             archived,
-            progress.view(learner.model),
+            progress.view(),
             list(progress.history.points),
             list(progress.changes),
             progress.promotions,
             progress.watch.state(),
-            progress.recent_predictions(),
             copy.copy(learner.comparison),
         )
 
@@ -380,7 +380,7 @@ class LiveModel:
         """A model as `thalweg run` writes one: `thalweg predict` and `thalweg serve` read it."""
         learner = self.learners[name]
         columns = None if self.follower is None else self.follower.encoder().to_json()
-        return model_file(learner.model, self.rows, learner.progress, columns)
+        return model_file(learner.model, self.rows, learner.progress.view(), columns)
 
     # ------------------------------------------------------------------ snapshots
 
@@ -393,7 +393,7 @@ class LiveModel:
             "last": self.last,
             "allowed": self.allowed,
             "head": self._head,
-            "mean": self.mean,
+            "baselines": None if self.baselines is None else self.baselines.state(),
             "columns_open": self.columns_open,
             "versions": self.versions,
             "widenings": [asdict(each) for each in self._widenings],
@@ -412,7 +412,7 @@ class LiveModel:
             },
         }
         files = [
-            ("", _compressed(orjson.dumps(plain, default=np.ndarray.tolist))),
+            ("", zlib.compress(packed(plain), 1)),  # it has the histories of all learners
             *([] if self.watch is None else [(WATCHED_COLUMNS, self.watch.to_bytes())]),
             *(piece for name in self.learners for piece in _pieces(name, self.file(name))),
         ]
@@ -429,7 +429,10 @@ class LiveModel:
         found.rows, found.labels, found.expired, found.expired_through, found.version = plain["counts"]
         found.last, found.allowed = plain["last"], plain["allowed"]
         found.columns_open, found.versions = plain["columns_open"], plain["versions"]
-        found.mean, found.task = plain["mean"], task_kind(plain).of_record(plain)
+        found.task = task_kind(plain).of_record(plain)
+        found.baselines = found.task.new_baselines()
+        if found.baselines is not None:
+            found.baselines.restore(plain["baselines"])
         found._widenings = [Widening(each["seq"], each["place"], tuple(each["values"])) for each in plain["widenings"]]
         found._head = [(row, label) for row, label in plain["head"]]
         found.follower = None if plain["schema"] is None else Follower(Encoder.from_json(plain["schema"]))
@@ -444,17 +447,22 @@ class LiveModel:
                 each["kind"],
                 each["parameters"],
                 _learner_in(files[name]),
-                found.task.progress_from(each["progress"]),
+                _restored(Progress(found.task.scoring), each["progress"]),
                 each["created"],
                 each["since"],
-                None if each["comparison"] is None else found.task.comparison.from_state(each["comparison"]),
+                None if each["comparison"] is None else _restored(found.task.comparison(), each["comparison"]),
             )
             for name, each in plain["learners"].items()
         }
         return found
 
 
-def model_file(model: Any, rows: int, seen: Progress[Any] | View, columns: dict[str, Any] | None) -> bytes:
+def _restored(fresh: SavedT, state: dict[str, Any]) -> SavedT:
+    fresh.restore(state)
+    return fresh
+
+
+def model_file(model: Any, rows: int, seen: View, columns: dict[str, Any] | None) -> bytes:
     """A model as a file, with how it went and what its columns are."""
     notes: dict[str, Any] = {"run": {"rows": rows, "learned": seen.labels, "error": seen.error}}
     if columns is not None:
@@ -502,19 +510,10 @@ def _files_in(parts: Sequence[Part]) -> tuple[dict[str, bytes], dict[str, Any]]:
             further.setdefault(name, {})[int(number)] = part.body
     for name, pieces in further.items():
         files[name] = b"".join([files[name], *(pieces[number] for number in sorted(pieces))])
-    plain = orjson.loads(_uncompressed(files[""])) if "" in files else None
+    plain = unpacked(zlib.decompress(files[""])) if "" in files else None
     if plain is None or not plain["learners"].keys() <= files.keys():
         raise ModelFileError("a part of the snapshot is gone")
     return files, plain
-
-
-def _compressed(plain: bytes) -> bytes:
-    """JSON, to a fifth where that is felt: it has the histories of all learners."""
-    return zlib.compress(plain, 1) if len(plain) > _LARGE else plain
-
-
-def _uncompressed(kept: bytes) -> bytes:
-    return kept if kept.startswith(b"{") else zlib.decompress(kept)
 
 
 def _learner_in(file: bytes) -> Any:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from thalweg.client import column_responses, model_responses
-from thalweg.client.history_responses import Change, Course, LivePoint, Point, Points, RecentPredictions
+from thalweg.client.history_responses import Change, Course, LivePoint, Point, Points
 from thalweg.client.model_responses import KeyDetails, Model, ModelDetails
 from thalweg.evaluate.model_history import MeanWatch, columns_by_label
 from thalweg.explain.importance_sampler import loss_name
@@ -19,7 +19,7 @@ from thalweg.service.journal.compressed_rows import Features
 from thalweg.service.journal.records import LabelValue, Predicted
 from thalweg.service.learning.column_watch import WatchView
 from thalweg.service.learning.comparison import LEVEL, Comparison
-from thalweg.service.learning.progress import View, point_of
+from thalweg.service.learning.progress import View, family_weights, point_of
 from thalweg.service.learning.task import ModelTask
 from thalweg.service.responses import Response
 from thalweg.tables.cells import brief
@@ -37,12 +37,11 @@ class LearnerState:
     archived: bool
     view: View
     #: Of the history, each as JSON.
-    points: list[bytes]
+    points: list[str]
     changes: list[dict[str, Any]]
     promotions: list[dict[str, Any]]
     #: Of the `MeanWatch`, as its state.
     watch: dict[str, Any]
-    predictions: Callable[[], RecentPredictions] | None
     comparison: Comparison | None
 
 
@@ -56,8 +55,8 @@ class ModelState:
     labels: dict[str, list[str]]
     task: ModelTask
     last: LabelValue | None
-    #: Of all labels, where they are numbers.
-    mean: float | None
+    #: What baselines predict now, where labels are numbers.
+    baselines: dict[str, float]
     version: int
     time: int
     rows: int
@@ -91,11 +90,9 @@ class ModelState:
             parameters=self.learners[name].parameters,
             version=self.version,
             labels_seen=tuple(self.labels.get(name, ())),
-            family_weights=self.learners[name].view.family_weights,
+            family_weights=family_weights(self.models.get(name)),
             **self.task.described(),
             scores=self.learners[name].view.scores,
-            all_scores=self.learners[name].view.all_scores,
-            rare=self.learners[name].view.rare,
             schema=schema,
         )
 
@@ -123,8 +120,13 @@ class ModelState:
             "importance": {} if self.watch is None else self.watch.ranking,
             "input_changes": None if self.watch is None else self.watch.changes,
             "learners": {
-                name: asdict(seen.view)
-                | {"changed": seen.changes[-1]["time"] if seen.changes else None}
+                name: {
+                    "labels": seen.view.labels,
+                    "delay": seen.view.delay,
+                    "scores": seen.view.scores,
+                    "family_weights": family_weights(self.models.get(name)),
+                    "changed": seen.changes[-1]["time"] if seen.changes else None,
+                }
                 | self._keys(name)
                 for name, seen in self.learners.items()
             },
@@ -150,13 +152,9 @@ class ModelState:
 
     def point(self, name: str, throughput: float) -> LivePoint:
         found = self._point(name)
-        chart = self._chart(name)
+        chart = self.learners[name].view.predictions()
         means = {"means": self._named(found["means"])}
         return LivePoint(**found | means, rows=self.rows, throughput=throughput, predictions=chart)
-
-    def _chart(self, name: str) -> RecentPredictions | None:
-        found = self.learners[name].predictions
-        return None if found is None else found()
 
     def _point(self, name: str) -> dict[str, Any]:
         """The same with the means of features by their places; a look that leaves no trace."""
@@ -185,16 +183,15 @@ class ModelState:
             points.append(self._point(name))
         rates = [point["rate"] for point in points]
         columns = Points(
-            **{
-                what: [point[what] for point in points]
-                for what in ("time", "labels", "error", "no_change", "waiting", "delay")
-            },
+            **{what: [point[what] for point in points] for what in ("time", "labels", "waiting", "delay")},
             rate=rates if any(rate is not None for rate in rates) else None,
             memory=columns_by_label(points, "memory"),
             half_life=columns_by_label(points, "half_life"),
             family_weights=columns_by_label(points, "family_weights") or None,
-            rare=columns_by_label(points, "rare") or None,
-            scores=columns_by_label(points, "scores") or None,
+            scores={
+                predictor: columns_by_label([point["scores"] for point in points], predictor)
+                for predictor in self.task.scoring.predictors
+            },
             means=self._mean_courses(points),
         )
         changes = tuple(Change(**change) for change in each.changes)
@@ -208,7 +205,7 @@ class ModelState:
             columns,
             changes,
             self.task.name,
-            self._chart(name),
+            each.view.predictions(),
             self.task.described()["coverage"],
             tuple(Change(**promotion) for promotion in each.promotions),
         )

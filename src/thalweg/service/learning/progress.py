@@ -1,161 +1,190 @@
-"""How a live model is doing: its error as labels come, its history, and the labels at which the error changed."""
+"""How a live model is doing: its scores as labels come, its history, and the labels at which its error changed."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
 from thalweg.client.history_responses import RecentPredictions
-from thalweg.evaluate.averages import FadingMean, HistoryPoints
+from thalweg.evaluate.averages import CumulativeMean, FadingMean, HistoryPoints
 from thalweg.evaluate.model_history import MeanWatch, trace_of
+from thalweg.kernels import compiled
+from thalweg.saved import Saved
+from thalweg.service.learning.scoring import Floats, Scores, Scoring
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-
-#: Labels of the recent scores, points kept at the most, and changes.
-WINDOW, MOST_POINTS, MOST_CHANGES = 1000, 500, 200
+#: Points kept at the most, and changes.
+MOST_POINTS, MOST_CHANGES = 300, 200
 #: Classes whose memory is part of a point.
 MOST_CLASSES = 64
 #: What of the mean delay stays with every label.
 _FADE = 0.99
-#: Decimals of a family's weight: each point of the history is part of every snapshot.
-_WEIGHT_DIGITS = 4
+#: Decimals of a family's weight, digits of a score: each point of the history is part of every snapshot.
+_WEIGHT_DIGITS, _DIGITS = 4, 6
+#: Predictions of the chart.
+_SHOWN = 200
 
 
-class Outcome(Protocol):
-    """What one learner had predicted for rows, set against their labels; indexed as an array is."""
-
-    @property
-    def scored(self) -> Flags:
-        """Which rows it had a prediction for: it may have come later, or have known no label yet."""
-
-    @property
-    def losses(self) -> NDArray[Any]:
-        """By which champion and challenger are compared."""
-
-    @property
-    def errors(self) -> NDArray[Any]:
-        """Whether predictions were wrong, or by how much: what a rise of the error is about."""
-
-    def __getitem__(self, rows: slice | Flags) -> Self: ...
-
-
-OutcomeT = TypeVar("OutcomeT", bound=Outcome)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class View:
+    """How a model stood at some moment; scores are computed when somebody asks."""
+
+    scoring: Scoring
+    #: Learned, and those of rows that were predicted.
     labels: int
-    #: Over all labels, and over the last of them, with that of no-change: the error rate, or the mean absolute error.
-    error: float | None
-    recent: float | None
-    no_change: float | None
+    scored: int
     #: Seconds from a prediction to its label, recently.
     delay: float | None
-    #: Of the families of a committee's members, where there are several: what kind of boundary the stream has.
-    family_weights: dict[str, float] | None
-    #: How the positive label is found, over the last labels, where the model has one.
-    rare: dict[str, float | None] | None = None
-    #: Of regression, all scores over the last labels, and over all labels.
-    scores: dict[str, float | None] | None = None
-    all_scores: dict[str, float | None] | None = None
-    #: How many labels the last ones are: a model that has just taken a name begins anew.
-    recent_labels: int = 0
+    #: Sums over all scored rows; lines of the last of them. A model that has just taken a name has none of these.
+    sums: Floats
+    lines: Floats
+    #: Under the curves of P(positive), over these lines.
+    areas: tuple[float, float] | None
+
+    @cached_property
+    def all(self) -> Scores:
+        """Over all labels."""
+        return self.scoring.over_all(self.sums / self.scored if self.scored else np.full(len(self.sums), math.nan))
+
+    @cached_property
+    def recent(self) -> Scores:
+        """Over the last labels."""
+        return self.scoring.over_recent(self.lines, self.areas, followed=False)
+
+    @property
+    def scores(self) -> Scores:
+        """Over all labels, and with ``recent_`` before their names over the last ones."""
+        return {
+            name: self.all[name] | {f"recent_{metric}": value for metric, value in each.items()}
+            for name, each in self.recent.items()
+        }
+
+    @property
+    def error(self) -> float | None:
+        """Over all labels, by the metric that models are compared by."""
+        return next(iter(self.all["model"].values()))
+
+    def predictions(self) -> RecentPredictions | None:
+        """The last rows that were scored, for a chart; None of classes."""
+        rows = self.scoring.rows(self.lines[-_SHOWN:])
+        if rows.lower is None:
+            return None
+        columns = (rows.truth, rows.predictions["model"], rows.lower, rows.upper)
+        number = range(self.scored - len(rows.truth) + 1, self.scored + 1)
+        return RecentPredictions(list(number), *([_short(value) for value in each.tolist()] for each in columns))
 
 
 def point_of(view: View, model: Any, time: int, waiting: int, watch: MeanWatch) -> dict[str, Any]:
     """A point of the history: how a model stands, and what can be seen of it."""
     seen = trace_of(model)
     memory = dict(list(seen.get("effective_rows", {}).items())[:MOST_CLASSES])
-    families = {} if view.family_weights is None else {"family_weights": view.family_weights}
-    rare = {} if view.rare is None else {"rare": view.rare}
-    scores = {} if view.scores is None else {"scores": view.scores}
-    return (
-        families
-        | rare
-        | scores
-        | {
-            "time": time / 1e6,
-            "labels": view.labels,
-            "error": view.recent,
-            "no_change": view.no_change,
-            "rate": seen.get("rate"),
-            "memory": memory,
-            "half_life": {label: half_life(rows) for label, rows in memory.items()},
-            "waiting": waiting,
-            "delay": view.delay,
-            "means": None if model is None else watch.snapshot(model).get("means"),
-        }
+    families = family_weights(model)
+    return {
+        "time": time / 1e6,
+        "labels": view.labels,
+        "scores": {
+            name: {metric: None if value is None else _short(value) for metric, value in each.items()}
+            for name, each in view.scoring.over_recent(view.lines, view.areas, followed=True).items()
+        },
+        "rate": seen.get("rate"),
+        "memory": memory,
+        "half_life": {label: half_life(rows) for label, rows in memory.items()},
+        "waiting": waiting,
+        "delay": view.delay,
+        "means": None if model is None else watch.snapshot(model).get("means"),
+        **({} if families is None else {"family_weights": families}),
+    }
+
+
+class Progress(Saved):
+    """Of one model, under the name that clients ask.
+
+    Examples
+    --------
+    >>> from thalweg.service.learning.regression import Regression
+    >>> progress = Progress(Regression().scoring)
+    >>> lines = np.array([[1.0, 1.5, 3.0, 2.0, 2.0, 0.5, 2.5], [2.0, 1.5, 1.0, 1.0, 1.0, 0.5, 1.75]])
+    >>> rises = progress.add(lines, np.zeros(2), np.zeros(2, dtype=np.int64))
+    >>> scores = progress.view().scores["model"]
+    >>> {name: round(scores[name], 2) for name in ("mae", "r2", "skill", "recent_coverage", "recent_mean_width")}
+    {'mae': 0.5, 'r2': 0.75, 'skill': 0.9, 'recent_coverage': 0.5, 'recent_mean_width': 1.62}
+    """
+
+    _saved: ClassVar[tuple[str, ...]] = (
+        "labels",
+        "scored",
+        "watch",
+        "history",
+        "changes",
+        "promotions",
+        "_detector",
+        "_all",
+        "_lines",
+        "_delay",
     )
 
-
-class Progress(ABC, Generic[OutcomeT]):
-    """Of one model, under the name that clients ask; each task scores its own way."""
-
-    #: Attributes with the recent scores.
-    _RECENT: ClassVar[tuple[str, ...]] = ("_recent",)
-
-    def __init__(self) -> None:
+    def __init__(self, scoring: Scoring) -> None:
+        self.scoring = scoring
         #: Labels learned, and those among them of rows that this model had predicted.
         self.labels = self.scored = 0
         self.watch = MeanWatch()
         #: Each as JSON, which is smaller than a dict and written to snapshots as it is.
-        self.history = HistoryPoints[bytes](MOST_POINTS)
+        self.history = HistoryPoints[str](MOST_POINTS)
         self.changes: list[dict[str, Any]] = []
         #: When another model took this name.
         self.promotions: list[dict[str, Any]] = []
+        self._detector = scoring.changes()
+        self._all = CumulativeMean(len(scoring.all.columns))
+        self._lines = np.empty((0, scoring.width))
         self._delay = FadingMean(_FADE, 1)
+        self._rank(self._lines)
 
-    @property
-    @abstractmethod
-    def error(self) -> float | None:
-        """Over all labels that were scored."""
+    def _rank(self, lines: Floats) -> None:
+        self._areas = compiled.WindowedAuc(self.scoring.window) if self.scoring.ranks else None
+        if self._areas is not None:
+            self.scoring.push_areas(self._areas, lines)
 
-    @abstractmethod
-    def _score(self, outcome: OutcomeT, recent: OutcomeT) -> Iterable[dict[str, Any]]:
-        """Take in rows that are all scored; the changes of the error.
+    def restore(self, state: Mapping[str, Any]) -> None:
+        super().restore(state)
+        self._rank(self._lines)
 
-        Each has its first ``row``, the row by which it was ``found``, and the error ``before`` and ``after``, up to
-        there.
-
-        ``recent`` are those that the model had predicted which has this name now.
-        """
-
-    @abstractmethod
-    def view(self, model: Any) -> View: ...
-
-    @abstractmethod
-    def recent_predictions(self) -> Callable[[], RecentPredictions] | None:
-        """What gives the last labelled rows as they are now, whenever it is called; None of classes."""
+    def view(self) -> View:
+        delay = float(self._delay.mean()[0]) if self.labels else None
+        areas = None if self._areas is None else (self._areas.roc_auc(), self._areas.average_precision())
+        return View(self.scoring, self.labels, self.scored, delay, self._all.sums, self._lines, areas)
 
     def until_point(self) -> int:
         """How many labels may be learned before the next point is due."""
         return self.history.until_next(self.labels)
 
-    def add(self, outcome: OutcomeT, delays: Floats, times: NDArray[np.int64]) -> list[dict[str, Any]]:
+    def add(self, lines: Floats, delays: Floats, times: NDArray[np.int64]) -> list[dict[str, Any]]:
         """Labels were learned, at most as many as `until_point` said, and came at these times.
 
-        ``delays`` are seconds from each prediction to its label. Returns the rises of the error that were found now:
-        the first ``row``, the row by which it was ``found``, and the error ``before`` and ``after``, up to there.
+        ``lines`` are those of their rows (`Scoring`), ``delays`` seconds from each prediction to its label. Returns the
+        rises of the error that were found now: the first ``row``, the row by which it was ``found``, and the error
+        ``before`` and ``after``, up to there.
         """
         self.labels += len(delays)
         self._delay.push(delays[:, np.newaxis])
-        asked = times - np.rint(1e6 * delays).astype(np.int64)
-        if not outcome.scored.all():
-            outcome, times, asked = outcome[outcome.scored], times[outcome.scored], asked[outcome.scored]
-        if len(times) == 0:
+        scored = self.scoring.scored(lines)
+        if not scored.any():
             return []
+        lines, times, asked = lines[scored], times[scored], (times - np.rint(1e6 * delays).astype(np.int64))[scored]
         before = self.scored
-        self.scored += len(times)
-        recent = outcome[asked >= round(1e6 * self.promotions[-1]["time"])] if self.promotions else outcome
-        found = list(self._score(outcome, recent))
+        self.scored += len(lines)
+        self._all.push(self.scoring.all.block(self.scoring.rows(lines)))
+        # Those that the model had predicted which has this name now.
+        recent = lines[asked >= round(1e6 * self.promotions[-1]["time"])] if self.promotions else lines
+        self._lines = np.concatenate([self._lines, recent])[-self.scoring.window :]
+        if self._areas is not None:
+            self.scoring.push_areas(self._areas, recent)
+        found = self._detector.add(self.scoring.errors(lines))
         for change in found:
             self.changes.append({"time": int(times[change["found"] - before - 1]) / 1e6, "labels": change["row"]})
         self.changes = self.changes[-MOST_CHANGES:]
@@ -164,49 +193,18 @@ class Progress(ABC, Generic[OutcomeT]):
     def add_point(self, model: Any, time: int, waiting: int) -> None:
         """Keep a point of the history, if one is due after this label."""
         if self.history.is_due(self.labels):
-            self.history.add(_packed(point_of(self.view(model), model, time, waiting, self.watch)))
+            self.history.add(orjson.dumps(point_of(self.view(), model, time, waiting, self.watch)).decode())
 
     def change_places(self, other: Self, time: int) -> None:
         """Two models have changed names: recent scores go with the model, the history stays with the name."""
-        for attribute in self._RECENT:
-            mine, its = getattr(self, attribute), getattr(other, attribute)
-            setattr(self, attribute, its)
-            setattr(other, attribute, mine)
+        self._lines, other._lines = other._lines, self._lines
+        self._areas, other._areas = other._areas, self._areas
         for each in (self, other):
             each.promotions = [*each.promotions, {"time": time / 1e6, "labels": each.labels}][-MOST_CHANGES:]
 
-    def _recent_delay(self) -> float | None:
-        return float(self._delay.mean()[0]) if self.labels else None
 
-    def _state(self, labels: list[int], detector: dict[str, Any], recent: Any) -> dict[str, Any]:
-        return {
-            "labels": labels,
-            "promotions": self.promotions,
-            "watch": self.watch.state(),
-            "every": self.history.every,
-            "points": [orjson.Fragment(point) for point in self.history.points],
-            "changes": self.changes,
-            "detector": detector,
-            "last": recent,
-            "delay": self._delay.sums.tolist(),
-        }
-
-    @abstractmethod
-    def state(self) -> dict[str, Any]:
-        """For orjson to write; what it reads again is restored."""
-
-    def _restore(self, state: dict[str, Any]) -> None:
-        self.labels, self.scored = state["labels"][:2]
-        self.watch.restore(state["watch"])
-        self.history.restore({"every": state["every"], "points": [_packed(point) for point in state["points"]]})
-        self.changes = list(state["changes"])
-        self.promotions = list(state["promotions"])
-        self._delay.sums = np.array(state["delay"])
-
-
-def _packed(point: dict[str, Any]) -> bytes:
-    """JSON in as many bytes as it has: behind what `orjson.dumps` returns, up to 4 kB stay allocated."""
-    return memoryview(orjson.dumps(point)).tobytes()
+def _short(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
 
 
 def family_weights(model: Any) -> dict[str, float] | None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.catalogue import ask_of, make_model
+from thalweg.evaluate.metrics import NUMBERS
+from thalweg.evaluate.number_baselines import NumberBaselines
+from thalweg.evaluate.residual_changes import ResidualChanges
 from thalweg.evaluate.task import NumberTask
 from thalweg.kernels import compiled
 from thalweg.learners.base.kept_predictions import OF_NUMBERS, KeptPredictions
@@ -19,7 +23,7 @@ from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features, as_learned
 from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted, PredictedNumbers
 from thalweg.service.learning.comparison import SquaredErrorComparison
-from thalweg.service.learning.regression_progress import RegressionProgress, Residuals
+from thalweg.service.learning.scoring import Scoring
 from thalweg.service.learning.task import Floats, Learner, ModelTask
 from thalweg.service.responses import NumberResponse
 from thalweg.tables.cells import brief
@@ -28,6 +32,7 @@ from thalweg.tables.plan import Plan
 
 #: The share of rows whose interval is to hold the target, where nothing is said.
 COVERAGE = 0.9
+_BASELINES = NumberBaselines().names
 
 
 @dataclass(frozen=True)
@@ -118,20 +123,23 @@ class Regression(ModelTask, NumberTask):
                 given["upper"][at], given["members"][at] = own.upper[place], own.members[place] - own.values[place]
         return found
 
-    def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> float | None:
-        for target in y.tolist():
-            labels += 1
-            mean = target if mean is None else mean + (target - mean) / labels
-        return mean
+    def new_baselines(self) -> NumberBaselines:
+        return NumberBaselines()
 
-    def outcome(self, name: str, rows: Sequence[LabelledRow], y: NDArray[Any]) -> Residuals:
-        return Residuals(np.array([_residual(name, row) for row in rows]))
+    @cached_property
+    def scoring(self) -> Scoring:
+        return Scoring(
+            NUMBERS,
+            ("model", *_BASELINES),
+            ("lower", "upper"),
+            loss="squared",
+            error="absolute",
+            changes=ResidualChanges,
+            coverage=self.coverage,
+        )
 
-    def new_progress(self) -> RegressionProgress:
-        return RegressionProgress()
-
-    def progress_from(self, state: dict[str, Any]) -> RegressionProgress:
-        return RegressionProgress.from_state(state)
+    def lines(self, name: str, rows: Sequence[LabelledRow]) -> Floats:
+        return np.array([_line(row, row.rows.body.predictions.get(name)) for row in rows])
 
 
 def _unknown(rows: int) -> PredictedNumbers:
@@ -139,15 +147,10 @@ def _unknown(rows: int) -> PredictedNumbers:
     return PredictedNumbers(nothing, nothing, nothing, np.empty((rows, 0)))
 
 
-def _residual(name: str, labelled: LabelledRow) -> list[float]:
-    """One row of `Residuals`."""
+def _line(labelled: LabelledRow, own: Predicted | None) -> list[float]:
+    """One row as `Scoring` takes it; NaN for what was not known."""
     body, row = labelled.rows.body, labelled.row
-    own = body.predictions.get(name)
-    if not isinstance(own, PredictedNumbers) or body.last is None or body.mean is None:
-        return [math.nan] * 6
-    return [
-        float(labelled.label),
-        *(float(each[row]) for each in (own.values, own.lower, own.upper)),
-        float(body.last),
-        body.mean,
-    ]
+    value, *interval = [math.nan] * 3
+    if isinstance(own, PredictedNumbers):
+        value, *interval = (float(each[row]) for each in (own.values, own.lower, own.upper))
+    return [float(labelled.label), value, *(body.baselines.get(name, math.nan) for name in _BASELINES), *interval]

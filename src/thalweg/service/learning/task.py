@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.catalogue import MODELS, make_model
+from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.task import Asked, Task
 from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.pipeline.over_columns import over_columns
@@ -19,7 +20,8 @@ from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features
 from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted
 from thalweg.service.learning.comparison import Comparison
-from thalweg.service.learning.progress import Outcome, Progress
+from thalweg.service.learning.progress import Progress
+from thalweg.service.learning.scoring import Scoring
 from thalweg.service.responses import Response
 from thalweg.tables.plan import Plan
 
@@ -34,7 +36,7 @@ class Learner:
     kind: str
     parameters: dict[str, Any]
     model: Any
-    progress: Progress[Any]
+    progress: Progress
     created: int
     #: Predictions by what was known up to this record may be those of another model under this name.
     since: int
@@ -124,21 +126,19 @@ class ModelTask(Task):
     def kept(self, learner: Learner, X: Any, rows: Sequence[LabelledRow], later: NDArray[np.int64]) -> KeptPredictions:
         """What this learner predicted for rows; the number of each is raised by so many, so that all are as late."""
 
-    @abstractmethod
-    def mean_after(self, mean: float | None, labels: int, y: NDArray[Any]) -> float | None:
-        """The mean of all labels, given that of the first ones and the next ones; None where labels are classes."""
+    def new_baselines(self) -> NumberBaselines | None:
+        """Of numbers; None where labels are classes."""
+        return None
 
     # ------------------------------------------------------------------ scoring
 
+    @property
     @abstractmethod
-    def outcome(self, name: str, rows: Sequence[LabelledRow], y: NDArray[Any]) -> Outcome:
-        """What a learner had predicted for rows, set against their labels."""
+    def scoring(self) -> Scoring: ...
 
     @abstractmethod
-    def new_progress(self) -> Progress[Any]: ...
-
-    @abstractmethod
-    def progress_from(self, state: dict[str, Any]) -> Progress[Any]: ...
+    def lines(self, name: str, rows: Sequence[LabelledRow]) -> Floats:
+        """What a learner had predicted for rows, set against their labels, as `scoring` takes it."""
 
 
 @cache

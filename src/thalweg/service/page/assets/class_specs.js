@@ -69,7 +69,7 @@ export const families = {
 
 export const mainCharts = (course) => {
   const rare = ["pr_auc", "recall", "precision", "roc_auc"].flatMap((key, at) =>
-    isKnown(course.rare[key]) ? [line(SCORES[key], lookOf(at), course.rare[key], key === "roc_auc")] : []);
+    isKnown(course.score(key)) ? [line(SCORES[key], lookOf(at), course.score(key), key === "roc_auc")] : []);
   return [
     {
       key: "error",
@@ -77,7 +77,7 @@ export const mainCharts = (course) => {
       caption: "The recent share of wrong predictions, each made before its label was learned. Beside it, that of repeating the last label.",
       unit: "share",
       wide: true,
-      lines: [line(course.name, "model", course.error), line("no-change", "no-change", course.no_change, true)],
+      lines: [line(course.name, "model", course.score("error")), line("no-change", "no-change", course.score("error", "no_change"), true)],
     },
     rare.length && {
       key: "rare",
@@ -87,13 +87,13 @@ export const mainCharts = (course) => {
       wide: true,
       lines: rare,
     },
-    isKnown(course.rare.cost) && {
+    isKnown(course.score("cost")) && {
       key: "cost",
       title: "Cost of mistakes",
       caption: "What mistakes about the label of interest cost a row, over the last 10,000 labels.",
       unit: "number",
       wide: true,
-      lines: [line("cost a row", "model", course.rare.cost)],
+      lines: [line("cost a row", "model", course.score("cost"))],
     },
   ];
 };

@@ -1,6 +1,7 @@
 // How one model went, as the service told it: columns that grow by a point at a time until it is told anew.
-const NUMBERS = ["time", "labels", "error", "no_change", "rate", "waiting", "delay"];
-const BY_NAME = ["memory", "half_life", "family_weights", "rare", "scores"]; // of a class, of a family of members, or a score
+const NUMBERS = ["time", "labels", "rate", "waiting", "delay"];
+const BY_NAME = ["memory", "half_life", "family_weights"]; // of a class, or of a family of members
+const NESTED = ["means", "scores"]; // by class and column, by predictor and metric
 
 const blank = (length) => new Array(length).fill(null);
 
@@ -10,8 +11,7 @@ export class Course {
     this.length = points.time.length;
     for (const name of NUMBERS) this[name] = points[name] ? [...points[name]] : blank(this.length);
     for (const name of BY_NAME) this[name] = copied(points[name]);
-    this.means = {};
-    for (const [label, columns] of Object.entries(points.means || {})) this.means[label] = copied(columns);
+    for (const name of NESTED) this[name] = Object.fromEntries(Object.entries(points[name] || {}).map(([key, columns]) => [key, copied(columns)]));
     const { name, task, rows, labels, waiting, throughput, changes, promotions = [], predictions, coverage } = told;
     Object.assign(this, { name, task, rows, learned: labels, pending: waiting, throughput, changes, promotions, predictions, coverage });
   }
@@ -31,8 +31,10 @@ export class Course {
   grow(point) {
     for (const name of NUMBERS) this[name].push(point[name] ?? null);
     for (const name of BY_NAME) grown(this[name], point[name] || {}, this.length);
-    for (const label of Object.keys(point.means || {})) this.means[label] ||= {};
-    for (const [label, columns] of Object.entries(this.means)) grown(columns, (point.means || {})[label] || {}, this.length);
+    for (const name of NESTED) {
+      for (const key of Object.keys(point[name] || {})) this[name][key] ||= {};
+      for (const [key, columns] of Object.entries(this[name])) grown(columns, (point[name] || {})[key] || {}, this.length);
+    }
     this.length += 1;
   }
 
@@ -40,13 +42,13 @@ export class Course {
     return this.length ? this[name][this.length - 1] : null;
   }
 
-  lastScore(name) {
-    return (this.scores[name] || []).at(-1) ?? null;
+  // Of the model, or of a baseline: a metric over the last labels, at each point.
+  score(metric, predictor = "model") {
+    return (this.scores[predictor] || {})[metric] || [];
   }
 
-  // Of the label of interest.
-  lastRare(name) {
-    return (this.rare[name] || []).at(-1) ?? null;
+  lastScore(metric, predictor) {
+    return this.score(metric, predictor).at(-1) ?? null;
   }
 
   // Labels a second, each over a hundredth of the time shown, or a second: many labels may come at one moment.

@@ -9,20 +9,20 @@ export const families = {
 const NARROW = 640;
 const FEW = 80; // rows that a narrow page has room for
 
-const score = (course, key) => course.scores[key] || [];
 const lastOf = (values) => (innerWidth < NARROW ? values.slice(-FEW) : values);
 
 export const mainCharts = (course) => [
   {
     key: "error",
     title: "Absolute error over time",
-    caption: "Mean absolute error over the last 1,000 labels, each predicted before it was learned; beside it, those of the last label and of the mean of all labels known by then.",
+    caption: "Mean absolute error over the last 1,000 labels, each predicted before it was learned; beside it, those of the last label, of the mean of all labels known by then, and of the median of the last 1,000.",
     unit: "number",
     wide: true,
     lines: [
-      line(course.name, "model", course.error),
-      line("last value", "no-change", course.no_change, true),
-      line("running mean", "c4", score(course, "running_mean_mae"), true),
+      line(course.name, "model", course.score("mae")),
+      line("last value", "no-change", course.score("mae", "last_value"), true),
+      line("running mean", "c4", course.score("mae", "running_mean"), true),
+      line("running median", "c2", course.score("mae", "running_median"), true),
     ],
   },
   course.predictions?.number.length && {
@@ -51,7 +51,7 @@ export const charts = (course) => [
     caption: "1 less the squared error as a share of a baseline’s: 0 is no better than it, 1 is perfect.",
     unit: "number",
     fromZero: false,
-    lines: [line("against the last value", "model", score(course, "skill")), line("against the mean (R²)", "c1", score(course, "r2"))].filter(({ values }) => isKnown(values)),
+    lines: [line("against the last value", "model", course.score("skill")), line("against the mean (R²)", "c1", course.score("r2"))].filter(({ values }) => isKnown(values)),
     empty: "Told when labels differ.",
   },
   {
@@ -60,14 +60,14 @@ export const charts = (course) => [
     caption: "The share of labels within their interval, over the last 1,000; dashed, what it should be.",
     unit: "share",
     fromZero: false,
-    lines: [line("coverage", "model", score(course, "coverage")), line("asked for", "no-change", course.time.map(() => course.coverage), true)],
+    lines: [line("coverage", "model", course.score("coverage")), line("asked for", "no-change", course.time.map(() => course.coverage), true)],
   },
   {
     key: "width",
     title: "Width of the intervals",
     caption: "The mean width over the last 1,000 labels, in the unit of the labels.",
     unit: "number",
-    lines: [line("width", "model", score(course, "width"))],
+    lines: [line("width", "model", course.score("mean_width"))],
   },
 ];
 

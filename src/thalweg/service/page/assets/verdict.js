@@ -22,15 +22,15 @@ const curl = (path, body) => `curl ${address()}${path} \\\n  -H 'Content-Type: a
 
 // A rare label is found or missed: that most predictions are right says nothing of it.
 const ofRareLabel = (course) => {
-  const [recall, precision, cost] = ["recall", "precision", "cost"].map((name) => course.lastRare(name));
+  const [recall, precision, cost] = ["recall", "precision", "cost"].map((name) => course.lastScore(name));
   const flagged = precision == null ? "nothing is flagged" : `${share(precision)} of what is flagged is right`;
   const priced = cost == null ? "" : `; mistakes cost ${number(cost)} a row`;
   return `Finds ${share(recall)} of the rows with the positive label; ${flagged}${priced}.`;
 };
 
 const ofClasses = (course) => {
-  if (course.lastRare("recall") != null) return ofRareLabel(course);
-  const [error, still] = [course.last("error"), course.last("no_change")];
+  if (course.lastScore("recall") != null) return ofRareLabel(course);
+  const [error, still] = [course.lastScore("error"), course.lastScore("error", "no_change")];
   if (course.learned < FEW) return `${count(course.learned)} labels so far: too few to say how good the predictions are.`;
   const said = `Recently wrong in ${share(error)} of its predictions`;
   if (still == null) return said + ".";
@@ -39,8 +39,8 @@ const ofClasses = (course) => {
 };
 
 const ofNumbers = (course) => {
-  const error = course.last("error");
-  const baselines = [["the last value", course.last("no_change")], ["the running mean", course.lastScore("running_mean_mae")]];
+  const error = course.lastScore("mae");
+  const baselines = Object.keys(course.scores).slice(1).map((name) => [`the ${name.replace("_", " ")}`, course.lastScore("mae", name)]);
   const [name, best] = baselines.reduce((a, b) => (b[1] < a[1] ? b : a));
   const said = `Recently off by ${number(error)} on average`;
   if (number(error) === number(best)) return `${said}, as ${name} is.`;
@@ -49,26 +49,28 @@ const ofNumbers = (course) => {
 
 const TASKS = {
   classification: {
+    error: "error",
     sentence: ofClasses,
     label: '"yes"',
     tiles: (course) => [
-      tile("Recent error", share(course.last("error")), `no-change ${share(course.last("no_change"))}`, "share of wrong predictions"),
-      course.lastRare("recall") == null ? null : tile("Recall", share(course.lastRare("recall")), `precision\u00a0${share(course.lastRare("precision"))}`, "rows with the positive label that were found, over the last 10,000 labels"),
-      course.lastRare("cost") == null ? null : tile("Cost", number(course.lastRare("cost")), null, "of mistakes a row, over the last 10,000 labels"),
+      tile("Recent error", share(course.lastScore("error")), `no-change ${share(course.lastScore("error", "no_change"))}`, "share of wrong predictions"),
+      course.lastScore("recall") == null ? null : tile("Recall", share(course.lastScore("recall")), `precision\u00a0${share(course.lastScore("precision"))}`, "rows with the positive label that were found, over the last 10,000 labels"),
+      course.lastScore("cost") == null ? null : tile("Cost", number(course.lastScore("cost")), null, "of mistakes a row, over the last 10,000 labels"),
     ],
   },
   regression: {
+    error: "mae",
     sentence: ofNumbers,
     label: "1.5",
     tiles: (course) => [
-      tile("Recent error", number(course.last("error")), `RMSE\u00a0${number(course.lastScore("rmse"))}, R²\u00a0${number(course.lastScore("r2"))}`, "mean absolute error"),
+      tile("Recent error", number(course.lastScore("mae")), `RMSE\u00a0${number(course.lastScore("rmse"))}, R²\u00a0${number(course.lastScore("r2"))}`, "mean absolute error"),
       tile("Coverage", share(course.lastScore("coverage")), `asked for ${share(course.coverage)}`, "recent labels within their interval"),
     ],
   },
 };
 
 const sentence = (course) =>
-  course.last("error") == null ? "Learning: no prediction has been checked yet." : TASKS[course.task].sentence(course);
+  course.lastScore(TASKS[course.task].error) == null ? "Learning: no prediction has been checked yet." : TASKS[course.task].sentence(course);
 
 const noLabels = (course) => [
   made("h1", {}, course.rows ? "No labels yet" : "No rows yet"),
