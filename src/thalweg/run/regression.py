@@ -20,11 +20,10 @@ from thalweg.evaluate.residual_changes import ResidualChanges
 from thalweg.evaluate.task import Asked, NumberTask
 from thalweg.option_names import option
 from thalweg.pipeline.over_columns import learner_of, over_columns
-from thalweg.run.far_targets import FarTargets
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import NumberPredictions
-from thalweg.run.regression_scoreboard import RegressionScoreboard
+from thalweg.run.regression_scoreboard import FarTargets, RegressionScoreboard
 from thalweg.run.task import KEPT, Predicted, RunTask, Scored, Targets
 from thalweg.table_model import TableRegressor
 from thalweg.tables import Chunk, Encoder, Plan
