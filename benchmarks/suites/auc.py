@@ -44,7 +44,7 @@ def measure(bench: Bench) -> Iterator[list[Record]]:
 
 def _in_one_call(window: int, scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> Callable[[int], Run]:
     def prepare(count: int) -> Run:
-        auc = compiled.WindowedAuc(window)
+        auc = compiled.RecentAuc(rows=window)
         return lambda: auc.push_and_score(scores[:count], positive[:count], NOWHERE)
 
     return prepare
@@ -52,7 +52,7 @@ def _in_one_call(window: int, scores: NDArray[np.float64], positive: NDArray[np.
 
 def _row_by_row(window: int, scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> Callable[[int], Run]:
     def prepare(count: int) -> Run:
-        auc = compiled.WindowedAuc(window)
+        auc = compiled.RecentAuc(rows=window)
 
         def run() -> None:
             for at in range(count):

@@ -127,7 +127,7 @@ def scores_over(
 
 
 def _areas(likely: Floats, positive: NDArray[np.bool_]) -> tuple[float, float]:
-    areas = compiled.WindowedAuc(max(1, len(likely)))
+    areas = compiled.RecentAuc(rows=max(1, len(likely)))
     areas.push(likely, positive)
     return areas.roc_auc(), areas.average_precision()
 

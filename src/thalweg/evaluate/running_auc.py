@@ -50,8 +50,8 @@ def running_auc(average: Average) -> RunningAuc:
     if isinstance(average, Cumulative):
         return BinnedAuc()
     if isinstance(average, Windowed):
-        return compiled.WindowedAuc(average.rows)
-    return compiled.FadingAuc(average.factor)
+        return compiled.RecentAuc(rows=average.rows)
+    return compiled.RecentAuc(factor=average.factor)
 
 
 class BinnedAuc:

@@ -18,10 +18,6 @@
 // window shrank, we also tell the cut that showed it most clearly, with the means on its sides.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "learner.hpp"
 
 namespace thalweg::THALWEG_LEVEL {

@@ -15,19 +15,37 @@ inline double log_odds(double p) {
   return std::log(inside / (1 - inside));
 }
 
-class KeptProbabilities {
+// Behind what is kept of a prediction stands how many rows had been learned, and a class is a byte: its index + 1, 0 for none.
+class Kept {
+ public:
+  static constexpr int64_t kCountBytes = 4, kOther = 255;  // kOther: a class that has no byte
+
+  static uint8_t code_of(int64_t c) { return uint8_t(std::min(c + 1, kOther)); }
+  // Clears all and writes the count; false for a model that has learned none, of which nothing more is kept.
+  static bool begin(uint8_t *kept, int64_t size, int64_t learned) {
+    std::fill_n(kept, size, uint8_t(0));
+    const uint32_t count = uint32_t(learned);
+    std::memcpy(kept + size - kCountBytes, &count, kCountBytes);
+    return learned > 0;
+  }
+  // Whether rows were learned since.
+  static bool is_late(const uint8_t *kept, int64_t size, int64_t learned) {
+    uint32_t count;
+    std::memcpy(&count, kept + size - kCountBytes, kCountBytes);
+    return count != uint32_t(learned);
+  }
+};
+
+class KeptProbabilities : Kept {
  public:
   // Several sets of probabilities may be kept of the same classes.
   explicit KeptProbabilities(int64_t sets) : sets(sets) {}
-  int64_t size() const { return kMost * (1 + 2 * sets) + int64_t(sizeof(uint32_t)); }
+  int64_t size() const { return kMost * (1 + 2 * sets) + kCountBytes; }
   static void mark_classes(bool *out) { std::fill_n(out, kMost, true); }
 
   // After so many rows; a model that has learned none says nothing. The classes are the likeliest by the first argument.
   void write(const double *likely, const double *p, int64_t classes, int64_t learned, uint8_t *out) const {
-    std::fill_n(out, size(), uint8_t(0));
-    if (learned == 0) return;
-    const uint32_t count = uint32_t(learned);
-    std::memcpy(out + size() - sizeof count, &count, sizeof count);
+    if (!begin(out, size(), learned)) return;
     for (int64_t i = 0; i < kMost && i < classes; i++) {
       int64_t best = -1;
       for (int64_t c = 0; c < classes; c++)
@@ -42,12 +60,8 @@ class KeptProbabilities {
     }
   }
 
-  // Whether rows were learned since the prediction; not where there was none.
-  bool is_late(const uint8_t *kept, int64_t learned) const {
-    uint32_t count;
-    std::memcpy(&count, kept + size() - sizeof count, sizeof count);
-    return kept[0] && count != uint32_t(learned);
-  }
+  // Not where there was no prediction.
+  bool is_late(const uint8_t *kept, int64_t learned) const { return kept[0] && Kept::is_late(kept, size(), learned); }
   static int64_t likeliest(const uint8_t *kept) { return kept[0] == kOther ? -1 : int64_t(kept[0]) - 1; }
   void read(const uint8_t *kept, int64_t classes, double *out) const {
     const bool all = kept[kMost - 1] == 0;
@@ -71,9 +85,8 @@ class KeptProbabilities {
   }
 
  private:
-  static constexpr int64_t kMost = 6, kOther = 255, kLevels = 65535;  // kOther: a class that has no byte
-  static constexpr double kFarthest = 13.815509557963774;             // log-odds of 1 - kLeastProbability
-  static uint8_t code_of(int64_t c) { return uint8_t(std::min(c + 1, kOther)); }
+  static constexpr int64_t kMost = 6, kLevels = 65535;
+  static constexpr double kFarthest = 13.815509557963774;  // log-odds of 1 - kLeastProbability
 
   int64_t sets;
 };

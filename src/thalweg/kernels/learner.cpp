@@ -1,7 +1,5 @@
 #include "learner.hpp"
 
-#include "prefixed_state.hpp"
-
 namespace thalweg::THALWEG_LEVEL {
 
 void mixing_shares(const double *losses, int64_t count, double sharpness, double *out) {
@@ -13,42 +11,37 @@ void mixing_shares(const double *losses, int64_t count, double sharpness, double
 
 Learner::~Learner() = default;
 
-int64_t Learner::answer(const double *x) const {
+int64_t Learner::answer(RowView x) const {
   Scratch room(classes_);
   scores(x, room.data());
   return highest(room.data(), classes_);
 }
 
-void Learner::weighted_begin(const double *X, const int64_t *y, const double *weights, int64_t rows) {
-  begin(X, y, 0);
-  for (int64_t i = 0; i < rows; i++) counted_step(X + i * features_, y[i], weights[i]);
+void Learner::begin(const double *X, const int64_t *y, const double *weights, int64_t rows) {
+  forget();
+  for (int64_t i = 0; i < rows; i++) step(X + i * features_, y[i], weights ? weights[i] : 1);
 }
 
 void Learner::visit_as_members(State &state, int64_t &index) {
   const std::string prefix = "member" + std::to_string(index++) + "_";
   if (!state.wants(prefix)) return;
-  PrefixedState own(state, prefix);
-  visit(own);
+  state.part(prefix, *this);
 }
 
-void Learner::posteriors(const double *x, double *out) const { probabilities(x, out); }
+void Learner::posteriors(RowView x, double *out) const { probabilities(x, out); }
 
-void Learner::judged_step(const double *x, int64_t k, double weight, double *out) {
-  posteriors(x, out);
-  counted_step(x, k, weight);
+void Learner::show_now(RowView x, const Wanted &wanted) const {
+  if (wanted.kind == Wanted::kScores) scores(x, wanted.out);
+  if (wanted.kind == Wanted::kProbabilities) probabilities(x, wanted.out);
+  if (wanted.kind == Wanted::kPosteriors) posteriors(x, wanted.out);
 }
 
-int64_t Learner::probable_step(const double *x, int64_t k, double weight, double *out) {
-  probabilities(x, out);
-  return counted_step(x, k, weight);
+void Learner::show_scores_now(const double *scores, const Wanted &wanted) const {
+  std::copy_n(scores, classes_, wanted.out);
+  if (wanted.kind != Wanted::kScores) normalise(wanted.out);
 }
 
-int64_t Learner::scored_step(const double *x, int64_t k, double weight, double *out) {
-  scores(x, out);
-  return counted_step(x, k, weight);
-}
-
-void Learner::probabilities(const double *x, double *out) const {
+void Learner::probabilities(RowView x, double *out) const {
   scores(x, out);
   normalise(out);
 }
@@ -57,31 +50,12 @@ void Learner::normalise(double *out) const {
   double top = -__builtin_inf(), whole = 0;
   for (int64_t c = 0; c < classes_; c++) top = std::max(top, out[c]);
   for (int64_t c = 0; c < classes_; c++)
-    whole += out[c] = top == -__builtin_inf() ? 1 : std::exp(confidence() * (out[c] - top));
+    whole += out[c] = top == -__builtin_inf() ? 1 : std::exp(traits_.confidence * (out[c] - top));
   for (int64_t c = 0; c < classes_; c++) out[c] /= whole;
 }
 
-void Learner::run(const double *X, const int64_t *y, int64_t rows, const Outputs &out) {
-  run_as(*this, X, y, rows, out);
-}
-
-void Learner::weighted_run(const double *X, const int64_t *y, const double *weights, int64_t rows, const Outputs &out) {
-  for (int64_t i = 0; i < rows; i++) {
-    const double *x = X + i * features_;
-    if (out.shares) shares(out.shares + i * members());
-    const int64_t given =
-        out.scores ? scored_step(x, y[i], weights[i], out.scores + i * classes_) : counted_step(x, y[i], weights[i]);
-    if (out.answers) out.answers[i] = given;
-    if (out.rates) out.rates[i] = rate();
-  }
-}
-
-void Learner::learn_then_test(const double *X, const int64_t *y, int64_t rows, const double *test_X,
-                              const int64_t *test_y, int64_t tests, int64_t *mistakes) {
-  for (int64_t i = 0; i < rows; i++) {
-    step(X + i * features_, y[i]);
-    mistakes[i] = mistakes_on(test_X + i * tests * features_, test_y + i * tests, tests);
-  }
+void Learner::run(const double *X, const int64_t *y, const double *weights, int64_t rows, const Outputs &out) {
+  run_as(*this, DenseAccess{X, rows, features_}, y, weights, out);
 }
 
 int64_t Learner::mistakes_on(const double *X, const int64_t *y, int64_t rows) const {
@@ -89,8 +63,6 @@ int64_t Learner::mistakes_on(const double *X, const int64_t *y, int64_t rows) co
   for (int64_t i = 0; i < rows; i++) wrong += answer(X + i * features_) != y[i];
   return wrong;
 }
-
-int64_t Learner::weighted_step(const double *, int64_t, double) { throw std::invalid_argument("takes no weights"); }
 
 void Learner::visit_classes(State &state) {
   int64_t count = classes_;

@@ -4,10 +4,8 @@
 // never answered and changes nothing, so a whole chunk's classes can be announced before its first row.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <stdexcept>
-
+#include "owned.hpp"
+#include "rows/sparse_row.hpp"
 #include "state.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -42,14 +40,46 @@ struct Outputs {
   }
 };
 
+// The rows of a matrix, as a learner takes them.
+struct DenseAccess {
+  const double *X;
+  int64_t rows, p;
+  const double *at(int64_t i) const { return X + i * p; }
+  const double *to_learn(int64_t i) const {
+    fetch_ahead(at(i), p);
+    return at(i);
+  }
+};
+
+template <class Access> constexpr bool kDense = std::is_same_v<Access, DenseAccess>;
+
+// What is the same for a learner's whole life.
+struct Traits {
+  double confidence = 1;          // probabilities are the softmax of the scores times this
+  int64_t members = 0;            // of a learner made of others: how many have a share in the answer
+  int64_t posteriors = 1;         // sets of probabilities: one, unless it is a bank whose members can be told apart
+  int64_t kept_size = 0;          // bytes that it keeps of a prediction until its label comes; 0: nothing
+  bool decides = false;           // it may answer another class than that of the highest score
+  bool outweighs_a_look = false;  // learning a row takes so long that looking at it before is hardly felt
+  bool may_fail = false;          // learning may throw: a member that lives in Python
+};
+
+// What a step gives of before it, beside the answer, in `out`.
+struct Wanted {
+  enum Kind { kNothing, kScores, kProbabilities, kPosteriors } kind = kNothing;
+  double *out = nullptr;
+};
+
 class Learner {
  public:
-  explicit Learner(int64_t features) : features_(features) {}
+  explicit Learner(int64_t features, const Traits &traits = {}) : traits_(traits), features_(features) {}
   virtual ~Learner();
   virtual Learner *copy() const = 0;
 
   int64_t features() const { return features_; }
   int64_t classes() const { return classes_; }
+  const Traits &traits() const { return traits_; }
+  int64_t members() const { return traits_.members; }
 
   // A class takes its place at index `at`; those behind it move up.
   void announce(int64_t at) {
@@ -59,51 +89,41 @@ class Learner {
   // Features of sparse rows (rows/sparse_row.hpp) that were never there get the next slots; these are their numbers.
   virtual void appear(const int64_t *, int64_t) {}
   // One discriminant per class, -infinity for a class never seen.
-  virtual void scores(const double *x, double *out) const = 0;
+  virtual void scores(RowView x, double *out) const = 0;
   // The class of the highest score, the lowest index at a tie, -1 where no class was seen; another where it `decides`.
-  virtual int64_t answer(const double *x) const;
-  virtual bool decides() const { return false; }
-  // The answer to x as it would have been given before its label k, which is then learned.
-  virtual int64_t step(const double *x, int64_t k) = 0;
-  // The same for a row that counts as many: one that counts once is `step` to the last bit, one that counts for nothing
-  // is only answered.
-  int64_t counted_step(const double *x, int64_t k, double weight) {
-    return weight == 1 ? step(x, k) : weight > 0 ? weighted_step(x, k, weight) : answer(x);
+  virtual int64_t answer(RowView x) const;
+  // The answer to x as it would have been given before its label k, which is then learned as that of a row that counts
+  // `weight` times; one that counts for nothing is only answered. Where posteriors are wanted the answer may be missing.
+  int64_t step(RowView x, int64_t k, double weight = 1, const Wanted &wanted = {}) {
+    if (weight > 0) return take_step(x, k, weight, wanted);
+    show(x, wanted);
+    return answer(x);
   }
-  // `counted_step`, with what `posteriors` would have given before it: one pass where both need the same.
-  virtual void judged_step(const double *x, int64_t k, double weight, double *out);
-  // `counted_step`, with what `probabilities` would have given before it.
-  virtual int64_t probable_step(const double *x, int64_t k, double weight, double *out);
-  // `counted_step`, with what `scores` would have given before it.
-  virtual int64_t scored_step(const double *x, int64_t k, double weight, double *out);
-  // Forget everything and begin from these rows.
-  virtual void begin(const double *X, const int64_t *y, int64_t rows) = 0;
-  virtual void weighted_begin(const double *X, const int64_t *y, const double *weights, int64_t rows);
-  virtual double rate() const = 0;
-  // Probabilities are the softmax of the scores times this.
-  virtual double confidence() const { return 1; }
+  // The same of a row that counts for something.
+  virtual int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) = 0;
+  // As before the first row, but for the classes.
+  virtual void forget() = 0;
+  // Forget everything and begin from these rows; null weights: each counts once.
+  virtual void begin(const double *X, const int64_t *y, const double *weights, int64_t rows);
+  virtual double rate() const { return std::nan(""); }
   virtual void visit(State &state) = 0;
   // As one member of a committee or several, of which this is the first one's number: the next one's is left in it.
   virtual void visit_as_members(State &state, int64_t &index);
   // Of so many rows, how many are looked at before they are learned: as many as stay in the cache, or all where a look is
   // hardly felt.
   int64_t rows_to_look_at(int64_t rows) const {
-    return outweighs_a_look() ? std::max<int64_t>(1, rows) : std::max<int64_t>(64, kBlockOfRows / features_);
+    return traits_.outweighs_a_look ? std::max<int64_t>(1, rows) : std::max<int64_t>(64, kBlockOfRows / features_);
   }
-  virtual bool outweighs_a_look() const { return false; }
-  virtual bool may_fail() const { return false; }  // learning may throw: a member that lives in Python
 
-  // The probabilities of each of a learner's voices: one, unless it is a bank whose members can be told apart.
-  virtual int64_t voices() const { return 1; }
-  virtual void posteriors(const double *x, double *out) const;
+  // The sets of probabilities of a learner, one after the other.
+  virtual void posteriors(RowView x, double *out) const;
   // The probability of each class; all alike where none was seen.
-  void probabilities(const double *x, double *out) const;
+  void probabilities(RowView x, double *out) const;
   // Scores become probabilities.
   void normalise(double *scores) const;
 
-  // What a learner keeps of a prediction until its label comes, in bytes; 0: nothing. `keep` also gives the scores.
-  virtual int64_t kept_size() const { return 0; }
-  virtual void keep(const double *x, double *scored, uint8_t *) const { scores(x, scored); }
+  // Writes what it keeps of a prediction. `keep` also gives the scores.
+  virtual void keep(RowView x, double *scored, uint8_t *) const { scores(x, scored); }
   // Marks those of the bytes that stand for a class: its index + 1, 0 for none, 255 for one that has no byte.
   virtual void mark_classes(bool *) const {}
   // The next row to be learned was predicted with this.
@@ -112,13 +132,29 @@ class Learner {
   // The score from which on a class is in the set of a row, for a learner that gives sets.
   virtual double least_in_set() const { return __builtin_inf(); }
 
-  // A learner made of others: how many, and the share each has in the answer.
-  virtual int64_t members() const { return 0; }
+  // The share each member has in the answer.
   virtual void shares(double *) const {}
 
   // Test-then-train.
-  virtual void run(const double *X, const int64_t *y, int64_t rows, const Outputs &out);
-  virtual void weighted_run(const double *X, const int64_t *y, const double *weights, int64_t rows, const Outputs &out);
+  virtual void run(const double *X, const int64_t *y, const double *weights, int64_t rows, const Outputs &out);
+  // The same over rows of any kind; a final class that passes itself has its steps inlined.
+  template <class Self, class Access>
+  static void run_as(Self &self, Access X, const int64_t *y, const double *weights, const Outputs &out) {
+    const int64_t c = self.classes_, members = self.members();
+    if (out.answers && !out.scores && !out.rates && !out.shares && !weights) {
+      for (int64_t i = 0; i < X.rows; i++) out.answers[i] = self.take_step(X.to_learn(i), y[i], 1, {});
+      return;
+    }
+    for (int64_t i = 0; i < X.rows; i++) {
+      const RowView x = X.to_learn(i);
+      const double weight = weights ? weights[i] : 1;
+      if (out.shares) self.shares(out.shares + i * members);
+      const int64_t given =
+          out.scores ? self.step(x, y[i], weight, {Wanted::kScores, out.scores + i * c}) : self.step(x, y[i], weight);
+      if (out.answers) out.answers[i] = given;
+      if (out.rates) out.rates[i] = self.rate();
+    }
+  }
 
   // Answers and learns in any order: i stands for "answer row i", -1 - i for "learn row i". `kept`, where it is given, has
   // kept_size() bytes for each row, at its number or its place: what was kept of rows that were answered before, and of
@@ -126,29 +162,29 @@ class Learner {
   template <class Access>
   void follow(Access X, const int64_t *y, const double *masses, const int64_t *order, int64_t steps, const Outputs &out,
               uint8_t *kept, const int64_t *places) {
-    const int64_t size = kept ? kept_size() : 0;
+    const int64_t size = kept ? traits_.kept_size : 0;
     const auto kept_of = [&](int64_t row) { return kept + (places ? places[row] : row) * size; };
     Buffer room(classes_);
     for (int64_t i = 0; i < steps; i++) {
       const int64_t row = order[i] < 0 ? -1 - order[i] : order[i];
       const double mass = masses ? masses[row] : 1;
       if (order[i] < 0) {
-        const double *x = X.to_learn(row);
+        const RowView x = X.to_learn(row);
         const Judged judged{*this, size ? kept_of(row) : nullptr};
-        counted_step(x, y[row], mass);
+        step(x, y[row], mass);
         continue;
       }
       const bool then_learned = i + 1 < steps && order[i + 1] == -1 - row;  // whose answer comes for nothing
-      const double *x = then_learned ? X.to_learn(row) : X.at(row);
+      const RowView x = then_learned ? X.to_learn(row) : X.at(row);
       i += then_learned;
       double *scored = out.scores ? out.scores + row * classes_ : nullptr;
       const double least = least_in_set();
       if (then_learned) {
-        out.answers[row] = scored ? scored_step(x, y[row], mass, scored) : counted_step(x, y[row], mass);
+        out.answers[row] = step(x, y[row], mass, {scored ? Wanted::kScores : Wanted::kNothing, scored});
       } else if (size) {
         double *own = scored ? scored : room.data();
         keep(x, own, kept_of(row));
-        out.answers[row] = decides() ? answer(x) : highest(own, classes_);
+        out.answers[row] = traits_.decides ? answer(x) : highest(own, classes_);
       } else {
         if (scored) scores(x, scored);
         out.answers[row] = answer(x);
@@ -157,9 +193,7 @@ class Learner {
     }
   }
 
-  // Train-then-test: after each row, the mistakes on that row's own `tests` test rows.
-  void learn_then_test(const double *X, const int64_t *y, int64_t rows, const double *test_X, const int64_t *test_y,
-                       int64_t tests, int64_t *mistakes);
+  // How many of these rows it would answer wrongly.
   virtual int64_t mistakes_on(const double *X, const int64_t *y, int64_t rows) const;
 
   // The class of the highest score, the lowest index at a tie, -1 where there is none.
@@ -176,27 +210,13 @@ class Learner {
 
  protected:
   virtual void insert(int64_t at) = 0;
-  virtual int64_t weighted_step(const double *x, int64_t k, double weight);
 
-  // The loop of `run`; a final class that passes itself has its steps inlined.
-  template <class Self>
-  static void run_as(Self &self, const double *X, const int64_t *y, int64_t rows, const Outputs &out) {
-    const int64_t p = self.features_, c = self.classes_, members = self.members();
-    if (out.answers && !out.scores && !out.rates && !out.shares) {
-      for (int64_t i = 0; i < rows; i++) {
-        fetch_ahead(X + i * p, p);
-        out.answers[i] = self.step(X + i * p, y[i]);
-      }
-      return;
-    }
-    for (int64_t i = 0; i < rows; i++) {
-      fetch_ahead(X + i * p, p);
-      if (out.shares) self.shares(out.shares + i * members);
-      const int64_t given =
-          out.scores ? self.scored_step(X + i * p, y[i], 1, out.scores + i * c) : self.step(X + i * p, y[i]);
-      if (out.answers) out.answers[i] = given;
-      if (out.rates) out.rates[i] = self.rate();
-    }
+  // What is wanted of a row, as it is now; and out of its scores, by a learner with one set of probabilities.
+  THALWEG_INLINE void show(RowView x, const Wanted &wanted) const {
+    if (wanted.kind != Wanted::kNothing) show_now(x, wanted);
+  }
+  THALWEG_INLINE void show_scores(const double *scores, const Wanted &wanted) const {
+    if (wanted.kind != Wanted::kNothing) show_scores_now(scores, wanted);
   }
 
   // Whoever restores a state learns the number of classes first.
@@ -206,7 +226,12 @@ class Learner {
     values.insert(values.begin() + at * width, width, 0);
   }
 
+  Traits traits_;
+
  private:
+  void show_now(RowView x, const Wanted &wanted) const;
+  void show_scores_now(const double *scores, const Wanted &wanted) const;
+
   // A row is judged by what was kept of it, and no other row, also where learning fails or the row has no weight.
   struct Judged {
     Learner &learner;

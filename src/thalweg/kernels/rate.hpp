@@ -1,8 +1,6 @@
 // The learning rate inside the loop: constant, decaying, or driven by the learner's own mistakes.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "learner.hpp"
@@ -37,8 +35,7 @@ struct Rate {
   void visit(State &state) {
     state.real("rate", value);
     state.integer("rate_rows", rows);
-    state.integers("rate_mistakes", mistakes);
-    if (mistakes.size() != (kind_ == kErrorDriven ? std::size_t(2 * window) : 0)) throw BadState("rate_mistakes");
+    state.integers("rate_mistakes", mistakes, kind_ == kErrorDriven ? 2 * window : 0);
     if (!(value >= low && value <= high) || rows < 0) throw BadState("rate");
     recent = older = 0;
     if (kind_ == kErrorDriven)

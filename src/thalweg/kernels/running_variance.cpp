@@ -1,8 +1,5 @@
 #include "running_variance.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "learner.hpp"
 
 namespace thalweg::THALWEG_LEVEL {

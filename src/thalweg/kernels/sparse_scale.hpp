@@ -6,9 +6,6 @@
 // O(1) for each value; two numbers for each feature seen.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "linear_algebra/buffer.hpp"
 #include "rows/sparse_row.hpp"
 #include "running_variance.hpp"
@@ -83,11 +80,8 @@ class SparseScale {
   }
   void visit(State &state) {
     const auto slots = int64_t(counts.size());
-    state.matrix("scaler_counts", counts, 1, slots, slots);
-    state.matrix("scaler_squares", squares, 1, slots, slots);
-    for (const Buffer *values : {&counts, &squares})
-      for (double value : *values)
-        if (!(value >= 0 && std::isfinite(value))) throw BadState("scaler_squares");
+    state.matrix("scaler_counts", counts, 1, slots, slots, amount);
+    state.matrix("scaler_squares", squares, 1, slots, slots, amount);
   }
 
  private:

@@ -139,7 +139,7 @@ class Committee(WithProbabilities, StreamClassifier):
         cores = [compiled_core_of(member, features, "Committee", "members") for member in self.members]
         if self.persistence:
             cores.append(compiled.persistence(features))
-        start = _as_handicaps(self.handicaps, sum(core.n_voices for core in cores))
+        start = _as_handicaps(self.handicaps, sum(core.n_posteriors for core in cores))
         discounts = [float(each) for each in np.atleast_1d(self.discount)]
         return compiled.committee(cores, discounts, float(self.sharpness), self.loss, start)
 

@@ -52,7 +52,7 @@ class RareScoreboard:
         #: After so many rows, the areas, and the shares of true positives, false positives and false negatives.
         self._history = HistoryPoints[list[float | None]](MOST_POINTS)
         #: P(positive) and which rows are positives: of the last rows, and of all of them, binned.
-        self._recent, self._all = compiled.WindowedAuc(WINDOW), BinnedAuc()
+        self._recent, self._all = compiled.RecentAuc(rows=WINDOW), BinnedAuc()
         self._outcomes = WindowedMean(WINDOW, 3)
         self._bins = np.zeros((3, BINS))  # rows, sum of P(positive), positives
         #: By baseline and mistake, how many more the model makes; only costs ask for it.

@@ -5,6 +5,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <optional>
+#include <stdexcept>
+
 namespace thalweg::THALWEG_LEVEL {
 
 namespace nb = nanobind;
@@ -58,5 +61,11 @@ using OutVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu
 using OutFlags = nb::ndarray<bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using OutBytes = nb::ndarray<uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using OutLabels = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+inline void refuse_shapes(bool disagree) {
+  if (disagree) throw std::invalid_argument("shapes do not agree");
+}
+// Of an array that may be missing; null then.
+template <class Given> auto *data_of(const std::optional<Given> &array) { return array ? array->data() : nullptr; }
 
 }  // namespace thalweg::THALWEG_LEVEL

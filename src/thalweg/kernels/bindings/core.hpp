@@ -3,7 +3,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <memory>
 #include <mutex>
 #include <shared_mutex>
 
@@ -14,19 +13,9 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-namespace nb = nanobind;
-
 // Learners one at a time, readers together: a model may be shared between threads.
 struct Gated {
   std::shared_mutex gate;
-};
-
-// The rows of a matrix, as a learner takes them.
-struct DenseAccess {
-  const double *X;
-  int64_t rows, p;
-  const double *at(int64_t i) const { return X + i * p; }
-  const double *to_learn(int64_t i) const { return X + i * p; }
 };
 
 // Gives a learner room for the features that got slots meanwhile.
@@ -41,12 +30,12 @@ template <class Model> struct SparseAccess {
   Model &learner;
   int64_t rows = X.rows();
   SparseRoom room{};
-  const double *at(int64_t i) { return X.read(i, slots, room).as_row(); }
-  const double *to_learn(int64_t i) {
+  RowView at(int64_t i) { return X.read(i, std::as_const(slots), room); }
+  RowView to_learn(int64_t i) {
     const int64_t known = slots.size();
-    const SparseRow &row = X.read_to_learn(i, slots, room);
+    const SparseRow &row = X.read(i, slots, room);
     make_room(learner, slots, known);
-    return row.as_row();
+    return row;
   }
 };
 
@@ -61,11 +50,11 @@ struct SparseCore {
     if (!reader) throw std::invalid_argument("takes dense rows");
     return {X, reader->slots, learner};
   }
-  template <class Model> const double *read_to_learn(nb::handle x, Model &learner) {
+  template <class Model> const SparseRow &read_to_learn(nb::handle x, Model &learner) {
     const int64_t known = reader->slots.size();
     const SparseRow &row = reader->read_one(x, room, true);
     make_room(learner, reader->slots, known);
-    return row.as_row();
+    return row;
   }
   void copy_from(const SparseCore &other) {
     if (!other) return;
@@ -84,11 +73,34 @@ struct SparseCore {
   }
 };
 
-struct Core : Gated {
-  explicit Core(Learner *raw) : learner(raw), row(raw->features()), sparse(raw->features() == 0) {}
-  std::unique_ptr<Learner> learner;
+// A core whose rows are dense or sparse as its model takes them.
+template <class Self> struct RowCore : Gated {
+  explicit RowCore(int64_t features) : row(features), sparse(features == 0) {}
   RowReader row;
   SparseCore sparse;
+
+  DenseAccess access(const Matrix &X) const {
+    refuse_shapes(sparse || X.shape(1) != row.features());
+    return {X.data(), int64_t(X.shape(0)), int64_t(row.features())};
+  }
+  auto access(const SparseRows &X) const { return sparse.access(X, static_cast<const Self &>(*this).model()); }
+  // One row, kept until the next one is learned.
+  RowView read_to_learn(nb::handle x) {
+    if (sparse) return sparse.read_to_learn(x, static_cast<Self &>(*this).model());
+    return row.read(x);
+  }
+  // One row to answer, kept until the next one is read.
+  RowView read(nb::handle x, SparseRoom &room) {
+    if (sparse) return sparse.reader->read_one(x, room, false);
+    return row.read(x);
+  }
+};
+
+struct Core : RowCore<Core> {
+  using RowCore::read;
+  explicit Core(Learner *raw) : RowCore(raw->features()), learner(raw) {}
+  Learner &model() const { return *learner; }
+  std::unique_ptr<Learner> learner;
   nb::object codes, types;  // the labels' places and their usual types, until another class is announced
 
   // Whether a label is one of these; then its place.
@@ -101,23 +113,15 @@ struct Core : Gated {
     return found;
   }
 
-  // Rows are dense or sparse as the learner takes them.
-  DenseAccess access(const Matrix &X) const {
-    if (sparse || int64_t(X.shape(1)) != learner->features()) throw std::invalid_argument("shapes do not agree");
-    return {X.data(), int64_t(X.shape(0)), learner->features()};
-  }
-  SparseAccess<Learner> access(const SparseRows &X) const { return sparse.access(X, *learner); }
-  // One row, kept until the next one is learned.
-  const double *read_to_learn(nb::handle x) { return sparse ? sparse.read_to_learn(x, *learner) : row.read(x); }
   // One row to answer: in room of the caller's own, since there may be several.
-  const double *read(nb::handle x, Scratch &own, SparseRoom &room) {
-    if (sparse) return sparse.reader->read_one(x, room, false).as_row();
+  RowView read(nb::handle x, Scratch &own, SparseRoom &room) {
+    if (sparse) return RowCore::read(x, room);
     std::copy_n(row.read(x), learner->features(), own.data());
     return own.data();
   }
 
   void check_labels(std::size_t rows, std::size_t labels, std::size_t masses) const {
-    if (rows != labels || rows != masses) throw std::invalid_argument("shapes do not agree");
+    refuse_shapes(rows != labels || rows != masses);
   }
   void check_labels(const int64_t *y, int64_t count) const {
     if (!are_places(y, count, learner->classes())) throw std::invalid_argument("a class that was never announced");
@@ -137,55 +141,59 @@ struct Core : Gated {
         const int64_t bad = first_bad(x, count * p);
         return bad < 0 ? kUnknown : from * p + bad;
       }
-      learner->run(x, y + from, count, out.after(from, learner->classes()));
+      learner->run(x, y + from, nullptr, count, out.after(from, learner->classes()));
     }
     return -1;
   }
 
   // Test-then-train over rows that were looked at.
-  void run(const DenseAccess &X, const int64_t *y, const double *masses, const Outputs &out) {
-    if (masses) learner->weighted_run(X.X, y, masses, X.rows, out);
-    else learner->run(X.X, y, X.rows, out);
-  }
-  void run(SparseAccess<Learner> X, const int64_t *y, const double *masses, const Outputs &out) {
-    const int64_t classes = learner->classes(), members = learner->members();
-    for (int64_t i = 0; i < X.rows; i++) {
-      const double *x = X.to_learn(i);
-      if (out.shares) learner->shares(out.shares + i * members);
-      const double mass = masses ? masses[i] : 1;
-      const int64_t given = out.scores ? learner->scored_step(x, y[i], mass, out.scores + i * classes)
-                                       : learner->counted_step(x, y[i], mass);
-      if (out.answers) out.answers[i] = given;
-      if (out.rates) out.rates[i] = learner->rate();
-    }
+  template <class Access> void run(const Access &X, const int64_t *y, const double *masses, const Outputs &out) {
+    if constexpr (kDense<Access>) learner->run(X.X, y, masses, X.rows, out);
+    else Learner::run_as(*learner, X, y, masses, out);
   }
   // Forget everything and begin from these rows.
-  void begin(const DenseAccess &X, const int64_t *y, const double *masses) {
-    if (masses) learner->weighted_begin(X.X, y, masses, X.rows);
-    else learner->begin(X.X, y, X.rows);
-  }
-  void begin(const SparseAccess<Learner> &X, const int64_t *y, const double *masses) {
-    learner->begin(nullptr, y, 0);
+  template <class Access> void begin(const Access &X, const int64_t *y, const double *masses) {
+    if constexpr (kDense<Access>) return learner->begin(X.X, y, masses, X.rows);
+    learner->forget();
     run(X, y, masses, {});
   }
-
-  void learn_then_test(const DenseAccess &X, const int64_t *y, const DenseAccess &test_X, const int64_t *test_y,
-                       int64_t tests, int64_t *mistakes) {
-    learner->learn_then_test(X.X, y, X.rows, test_X.X, test_y, tests, mistakes);
-  }
-  void learn_then_test(SparseAccess<Learner> X, const int64_t *y, SparseAccess<Learner> test_X, const int64_t *test_y,
-                       int64_t tests, int64_t *mistakes) {
-    for (int64_t i = 0; i < X.rows; i++) {
+  // Train-then-test: after each row, the mistakes on that row's own `tests` test rows.
+  template <class Access>
+  void learn_then_test(Access X, const int64_t *y, Access test_X, const int64_t *test_y, int64_t tests,
+                       int64_t *mistakes) {
+    for (int64_t i = 0; i < X.rows; i++, test_y += tests) {
       learner->step(X.to_learn(i), y[i]);
-      mistakes[i] = 0;
-      for (int64_t j = i * tests; j < (i + 1) * tests; j++) mistakes[i] += learner->answer(test_X.at(j)) != test_y[j];
+      if constexpr (kDense<Access>) {
+        mistakes[i] = learner->mistakes_on(test_X.at(i * tests), test_y, tests);
+      } else {
+        mistakes[i] = 0;
+        for (int64_t j = 0; j < tests; j++) mistakes[i] += learner->answer(test_X.at(i * tests + j)) != test_y[j];
+      }
     }
+  }
+
+  void visit(State &state) {
+    if (state.reads()) codes.reset();
+    sparse.visit(state, *learner);
+    learner->visit(state);
   }
 
   void check_class(int64_t k) const {
     if (k < 0 || k >= learner->classes()) throw std::invalid_argument("a class that was never announced");
   }
 };
+
+// A learner that others may be made of.
+inline const Learner &fresh(const Core &core) {
+  if (core.learner->classes()) throw std::invalid_argument("needs a fresh learner");
+  return *core.learner;
+}
+// The learner of a core, where it is of a kind.
+template <class Kind> Kind &as(const Core &core) {
+  auto *found = dynamic_cast<Kind *>(core.learner.get());
+  if (!found) throw std::invalid_argument("another kind of learner");
+  return *found;
+}
 
 // The members of a learner that live in Python, in their order (ensemble.cpp).
 void collect_adapters(const Learner &learner, nb::list &into);
@@ -216,5 +224,13 @@ template <class Lock> class Brief {
 };
 using BriefLearning = Brief<std::unique_lock<std::shared_mutex>>;
 using BriefReading = Brief<std::shared_lock<std::shared_mutex>>;
+
+// A getter that reads what may be learned at the same time.
+template <class C, class Get> auto reading(Get get) {
+  return [get](const C &c) {
+    const BriefReading together(c);
+    return get(c);
+  };
+}
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/arrays.hpp"
+#include "bindings/binder.hpp"
 #include "bindings/bindings.hpp"
 #include "bindings/core.hpp"
 #include "bindings/python_state.hpp"
@@ -51,82 +52,59 @@ static MixingOptions::Loss loss_of(const std::string &name) {
 
 void bind_ensemble(nb::module_ &module) {
   using namespace nb::literals;
-  module.def(
-      "foreign", [](int64_t p, nb::object adapter) { return new Core(new Foreign(p, std::move(adapter))); },
-      "features"_a, "adapter"_a);
-  module.def(
-      "rate_bank",
-      [](int64_t p, std::vector<double> rates, double ridge, double discount, double sharpness,
-         std::vector<double> handicaps) {
-        if (rates.empty() || rates.size() > 8) throw std::invalid_argument("one to eight rates");
-        if (handicaps.size() > rates.size()) throw std::invalid_argument("more handicaps than rates");
-        return new Core(new RateBank(p, RateBankOptions{rates, handicaps, ridge, discount, sharpness}));
-      },
-      "features"_a, "rates"_a, "ridge"_a, "discount"_a, "sharpness"_a, "handicaps"_a = std::vector<double>());
-  module.def(
-      "scaled",
-      [](const Core &inner, bool sparse) {
-        if (inner.learner->classes()) throw std::invalid_argument("needs a fresh learner");
-        if (inner.sparse) return new Core(new SparseScaled(*inner.learner));
-        return new Core(new Scaled(*inner.learner, sparse));
-      },
-      "inner"_a, "sparse"_a = false);
-  module.def(
-      "dense_columns",
-      [](const Core &inner) {
-        if (inner.learner->classes() || inner.sparse)
-          throw std::invalid_argument("needs a fresh learner of dense rows");
-        return new Core(new DenseColumns(*inner.learner));
-      },
-      "inner"_a, "A learner of sparse rows, of whose first columns a learner of dense rows learns.");
-  module.def(
-      "centred_columns",
-      [](const Core &inner, int64_t columns) {
-        if (inner.learner->classes() || !inner.sparse || columns < 1)
-          throw std::invalid_argument("needs a fresh learner of sparse rows");
-        return new Core(new CentredColumns(*inner.learner, columns));
-      },
-      "inner"_a, "columns"_a, "A learner of sparse rows whose first columns are centred and scaled before it.");
-  module.def(
-      "damped",
-      [](std::vector<Core *> members) {
-        const auto learners = fresh_learners(members);
-        return new Core(new Damped(learners[0]->features(), learners));
-      },
-      "members"_a);
-  module.def(
-      "committee",
+  Binder def(module);
+  def("foreign", "features"_a, "adapter"_a) = [](int64_t p, nb::object adapter) {
+    return new Core(new Foreign(p, std::move(adapter)));
+  };
+  def("rate_bank", "features"_a, "rates"_a, "ridge"_a, "discount"_a, "sharpness"_a,
+      "handicaps"_a = std::vector<double>()) = [](int64_t p, std::vector<double> rates, double ridge, double discount,
+                                                  double sharpness, std::vector<double> handicaps) {
+    if (rates.empty() || rates.size() > 8) throw std::invalid_argument("one to eight rates");
+    if (handicaps.size() > rates.size()) throw std::invalid_argument("more handicaps than rates");
+    return new Core(new RateBank(p, RateBankOptions{rates, handicaps, ridge, discount, sharpness}));
+  };
+  def("scaled", "inner"_a, "sparse"_a = false) = [](const Core &inner, bool sparse) {
+    if (inner.sparse) return new Core(new SparseScaled(fresh(inner)));
+    return new Core(new Scaled(fresh(inner), sparse));
+  };
+  def("dense_columns", "inner"_a,
+      "A learner of sparse rows, of whose first columns a learner of dense rows learns.") = [](const Core &inner) {
+    if (inner.sparse) throw std::invalid_argument("needs a learner of dense rows");
+    return new Core(new DenseColumns(fresh(inner)));
+  };
+  def("centred_columns", "inner"_a, "columns"_a,
+      "A learner of sparse rows whose first columns are centred and scaled before it.") = [](const Core &inner,
+                                                                                             int64_t columns) {
+    if (!inner.sparse || columns < 1) throw std::invalid_argument("needs a learner of sparse rows");
+    return new Core(new CentredColumns(fresh(inner), columns));
+  };
+  def("damped", "members"_a) = [](std::vector<Core *> members) {
+    const auto learners = fresh_learners(members);
+    return new Core(new Damped(learners[0]->features(), learners));
+  };
+  def("committee", "members"_a, "discounts"_a, "sharpness"_a, "loss"_a, "handicaps"_a = std::vector<double>()) =
       [](std::vector<Core *> members, std::vector<double> discounts, double sharpness, const std::string &loss,
          std::vector<double> handicaps) {
         const auto learners = fresh_learners(members);
         return new Core(new Committee(learners[0]->features(), learners,
                                       MixingOptions{discounts, sharpness, loss_of(loss), handicaps}));
-      },
-      "members"_a, "discounts"_a, "sharpness"_a, "loss"_a, "handicaps"_a = std::vector<double>());
-  module.def(
-      "forecaster",
-      [](const Core &base, std::vector<int64_t> windows, int64_t horizon, double discount, double sharpness,
-         double residual_rate) {
-        const auto *means = dynamic_cast<const MeanLearner *>(base.learner.get());
-        if (!means || means->classes() || windows.empty())
-          throw std::invalid_argument("needs a fresh learner of means");
-        return new Core(
-            new Forecaster(*means, ForecasterOptions{windows, horizon, discount, sharpness, residual_rate}));
-      },
-      "base"_a, "windows"_a, "horizon"_a, "discount"_a, "sharpness"_a, "residual_rate"_a);
-  module.def(
-      "forecast",
-      [](Core &core, int64_t member) {
-        auto *forecaster = dynamic_cast<Forecaster *>(core.learner.get());
-        if (!forecaster || member < 0 || member >= forecaster->members())
-          throw std::invalid_argument("no such forecast");
-        const BriefLearning alone(core);
-        const std::size_t c = forecaster->classes(), p = forecaster->features();
-        std::vector<double> means(c * p), errors(c * p);
-        forecaster->forecast(member, means.data(), errors.data());
-        return std::make_tuple(owned_array(means.data(), {c, p}), owned_array(errors.data(), {c, p}));
-      },
-      "core"_a, "member"_a);
+      };
+  def("forecaster", "base"_a, "windows"_a, "horizon"_a, "discount"_a, "sharpness"_a,
+      "residual_rate"_a) = [](const Core &base, std::vector<int64_t> windows, int64_t horizon, double discount,
+                              double sharpness, double residual_rate) {
+    if (base.learner->classes() || windows.empty()) throw std::invalid_argument("needs a fresh learner and a window");
+    const ForecasterOptions options{windows, horizon, discount, sharpness, residual_rate};
+    return new Core(new Forecaster(as<MeanLearner>(base), options));
+  };
+  def("forecast", "core"_a, "member"_a) = [](Core &core, int64_t member) {
+    auto &forecaster = as<Forecaster>(core);
+    if (member < 0 || member >= forecaster.members()) throw std::invalid_argument("no such forecast");
+    const BriefLearning alone(core);
+    const std::size_t c = forecaster.classes(), p = forecaster.features();
+    std::vector<double> means(c * p), errors(c * p);
+    forecaster.forecast(member, means.data(), errors.data());
+    return std::make_tuple(owned_array(means.data(), {c, p}), owned_array(errors.data(), {c, p}));
+  };
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

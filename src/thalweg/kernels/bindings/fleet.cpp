@@ -5,17 +5,15 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <numeric>
-
 #include "bindings/arrays.hpp"
+#include "bindings/binder.hpp"
 #include "bindings/bindings.hpp"
-#include "bindings/core.hpp"
-#include "bindings/python_state.hpp"
+#include "bindings/core_methods.hpp"
 #include "bindings/regression_core.hpp"
 #include "fleet/fleet.hpp"
 #include "fleet/number_learner.hpp"
 #include "rows/label_codes.hpp"
+#include "text/characters.hpp"
 #include "rows/vocabulary.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -66,11 +64,11 @@ inline void require_kind(const Fleet &fleet, const Key &key) {
 // Words as rows of code points padded with zeros, turned to UTF-8 one at a time: a key lives until the next is asked.
 class WordKeys {
  public:
-  explicit WordKeys(Words words) : points_(words.data()), width_(words.shape(1)) {}
+  explicit WordKeys(Words words) : points_(words.data()), width_(words.shape(1)), letters_(4 * width_) {}
   Key operator()(int64_t i) {
-    text_.clear();
-    for (std::size_t j = 0, end = length(i); j < end; j++) append(points_[i * width_ + j], text_);
-    return Key{0, text_, true};
+    uint8_t *end = letters_.data();
+    for (std::size_t j = 0, last = length(i); j < last; j++) end = write_utf8(points_[i * width_ + j], end);
+    return Key{0, {reinterpret_cast<const char *>(letters_.data()), std::size_t(end - letters_.data())}, true};
   }
 
  private:
@@ -79,18 +77,9 @@ class WordKeys {
     while (n && points_[i * width_ + n - 1] == 0) n--;
     return n;
   }
-  static void append(uint32_t point, std::string &to) {
-    if (point < 0x80) {
-      to += char(point);
-      return;
-    }
-    const int more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
-    to += char((0xff00 >> (more + 1) & 0xff) | point >> (6 * more));
-    for (int i = more - 1; i >= 0; i--) to += char(0x80 | (point >> (6 * i) & 0x3f));
-  }
   const uint32_t *points_;
   std::size_t width_;
-  std::string text_;
+  std::vector<uint8_t> letters_;  // four to a code point at the most
 };
 
 // Calls work(key_at) with keys of either kind.
@@ -100,16 +89,9 @@ void with_keys(const std::optional<Labels> &numbers, const std::optional<Words> 
   else work(WordKeys(*words));
 }
 inline void check_keys(const std::optional<Labels> &numbers, const std::optional<Words> &words, std::size_t rows) {
-  if (numbers.has_value() == words.has_value() || (numbers ? numbers->size() : words->shape(0)) != rows)
-    throw std::invalid_argument("shapes do not agree");
+  refuse_shapes(numbers.has_value() == words.has_value() || (numbers ? numbers->size() : words->shape(0)) != rows);
 }
 
-// A vector that NumPy takes over.
-template <class T> Array<T> handed_over(std::vector<T> &&values) {
-  auto *own = new std::vector<T>(std::move(values));
-  nb::capsule owner(own, [](void *raw) noexcept { delete static_cast<std::vector<T> *>(raw); });
-  return Array<T>(own->data(), {own->size()}, owner);
-}
 inline Array<uint8_t> letters_of(const std::string &text) {
   return owned_array(reinterpret_cast<const uint8_t *>(text.data()), {text.size()});
 }
@@ -135,12 +117,12 @@ inline StateDict fleet_state(Fleet &fleet) {
   nb::dict state;
   state["n_classes"] = owned_array(&classes, {1});
   state["layout"] = letters_of(fleet.layout());
-  state["keys"] = handed_over(std::move(numbers));
+  state["keys"] = moved_array(std::move(numbers));
   state["key_letters"] = letters_of(letters);
-  state["key_ends"] = handed_over(std::move(word_ends));
-  state["record_lengths"] = handed_over(std::move(lengths));
-  state["records"] = handed_over(std::move(records));
-  state["order_of_use"] = handed_over(std::move(uses));
+  state["key_ends"] = moved_array(std::move(word_ends));
+  state["record_lengths"] = moved_array(std::move(lengths));
+  state["records"] = moved_array(std::move(records));
+  state["order_of_use"] = moved_array(std::move(uses));
   return state;
 }
 
@@ -201,134 +183,90 @@ inline AnyList keys_in_order(const Fleet &fleet) {
 
 void bind_fleet(nb::module_ &module) {
   using namespace nb::literals;
-  nb::class_<FleetCore>(module, "FleetCore")
-      .def(nb::new_([](const Core &model, int64_t capacity, int file) {
-             if (model.learner->classes() || model.learner->may_fail())
+  nb::class_<FleetCore> core(module, "FleetCore");
+  Binder def(core);
+  core.def(nb::new_([](const Core &model, int64_t capacity, int file) {
+             if (model.learner->classes() || model.learner->traits().may_fail)
                throw std::invalid_argument("needs a fresh learner");
              return new FleetCore(*model.learner, capacity, file);
            }),
-           "model"_a, "capacity"_a = 0, "file"_a = -1)
-      .def(nb::new_([](const RegressionCore &model, int64_t capacity, int file) {
+           "model"_a, "capacity"_a = 0, "file"_a = -1);
+  core.def(nb::new_([](const RegressionCore &model, int64_t capacity, int file) {
              if (model.regressor->outputs() != 1) throw std::invalid_argument("needs a regressor of one target");
              return new FleetCore(NumberLearner(model), capacity, file, true);
            }),
-           "model"_a, "capacity"_a = 0, "file"_a = -1)
-      .def_prop_ro("n_features", [](const FleetCore &c) { return c.fleet.features(); })
-      .def_prop_ro("n_classes", [](const FleetCore &c) { return c.fleet.classes(); })
-      .def_prop_ro("n_bytes",
-                   [](const FleetCore &c) {
-                     const BriefReading together(c);
-                     return c.fleet.bytes();
-                   })
-      .def_prop_ro("kind",
-                   [](const FleetCore &c) {
-                     const BriefReading together(c);
+           "model"_a, "capacity"_a = 0, "file"_a = -1);
+  core.def_prop_ro("n_features", [](const FleetCore &c) { return c.fleet.features(); });
+  core.def_prop_ro("n_classes", [](const FleetCore &c) { return c.fleet.classes(); });
+  core.def_prop_ro("n_bytes", reading<FleetCore>([](const FleetCore &c) { return c.fleet.bytes(); }));
+  core.def_prop_ro("kind", reading<FleetCore>([](const FleetCore &c) {
                      return !c.fleet.book().knows_kind() ? "" : c.fleet.book().of_words() ? "U" : "i";
-                   })
-      .def("__len__",
-           [](const FleetCore &c) {
-             const BriefReading together(c);
-             return c.fleet.size();
-           })
-      .def(
-          "name_features", [](FleetCore &c, NamesOrVocabulary names) { c.row.name(names); }, "names"_a)
-      .def(
-          "announce",
-          [](FleetCore &c, int64_t at) {
-            const BriefLearning alone(c);
-            if (at < 0 || at > c.fleet.classes()) throw std::invalid_argument("no such place for a class");
-            c.fleet.announce(at);
-          },
-          "at"_a)
-      .def(
-          "run",
-          [](FleetCore &c, Matrix X, Labels y, std::optional<Labels> numbers, std::optional<Words> words,
-             std::optional<OutLabels> answers) {
-            const Learning alone(c);
-            if (int64_t(X.shape(1)) != c.fleet.features() || X.shape(0) != y.size() ||
-                (answers && answers->size() != y.size()))
-              throw std::invalid_argument("shapes do not agree");
-            check_keys(numbers, words, y.size());
-            c.require_known(y.data(), y.size());
-            with_keys(numbers, words, [&](auto key_at) {
-              c.fleet.run(X.data(), y.data(), y.size(), key_at, answers ? answers->data() : nullptr);
-            });
-          },
-          "X"_a, "y"_a, "numbers"_a.none(), "words"_a.none(), "answers"_a = nb::none())
-      .def(
-          "answers",
-          [](const FleetCore &c, Matrix X, std::optional<Labels> numbers, std::optional<Words> words, OutLabels out) {
-            const Reading together(c);
-            if (int64_t(X.shape(1)) != c.fleet.features() || X.shape(0) != out.size())
-              throw std::invalid_argument("shapes do not agree");
-            check_keys(numbers, words, out.size());
-            with_keys(numbers, words, [&](auto key_at) { c.fleet.answers(X.data(), out.size(), key_at, out.data()); });
-          },
-          "X"_a, "numbers"_a.none(), "words"_a.none(), "out"_a)
-      .def(
-          "learn_one",
-          [](FleetCore &c, Row x, int64_t k, RowKey raw) {
-            const BriefLearning alone(c);
-            const Key key = key_of(raw);
-            require_kind(c.fleet, key);
-            c.require_known(&k, 1);
-            c.fleet.learn(key, c.row.read(x), k);
-          },
-          "x"_a.none(), "k"_a, "key"_a.none())
-      .def(
-          "answer_one",
-          [](FleetCore &c, Row x, RowKey raw) {
-            const BriefLearning alone(c);
-            const Key key = key_of(raw);
-            require_kind(c.fleet, key);
-            return c.fleet.answer(key, c.row.read(x));
-          },
-          "x"_a.none(), "key"_a.none())
-      .def(
-          "check_one", [](FleetCore &c, Row x) { c.row.read(x); }, "x"_a.none())
-      .def(
-          "state_of",
-          [](const FleetCore &c, RowKey raw) -> std::optional<StateDict> {
-            const BriefReading together(c);
-            const uint32_t slot = c.fleet.find(key_of(raw));
-            if (slot == KeyBook::kNone) return std::nullopt;
-            StateWriter writer;
-            Fleet::Reader reader(c.fleet);
-            reader.learner_of(slot).visit(writer);
-            return writer.values;
-          },
-          "key"_a.none())
-      .def(
-          "__contains__",
-          [](const FleetCore &c, nb::handle raw) {
-            const BriefReading together(c);
-            return c.fleet.find(key_of(raw)) != KeyBook::kNone;
-          },
-          "key"_a.none())
-      .def(
-          "forget",
-          [](FleetCore &c, RowKey raw) {
-            const BriefLearning alone(c);
-            return c.fleet.forget(key_of(raw));
-          },
-          "key"_a.none())
-      .def("keys",
-           [](const FleetCore &c) {
-             const BriefReading together(c);
-             return keys_in_order(c.fleet);
-           })
-      .def("state",
-           [](FleetCore &c) {
-             const BriefLearning alone(c);
-             return fleet_state(c.fleet);
-           })
-      .def(
-          "restore",
-          [](FleetCore &c, StateDict values) {
-            const BriefLearning alone(c);
-            restore_fleet(c.fleet, values);
-          },
-          "state"_a);
+                   }));
+  def("__len__") = reading<FleetCore>([](const FleetCore &c) { return c.fleet.size(); });
+  def("name_features", "names"_a) = [](FleetCore &c, NamesOrVocabulary names) { c.row.name(names); };
+  def("announce", "at"_a) = [](FleetCore &c, int64_t at) {
+    const BriefLearning alone(c);
+    if (at < 0 || at > c.fleet.classes()) throw std::invalid_argument("no such place for a class");
+    c.fleet.announce(at);
+  };
+  def("run", "X"_a, "y"_a, "numbers"_a.none(), "words"_a.none(),
+      "answers"_a = nb::none()) = [](FleetCore &c, Matrix X, Labels y, std::optional<Labels> numbers,
+                                     std::optional<Words> words, std::optional<OutLabels> answers) {
+    const Learning alone(c);
+    refuse_shapes(int64_t(X.shape(1)) != c.fleet.features() || X.shape(0) != y.size() ||
+                  (answers && answers->size() != y.size()));
+    check_keys(numbers, words, y.size());
+    c.require_known(y.data(), y.size());
+    with_keys(numbers, words,
+              [&](auto key_at) { c.fleet.run(X.data(), y.data(), y.size(), key_at, data_of(answers)); });
+  };
+  def("answers", "X"_a, "numbers"_a.none(), "words"_a.none(), "out"_a) =
+      [](const FleetCore &c, Matrix X, std::optional<Labels> numbers, std::optional<Words> words, OutLabels out) {
+        const Reading together(c);
+        refuse_shapes(int64_t(X.shape(1)) != c.fleet.features() || X.shape(0) != out.size());
+        check_keys(numbers, words, out.size());
+        with_keys(numbers, words, [&](auto key_at) { c.fleet.answers(X.data(), out.size(), key_at, out.data()); });
+      };
+  def("learn_one", "x"_a.none(), "k"_a, "key"_a.none()) = [](FleetCore &c, Row x, int64_t k, RowKey raw) {
+    const BriefLearning alone(c);
+    const Key key = key_of(raw);
+    require_kind(c.fleet, key);
+    c.require_known(&k, 1);
+    c.fleet.learn(key, c.row.read(x), k);
+  };
+  def("answer_one", "x"_a.none(), "key"_a.none()) = [](FleetCore &c, Row x, RowKey raw) {
+    const BriefLearning alone(c);
+    const Key key = key_of(raw);
+    require_kind(c.fleet, key);
+    return c.fleet.answer(key, c.row.read(x));
+  };
+  def("check_one", "x"_a.none()) = [](FleetCore &c, Row x) { c.row.read(x); };
+  def("state_of", "key"_a.none()) = [](const FleetCore &c, RowKey raw) -> std::optional<StateDict> {
+    const BriefReading together(c);
+    const uint32_t slot = c.fleet.find(key_of(raw));
+    if (slot == KeyBook::kNone) return std::nullopt;
+    StateWriter writer;
+    Fleet::Reader reader(c.fleet);
+    reader.learner_of(slot).visit(writer);
+    return writer.values;
+  };
+  def("__contains__", "key"_a.none()) = [](const FleetCore &c, nb::handle raw) {
+    const BriefReading together(c);
+    return c.fleet.find(key_of(raw)) != KeyBook::kNone;
+  };
+  def("forget", "key"_a.none()) = [](FleetCore &c, RowKey raw) {
+    const BriefLearning alone(c);
+    return c.fleet.forget(key_of(raw));
+  };
+  def("keys") = reading<FleetCore>([](const FleetCore &c) { return keys_in_order(c.fleet); });
+  def("state") = [](FleetCore &c) {
+    const BriefLearning alone(c);
+    return fleet_state(c.fleet);
+  };
+  def("restore", "state"_a) = [](FleetCore &c, StateDict values) {
+    const BriefLearning alone(c);
+    restore_fleet(c.fleet, values);
+  };
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

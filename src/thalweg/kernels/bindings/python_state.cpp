@@ -18,43 +18,23 @@ template Array<uint8_t> owned_array(const uint8_t *, std::initializer_list<std::
 template Array<bool> owned_array(const bool *, std::initializer_list<std::size_t>);
 
 template <class T>
-void StateWriter::write(const char *name, BufferOf<T> &from, int64_t rows, int64_t columns, int64_t stride) {
+void StateWriter::write_rows(const char *name, BufferOf<T> &from, int64_t rows, int64_t columns, int64_t stride) {
   if (!wants(name)) return;
   std::vector<T> dense(rows * columns);
   for (int64_t i = 0; i < rows; i++) std::copy_n(from.data() + i * stride, columns, dense.data() + i * columns);
-  values[name] = owned_array(dense.data(), {std::size_t(rows), std::size_t(columns)});
+  write(name, dense.data(), {std::size_t(rows), std::size_t(columns)});
 }
+template void StateWriter::write_rows(const char *, BufferOf<double> &, int64_t, int64_t, int64_t);
+template void StateWriter::write_rows(const char *, BufferOf<float> &, int64_t, int64_t, int64_t);
 
 template <class T>
-void StateReader::read(const char *name, BufferOf<T> &to, int64_t rows, int64_t columns, int64_t stride) {
+void StateReader::read_rows(const char *name, BufferOf<T> &to, int64_t rows, int64_t columns, int64_t stride) {
   auto array = get<T, 2>(name);
-  if (int64_t(array.shape(0)) != rows || int64_t(array.shape(1)) != columns) throw BadState(name);
+  if (int64_t(array.shape(0)) != rows || int64_t(array.shape(1)) != columns) throw BadState(full(name));
   for (int64_t i = 0; i < rows; i++) std::copy_n(array.data() + i * columns, columns, to.data() + i * stride);
 }
-
-void StateWriter::real(const char *name, double &value) {
-  if (wants(name)) values[name] = owned_array(&value, {1});
-}
-
-void StateWriter::integer(const char *name, int64_t &value) {
-  if (wants(name)) values[name] = owned_array(&value, {1});
-}
-
-void StateWriter::integers(const char *name, std::vector<int64_t> &from) {
-  if (wants(name)) values[name] = owned_array(from.data(), {from.size()});
-}
-
-void StateWriter::matrix(const char *name, Buffer &from, int64_t rows, int64_t columns, int64_t stride) {
-  write(name, from, rows, columns, stride);
-}
-
-void StateWriter::above_diagonal(const char *name, BufferOf<float> &from, int64_t order, int64_t stride) {
-  write(name, from, order, order, stride);
-}
-
-void StateWriter::floats(const char *name, BufferOf<float> &from, int64_t rows, int64_t columns) {
-  write(name, from, rows, columns, columns);
-}
+template void StateReader::read_rows(const char *, BufferOf<double> &, int64_t, int64_t, int64_t);
+template void StateReader::read_rows(const char *, BufferOf<float> &, int64_t, int64_t, int64_t);
 
 // Counts and times are added and subtracted: a forged one must not overflow.
 static int64_t within_reach(int64_t value, const char *name) {
@@ -63,34 +43,20 @@ static int64_t within_reach(int64_t value, const char *name) {
   return value;
 }
 
-void StateReader::real(const char *name, double &value) {
-  auto array = get<double, 1>(name);
-  if (array.size() != 1) throw BadState(name);
-  value = array.data()[0];
+template <class T> T StateReader::one(const char *name) {
+  auto array = get<T, 1>(name);
+  if (array.size() != 1) throw BadState(full(name));
+  return array.data()[0];
 }
 
-void StateReader::integer(const char *name, int64_t &value) {
-  auto array = get<int64_t, 1>(name);
-  if (array.size() != 1) throw BadState(name);
-  value = within_reach(array.data()[0], name);
-}
+void StateReader::real(const char *name, double &value) { value = one<double>(name); }
+
+void StateReader::integer(const char *name, int64_t &value) { value = within_reach(one<int64_t>(name), name); }
 
 void StateReader::integers(const char *name, std::vector<int64_t> &to) {
   auto array = get<int64_t, 1>(name);
   for (std::size_t i = 0; i < array.size(); i++) within_reach(array.data()[i], name);
   to.assign(array.data(), array.data() + array.size());
-}
-
-void StateReader::matrix(const char *name, Buffer &to, int64_t rows, int64_t columns, int64_t stride) {
-  read(name, to, rows, columns, stride);
-}
-
-void StateReader::above_diagonal(const char *name, BufferOf<float> &to, int64_t order, int64_t stride) {
-  read(name, to, order, order, stride);
-}
-
-void StateReader::floats(const char *name, BufferOf<float> &to, int64_t rows, int64_t columns) {
-  read(name, to, rows, columns, columns);
 }
 
 // Most learners keep something of each class; those that do not are bounded by hand.

@@ -4,8 +4,9 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/arrays.hpp"
+#include "bindings/binder.hpp"
 #include "bindings/bindings.hpp"
-#include "bindings/python_state.hpp"
+#include "bindings/core_methods.hpp"
 #include "bindings/regression_core.hpp"
 #include "rate.hpp"
 #include "regression/gradient_regression.hpp"
@@ -26,263 +27,183 @@ template <int P> Regressor *least_squares(int64_t p, const LeastSquaresOptions &
 // Methods that take many rows, dense (Rows is Matrix) or sparse (const SparseRows &).
 template <class Rows> void bind_rows(nb::class_<RegressionCore> &core) {
   using namespace nb::literals;
-  core.def(
-          "begin",
-          [](RegressionCore &c, Rows X, Matrix Y, std::optional<Vector> masses) {
-            const Learning alone(c);
-            const auto rows = c.access(X);
-            c.check(rows.rows, Y, masses);
-            c.begin(rows, Y.data(), masses ? masses->data() : nullptr);
-          },
-          "X"_a, "Y"_a, "masses"_a = nb::none())
-      .def(
-          "run",
-          [](RegressionCore &c, Rows X, Matrix Y, std::optional<OutMatrix> answers, std::optional<OutCube> weights,
-             std::optional<OutMatrix> intercepts, std::optional<Vector> masses, std::optional<OutMatrix> half_widths,
-             int64_t coverage) {
-            const Learning alone(c);
-            const auto rows = c.access(X);
-            c.check(rows.rows, Y, masses);
-            const auto fits = [&](const std::optional<OutMatrix> &out) {
-              return !out || (out->shape(0) == Y.shape(0) && out->shape(1) == Y.shape(1));
-            };
-            if (half_widths) c.require(coverage);
-            if (!fits(answers) || !fits(intercepts) || !fits(half_widths) ||
-                weights.has_value() != intercepts.has_value() ||
-                (weights && (weights->shape(0) != Y.shape(0) || weights->shape(1) != Y.shape(1) ||
-                             int64_t(weights->shape(2)) != c.regressor->features())))
-              throw std::invalid_argument("shapes do not agree");
-            const RegressionOutputs out{answers ? answers->data() : nullptr, weights ? weights->data() : nullptr,
-                                        intercepts ? intercepts->data() : nullptr};
-            c.run(rows, Y.data(), masses ? masses->data() : nullptr, out, half_widths ? half_widths->data() : nullptr,
-                  coverage);
-          },
-          "X"_a, "Y"_a, "answers"_a = nb::none(), "weights"_a = nb::none(), "intercepts"_a = nb::none(),
-          "masses"_a = nb::none(), "half_widths"_a = nb::none(), "coverage"_a = 0)
-      .def(
-          "learn_late",
-          [](RegressionCore &c, Rows X, Matrix Y, Matrix lower, Matrix upper, int64_t coverage, double delay,
-             std::optional<Matrix> opinions, std::optional<Vector> masses) {
-            const Learning alone(c);
-            const auto rows = c.access(X);
-            c.check(rows.rows, Y, masses);
-            c.require(coverage);
-            for (const Matrix &end : {lower, upper})
-              if (end.shape(0) != Y.shape(0) || end.shape(1) != Y.shape(1))
-                throw std::invalid_argument("shapes do not agree");
-            const int64_t all = c.regressor->outputs() * c.regressor->opinion_count();
-            if (opinions && (opinions->shape(0) != Y.shape(0) || int64_t(opinions->shape(1)) != all))
-              throw std::invalid_argument("shapes do not agree");
-            c.learn_late(rows, Y.data(), masses ? masses->data() : nullptr, lower.data(), upper.data(), coverage, delay,
-                         opinions ? opinions->data() : nullptr);
-          },
-          "X"_a, "Y"_a, "lower"_a, "upper"_a, "coverage"_a, "delay"_a, "opinions"_a = nb::none(),
-          "masses"_a = nb::none())
-      .def(
-          "half_widths_of",
-          [](const RegressionCore &c, Rows X, OutMatrix out, int64_t coverage) {
-            const Reading together(c);
-            c.require(coverage);
-            auto rows = c.access(X);
-            c.check_answers(rows.rows, out);
-            for (int64_t i = 0; i < rows.rows; i++)
-              c.intervals->half_widths(rows.at(i), coverage, out.data() + i * out.shape(1));
-          },
-          "X"_a, "out"_a, "coverage"_a, "The same at each row, for one of the coverages.")
-      .def(
-          "answers",
-          [](const RegressionCore &c, Rows X, OutMatrix out) {
-            const Reading together(c);
-            auto rows = c.access(X);
-            c.check_answers(rows.rows, out);
-            for (int64_t i = 0; i < rows.rows; i++) c.regressor->answer(rows.at(i), out.data() + i * out.shape(1));
-          },
-          "X"_a, "out"_a)
-      .def(
-          "opinions",
-          [](const RegressionCore &c, Rows X) {
-            const BriefReading together(c);
-            auto rows = c.access(X);
-            const std::size_t m = c.regressor->outputs(), n = c.regressor->opinion_count();
-            Buffer given(rows.rows * m * n);
-            for (int64_t i = 0; i < rows.rows; i++) c.regressor->opinions(rows.at(i), given.data() + i * m * n);
-            return owned_array(given.data(), {std::size_t(rows.rows), m, n});
-          },
-          "X"_a, "What members and mixtures of them answer: rows x outputs x as many.")
-      .def(
-          "follow",
-          [](RegressionCore &c, Rows X, Matrix Y, Labels order, Labels number, int64_t newest, OutMatrix answers,
-             OutMatrix lower, OutMatrix upper, OutFloats opinions, int64_t coverage, bool by_step) {
-            const Learning alone(c);
-            const auto rows = c.access(X);
-            const std::size_t count = Y.shape(0), all = c.regressor->outputs() * c.regressor->opinion_count();
-            c.require(coverage);
-            c.check(count, Y, std::nullopt);
-            for (const OutMatrix &out : {answers, lower, upper}) c.check_answers(count, out);
-            if (number.size() != count || opinions.shape(0) != count || opinions.shape(1) != all ||
-                std::size_t(rows.rows) != (by_step ? order.size() : count))
-              throw std::invalid_argument("shapes do not agree");
-            for (std::size_t i = 0; i < order.size(); i++) {
-              const int64_t step = order.data()[i];
-              if ((step < 0 ? -1 - step : step) >= int64_t(count)) throw std::invalid_argument("no such row");
-            }
-            return c.follow(rows, Y.data(), order.data(), order.size(), number.data(), newest, coverage,
-                            {answers.data(), lower.data(), upper.data(), opinions.data()}, by_step);
-          },
-          "X"_a, "Y"_a, "order"_a, "number"_a, "newest"_a, "answers"_a, "lower"_a, "upper"_a, "opinions"_a,
-          "coverage"_a, "by_step"_a = false);
+  Binder def(core);
+  def("begin", "X"_a, "Y"_a, "masses"_a = nb::none()) = [](RegressionCore &c, Rows X, Matrix Y,
+                                                           std::optional<Vector> masses) {
+    const Learning alone(c);
+    const auto rows = c.access(X);
+    c.check(rows.rows, Y, masses);
+    c.begin(rows, Y.data(), data_of(masses));
+  };
+  def("run", "X"_a, "Y"_a, "answers"_a = nb::none(), "weights"_a = nb::none(), "intercepts"_a = nb::none(),
+      "masses"_a = nb::none(), "half_widths"_a = nb::none(),
+      "coverage"_a = 0) = [](RegressionCore &c, Rows X, Matrix Y, std::optional<OutMatrix> answers,
+                             std::optional<OutCube> weights, std::optional<OutMatrix> intercepts,
+                             std::optional<Vector> masses, std::optional<OutMatrix> half_widths, int64_t coverage) {
+    const Learning alone(c);
+    const auto rows = c.access(X);
+    c.check(rows.rows, Y, masses);
+    const auto fits = [&](const std::optional<OutMatrix> &out) {
+      return !out || (out->shape(0) == Y.shape(0) && out->shape(1) == Y.shape(1));
+    };
+    if (half_widths) c.require(coverage);
+    refuse_shapes(!fits(answers) || !fits(intercepts) || !fits(half_widths) ||
+                  weights.has_value() != intercepts.has_value() ||
+                  (weights && (weights->shape(0) != Y.shape(0) || weights->shape(1) != Y.shape(1) ||
+                               int64_t(weights->shape(2)) != c.regressor->features())));
+    const RegressionOutputs out{data_of(answers), data_of(weights), data_of(intercepts)};
+    c.run(rows, Y.data(), data_of(masses), out, data_of(half_widths), coverage);
+  };
+  def("learn_late", "X"_a, "Y"_a, "lower"_a, "upper"_a, "coverage"_a, "delay"_a, "opinions"_a = nb::none(),
+      "masses"_a = nb::none()) = [](RegressionCore &c, Rows X, Matrix Y, Matrix lower, Matrix upper, int64_t coverage,
+                                    double delay, std::optional<Matrix> opinions, std::optional<Vector> masses) {
+    const Learning alone(c);
+    const auto rows = c.access(X);
+    c.check(rows.rows, Y, masses);
+    c.require(coverage);
+    for (const Matrix &end : {lower, upper}) refuse_shapes(end.shape(0) != Y.shape(0) || end.shape(1) != Y.shape(1));
+    const int64_t all = c.regressor->outputs() * c.regressor->opinion_count();
+    refuse_shapes(opinions && (opinions->shape(0) != Y.shape(0) || int64_t(opinions->shape(1)) != all));
+    c.learn_late(rows, Y.data(), data_of(masses), lower.data(), upper.data(), coverage, delay, data_of(opinions));
+  };
+  def("half_widths_of", "X"_a, "out"_a, "coverage"_a, "The same at each row, for one of the coverages.") =
+      [](const RegressionCore &c, Rows X, OutMatrix out, int64_t coverage) {
+        const Reading together(c);
+        c.require(coverage);
+        auto rows = c.access(X);
+        c.check_answers(rows.rows, out);
+        for (int64_t i = 0; i < rows.rows; i++)
+          c.intervals->half_widths(rows.at(i), coverage, out.data() + i * out.shape(1));
+      };
+  def("answers", "X"_a, "out"_a) = [](const RegressionCore &c, Rows X, OutMatrix out) {
+    const Reading together(c);
+    auto rows = c.access(X);
+    c.check_answers(rows.rows, out);
+    for (int64_t i = 0; i < rows.rows; i++) c.regressor->answer(rows.at(i), out.data() + i * out.shape(1));
+  };
+  def("opinions", "X"_a,
+      "What members and mixtures of them answer: rows x outputs x as many.") = [](const RegressionCore &c, Rows X) {
+    const BriefReading together(c);
+    auto rows = c.access(X);
+    const std::size_t m = c.regressor->outputs(), n = c.regressor->opinion_count();
+    Buffer given(rows.rows * m * n);
+    for (int64_t i = 0; i < rows.rows; i++) c.regressor->opinions(rows.at(i), given.data() + i * m * n);
+    return owned_array(given.data(), {std::size_t(rows.rows), m, n});
+  };
+  def("follow", "X"_a, "Y"_a, "order"_a, "number"_a, "newest"_a, "answers"_a, "lower"_a, "upper"_a, "opinions"_a,
+      "coverage"_a, "by_step"_a = false) = [](RegressionCore &c, Rows X, Matrix Y, Labels order, Labels number,
+                                              int64_t newest, OutMatrix answers, OutMatrix lower, OutMatrix upper,
+                                              OutFloats opinions, int64_t coverage, bool by_step) {
+    const Learning alone(c);
+    const auto rows = c.access(X);
+    const std::size_t count = Y.shape(0), all = c.regressor->outputs() * c.regressor->opinion_count();
+    c.require(coverage);
+    c.check(count, Y, std::nullopt);
+    for (const OutMatrix &out : {answers, lower, upper}) c.check_answers(count, out);
+    refuse_shapes(number.size() != count || opinions.shape(0) != count || opinions.shape(1) != all ||
+                  std::size_t(rows.rows) != (by_step ? order.size() : count));
+    for (std::size_t i = 0; i < order.size(); i++) {
+      const int64_t step = order.data()[i];
+      if ((step < 0 ? -1 - step : step) >= int64_t(count)) throw std::invalid_argument("no such row");
+    }
+    return c.follow(rows, Y.data(), order.data(), order.size(), number.data(), newest, coverage,
+                    {answers.data(), lower.data(), upper.data(), opinions.data()}, by_step);
+  };
+}
+
+static void bind_regression_core(nb::module_ &module) {
+  using namespace nb::literals;
+  nb::class_<RegressionCore> core(module, "RegressionCore");
+  Binder def(core);
+  bind_rows<Matrix>(core);
+  bind_rows<const SparseRows &>(core);
+  bind_reader(core);
+  bind_state(core);
+  core.def_prop_ro("n_outputs", [](const RegressionCore &c) { return c.regressor->outputs(); });
+  core.def_prop_ro("rate", reading<RegressionCore>([](const RegressionCore &c) { return c.regressor->rate(); }));
+  core.def_prop_ro("cuts", reading<RegressionCore>([](const RegressionCore &c) {
+                     const Regressor::Cuts cuts = c.regressor->cuts();
+                     return std::tuple<int64_t, int64_t, double>(cuts.count, cuts.first_row, cuts.square);
+                   }));
+  def("widen", "outputs"_a) = [](RegressionCore &c, int64_t outputs) {
+    const BriefLearning alone(c);
+    c.widen(outputs);
+  };
+  def("track_intervals", "coverages"_a, "step"_a, "local"_a,
+      "Track intervals of these coverages from here on; local: of widths that depend on the row.") =
+      [](RegressionCore &c, std::vector<double> coverages, double step, bool local) {
+        const BriefLearning alone(c);
+        c.track(std::move(coverages), step, local);
+      };
+  core.def_prop_ro("coverages", [](const RegressionCore &c) {
+    return c.intervals ? c.intervals->coverages() : std::vector<double>();
+  });
+  def("half_widths",
+      "By how much an interval reaches beyond its answer at a row of usual noise: outputs x coverages.") =
+      [](const RegressionCore &c) {
+        const BriefReading together(c);
+        if (!c.intervals) throw std::invalid_argument("no interval is tracked");
+        const std::size_t m = c.regressor->outputs(), n = c.intervals->coverages().size();
+        std::vector<double> widths(m * n);
+        for (std::size_t i = 0; i < m * n; i++) widths[i] = c.intervals->half_width(i / n, i % n);
+        return owned_array(widths.data(), {m, n});
+      };
+  core.def_prop_ro("n_members", [](const RegressionCore &c) { return c.regressor->members(); });
+  core.def_prop_ro("n_opinions", [](const RegressionCore &c) { return c.regressor->opinion_count(); });
+  def("shares") = [](const RegressionCore &c) {
+    const BriefReading together(c);
+    const std::size_t m = c.regressor->outputs(), n = c.regressor->members();
+    std::vector<double> weights(m * n);
+    c.regressor->shares(weights.data());
+    return owned_array(weights.data(), {m, n});
+  };
+  def("answer_one", "x"_a.none()) = [](RegressionCore &c, Row x) {
+    const BriefReading together(c);
+    Scratch answers(c.regressor->outputs());
+    SparseRoom room;
+    c.regressor->answer(c.read(x, room), answers.data());
+    return owned_array(answers.data(), {std::size_t(c.regressor->outputs())});
+  };
+  def("answer_number", "x"_a.none()) = [](RegressionCore &c, Row x) {
+    const BriefReading together(c);
+    if (c.regressor->outputs() != 1) throw std::invalid_argument("more than one number");
+    double answer;
+    SparseRoom room;
+    c.regressor->answer(c.read(x, room), &answer);
+    return answer;
+  };
+  def("learn_one", "x"_a.none(), "y"_a) = [](RegressionCore &c, Row x, double y) { return c.learn(x, &y, 1); };
+  def("learn_one", "x"_a.none(), "y"_a) = [](RegressionCore &c, Row x, Vector y) {
+    return c.learn(x, y.data(), y.size());
+  };
+  def("coefficients") = [](const RegressionCore &c) {
+    const BriefReading together(c);
+    const std::size_t m = c.regressor->outputs(), p = c.regressor->coefficient_count();
+    std::vector<double> weights(m * p), intercepts(m);
+    c.regressor->coefficients(weights.data(), intercepts.data());
+    return std::make_tuple(owned_array(weights.data(), {m, p}), owned_array(intercepts.data(), {m}));
+  };
 }
 
 void bind_regression(nb::module_ &module) {
   using namespace nb::literals;
-  nb::class_<RegressionCore> core(module, "RegressionCore");
-  bind_rows<Matrix>(core);
-  bind_rows<const SparseRows &>(core);
-  core.def_prop_ro("n_features", [](const RegressionCore &c) { return c.regressor->features(); })
-      .def_prop_ro("n_outputs", [](const RegressionCore &c) { return c.regressor->outputs(); })
-      .def_prop_ro("rate",
-                   [](const RegressionCore &c) {
-                     const BriefReading together(c);
-                     return c.regressor->rate();
-                   })
-      .def_prop_ro("cuts",
-                   [](const RegressionCore &c) {
-                     const BriefReading together(c);
-                     const Regressor::Cuts cuts = c.regressor->cuts();
-                     return std::tuple<int64_t, int64_t, double>(cuts.count, cuts.first_row, cuts.square);
-                   })
-      .def(
-          "limit_columns",
-          [](RegressionCore &c, int64_t width) {
-            if (c.sparse) c.sparse.reader->width = width;
-          },
-          "width"_a, "Single rows with a column beyond this width are refused, where rows are sparse.")
-      .def(
-          "name_features",
-          [](RegressionCore &c, NamesOrVocabulary names) {
-            if (c.sparse) c.sparse.reader->name(nb::cast<nb::tuple>(names));
-            else c.row.name(names);
-          },
-          "names"_a)
-      .def_prop_ro("is_sparse", [](const RegressionCore &c) { return bool(c.sparse); })
-      .def_prop_ro("feature_names",
-                   [](const RegressionCore &c) { return Names(c.sparse ? c.sparse.reader->names() : nb::tuple()); })
-      .def(
-          "widen",
-          [](RegressionCore &c, int64_t outputs) {
-            const BriefLearning alone(c);
-            c.widen(outputs);
-          },
-          "outputs"_a)
-      .def(
-          "track_intervals",
-          [](RegressionCore &c, std::vector<double> coverages, double step, bool local) {
-            const BriefLearning alone(c);
-            c.track(std::move(coverages), step, local);
-          },
-          "coverages"_a, "step"_a, "local"_a,
-          "Track intervals of these coverages from here on; local: of widths that depend on the row.")
-      .def_prop_ro(
-          "coverages",
-          [](const RegressionCore &c) { return c.intervals ? c.intervals->coverages() : std::vector<double>(); })
-      .def(
-          "half_widths",
-          [](const RegressionCore &c) {
-            const BriefReading together(c);
-            if (!c.intervals) throw std::invalid_argument("no interval is tracked");
-            const std::size_t m = c.regressor->outputs(), n = c.intervals->coverages().size();
-            std::vector<double> widths(m * n);
-            for (std::size_t i = 0; i < m * n; i++) widths[i] = c.intervals->half_width(i / n, i % n);
-            return owned_array(widths.data(), {m, n});
-          },
-          "By how much an interval reaches beyond its answer at a row of usual noise: outputs x coverages.")
-      .def_prop_ro("n_members", [](const RegressionCore &c) { return c.regressor->members(); })
-      .def_prop_ro("n_opinions", [](const RegressionCore &c) { return c.regressor->opinion_count(); })
-      .def("shares",
-           [](const RegressionCore &c) {
-             const BriefReading together(c);
-             const std::size_t m = c.regressor->outputs(), n = c.regressor->members();
-             std::vector<double> weights(m * n);
-             c.regressor->shares(weights.data());
-             return owned_array(weights.data(), {m, n});
-           })
-      .def(
-          "answer_one",
-          [](RegressionCore &c, Row x) {
-            const BriefReading together(c);
-            Scratch answers(c.regressor->outputs());
-            SparseRoom room;
-            c.regressor->answer(c.read(x, room), answers.data());
-            return owned_array(answers.data(), {std::size_t(c.regressor->outputs())});
-          },
-          "x"_a.none())
-      .def(
-          "answer_number",
-          [](RegressionCore &c, Row x) {
-            const BriefReading together(c);
-            if (c.regressor->outputs() != 1) throw std::invalid_argument("more than one number");
-            double answer;
-            SparseRoom room;
-            c.regressor->answer(c.read(x, room), &answer);
-            return answer;
-          },
-          "x"_a.none())
-      .def(
-          "learn_one", [](RegressionCore &c, Row x, double y) { return c.learn(x, &y, 1); }, "x"_a.none(), "y"_a)
-      .def(
-          "learn_one", [](RegressionCore &c, Row x, Vector y) { return c.learn(x, y.data(), y.size()); }, "x"_a.none(),
-          "y"_a)
-      .def(
-          "check_one",
-          [](RegressionCore &c, Row x) {
-            SparseRoom room;
-            c.read(x, room);
-          },
-          "x"_a.none())
-      .def("coefficients",
-           [](const RegressionCore &c) {
-             const BriefReading together(c);
-             const std::size_t m = c.regressor->outputs(), p = c.regressor->coefficient_count();
-             std::vector<double> weights(m * p), intercepts(m);
-             c.regressor->coefficients(weights.data(), intercepts.data());
-             return std::make_tuple(owned_array(weights.data(), {m, p}), owned_array(intercepts.data(), {m}));
-           })
-      .def("state",
-           [](RegressionCore &c) {
-             const BriefLearning alone(c);
-             StateWriter writer;
-             c.sparse.visit(writer, *c.regressor);
-             c.visit(writer);
-             return writer.values;
-           })
-      .def(
-          "restore",
-          [](RegressionCore &c, StateDict values) {
-            const BriefLearning alone(c);
-            StateReader reader(values);
-            c.sparse.visit(reader, *c.regressor);
-            c.visit(reader);
-          },
-          "state"_a);
-
-  module.def(
-      "gradient_regression",
-      [](int64_t p, RateCode rate, bool intercept, bool averaged, double penalty, double forgetting, bool per_feature) {
-        const GradientOptions options{intercept, averaged, penalty, forgetting, per_feature};
-        const Rate steps = make_rate(rate, Rate::kPower, false);
-        if (p == 0) return new RegressionCore(new GradientRegression<SparseWeights>(p, options, steps));
-        return new RegressionCore(new GradientRegression<DenseWeights>(p, options, steps));
-      },
-      "features"_a, "rate"_a, "intercept"_a, "averaged"_a, "penalty"_a, "forgetting"_a, "per_feature"_a = false);
-  module.def(
-      "least_squares",
-      [](int64_t p, bool intercept, double penalty, double forgetting) {
-        return new RegressionCore(least_squares<2>(p, LeastSquaresOptions{intercept, penalty, forgetting}));
-      },
-      "features"_a, "intercept"_a, "penalty"_a, "forgetting"_a);
+  Binder def(module);
+  bind_regression_core(module);
+  def("gradient_regression", "features"_a, "rate"_a, "intercept"_a, "averaged"_a, "penalty"_a, "forgetting"_a,
+      "per_feature"_a = false) = [](int64_t p, RateCode rate, bool intercept, bool averaged, double penalty,
+                                    double forgetting, bool per_feature) {
+    const GradientOptions options{intercept, averaged, penalty, forgetting, per_feature};
+    const Rate steps = make_rate(rate, Rate::kPower, false);
+    if (p == 0) return new RegressionCore(new GradientRegression<SparseWeights>(p, options, steps));
+    return new RegressionCore(new GradientRegression<DenseWeights>(p, options, steps));
+  };
+  def("least_squares", "features"_a, "intercept"_a, "penalty"_a,
+      "forgetting"_a) = [](int64_t p, bool intercept, double penalty, double forgetting) {
+    return new RegressionCore(least_squares<2>(p, LeastSquaresOptions{intercept, penalty, forgetting}));
+  };
   using Tilings = std::tuple<int64_t, int64_t, std::vector<double>, int64_t, int64_t, double, uint64_t>;
-  module.def(
-      "mixed_regression",
+  def("mixed_regression", "features"_a, "rates"_a, "tilings"_a, "residual"_a, "quadratic"_a, "baselines"_a, "robust"_a,
+      "Tilings are given as count, depth, steps, rows between replacements, least age, share replaced, seed.") =
       [](int64_t p, std::vector<double> rates, std::vector<Tilings> tilings, std::vector<Tilings> residual,
          bool quadratic, bool baselines, bool robust) {
         const auto options = [](const std::vector<Tilings> &given) {
@@ -297,18 +218,14 @@ void bind_regression(nb::module_ &module) {
         MixedOptions of{std::move(rates), options(tilings), options(residual), quadratic, baselines, robust};
         if (MixedTarget::members_of(of) < 1) throw std::invalid_argument("needs a member");
         return new RegressionCore(new MixedRegression(p, of));
-      },
-      "features"_a, "rates"_a, "tilings"_a, "residual"_a, "quadratic"_a, "baselines"_a, "robust"_a,
-      "Tilings are given as count, depth, steps, rows between replacements, least age, share replaced, seed.");
-  module.def(
-      "sparse_mixed_regression",
+      };
+  def("sparse_mixed_regression", "rates"_a, "forgetting"_a, "dense"_a.none(), "robust"_a,
+      "`dense` learns the first columns of the rows; None where none is dense.") =
       [](std::vector<double> rates, std::vector<double> forgetting, const RegressionCore *dense, bool robust) {
         if (rates.empty() || rates.size() != forgetting.size()) throw std::invalid_argument("out of range");
         const SparseMixedOptions options{std::move(rates), std::move(forgetting), robust};
         return new RegressionCore(new SparseMixedRegression(dense ? dense->regressor.get() : nullptr, options));
-      },
-      "rates"_a, "forgetting"_a, "dense"_a.none(), "robust"_a,
-      "`dense` learns the first columns of the rows; None where none is dense.");
+      };
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings/binder.hpp"
 #include "bindings/bindings.hpp"
 #include "rows/sparse_lines.hpp"
 
@@ -13,12 +14,10 @@ using namespace nb::literals;
 
 namespace {
 
+// Letters are bytes.
 template <class T> auto view(const Growing<T> &content) {
-  return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(content.data(), {content.size()});
-}
-
-auto bytes_of(const Growing<char> &content) {
-  return nb::ndarray<nb::numpy, const uint8_t, nb::ndim<1>>(content.data(), {content.size()});
+  using Seen = std::conditional_t<std::is_same_v<T, char>, uint8_t, T>;
+  return nb::ndarray<nb::numpy, const Seen, nb::ndim<1>>(content.data(), {content.size()});
 }
 
 template <SparseLines (*reader)(const char *, std::size_t)> SparseLines read(nb::bytes text) {
@@ -31,33 +30,28 @@ template <SparseLines (*reader)(const char *, std::size_t)> SparseLines read(nb:
 }  // namespace
 
 void bind_sparse_lines(nb::module_ &module) {
-  constexpr auto inside = nb::rv_policy::reference_internal;
-  nb::class_<SparseLines>(module, "SparseLines")
-      .def_ro("rows", &SparseLines::rows)
-      .def_prop_ro(
-          "labels", [](const SparseLines &l) { return bytes_of(l.labels); }, inside)
-      .def_prop_ro(
-          "label_offsets", [](const SparseLines &l) { return view(l.label_offsets); }, inside)
-      .def_prop_ro(
-          "has_label", [](const SparseLines &l) { return view(l.has_label); }, inside)
-      .def_prop_ro(
-          "offsets", [](const SparseLines &l) { return view(l.offsets); }, inside)
-      .def_prop_ro(
-          "indices", [](const SparseLines &l) { return view(l.indices); }, inside)
-      .def_prop_ro(
-          "names", [](const SparseLines &l) { return bytes_of(l.names); }, inside)
-      .def_prop_ro(
-          "name_offsets", [](const SparseLines &l) { return view(l.name_offsets); }, inside)
-      .def_prop_ro(
-          "values", [](const SparseLines &l) { return view(l.values); }, inside)
-      .def_prop_ro(
-          "bad",
-          [](const SparseLines &l) {
-            std::vector<std::tuple<int64_t, nb::str, std::size_t, std::size_t>> found;
-            for (const BadLine &bad : l.bad) found.emplace_back(bad.row, nb::str(bad.reason), bad.begin, bad.end);
-            return found;
-          },
-          "Row, reason as a template of `str.format`, and the bytes that it is about.");
+  nb::class_<SparseLines> lines(module, "SparseLines");
+  lines.def_ro("rows", &SparseLines::rows);
+  const auto show = [&](const char *name, auto SparseLines::*content) {
+    const auto get = [content](const SparseLines &l) { return view(l.*content); };
+    lines.def_prop_ro(name, get, nb::rv_policy::reference_internal);
+  };
+  show("labels", &SparseLines::labels);
+  show("label_offsets", &SparseLines::label_offsets);
+  show("has_label", &SparseLines::has_label);
+  show("offsets", &SparseLines::offsets);
+  show("indices", &SparseLines::indices);
+  show("names", &SparseLines::names);
+  show("name_offsets", &SparseLines::name_offsets);
+  show("values", &SparseLines::values);
+  lines.def_prop_ro(
+      "bad",
+      [](const SparseLines &l) {
+        std::vector<std::tuple<int64_t, nb::str, std::size_t, std::size_t>> found;
+        for (const BadLine &bad : l.bad) found.emplace_back(bad.row, nb::str(bad.reason), bad.begin, bad.end);
+        return found;
+      },
+      "Row, reason as a template of `str.format`, and the bytes that it is about.");
   module.def("read_svmlight", &read<read_svmlight>, "text"_a);
   module.def("read_vowpal_wabbit", &read<read_vowpal_wabbit>, "text"_a);
 }

@@ -4,9 +4,8 @@
 // words are kept in one piece, and no more: a few hundred bytes where features are few.
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-
 #include "bindings/arrays.hpp"
+#include "bindings/binder.hpp"
 #include "bindings/bindings.hpp"
 #include "bindings/core.hpp"
 #include "discriminant/side_by_side.hpp"
@@ -20,7 +19,7 @@ class SweepRunner {
   // Each model runs over as many streams.
   SweepRunner(const std::vector<Core *> &models, int64_t streams) : streams_(streams), words_(models.size() * streams) {
     for (const Core *core : models) {
-      if (core->learner->classes() > INT8_MAX || core->learner->may_fail())
+      if (core->learner->classes() > INT8_MAX || core->learner->traits().may_fail)
         throw std::invalid_argument("no model for this");
       models_.emplace_back(core->learner->copy());
     }
@@ -31,10 +30,9 @@ class SweepRunner {
   // Runs `first`, `first` + 1, …: model after model, each over all streams. False where a value or a label is none.
   bool run(int64_t first, Cube X, LabelMatrix y, Answers answers, OutLabels mistakes) {
     const int64_t rows = X.shape(1), features = X.shape(2), count = int64_t(answers.shape(0));
-    if (first < 0 || first + count > int64_t(words_.size()) || int64_t(X.shape(0)) != streams_ ||
-        int64_t(y.shape(0)) != streams_ || int64_t(y.shape(1)) != rows || int64_t(answers.shape(1)) != rows ||
-        int64_t(mistakes.size()) != count || models_[0]->features() != features)
-      throw std::invalid_argument("shapes do not agree");
+    refuse_shapes(first < 0 || first + count > int64_t(words_.size()) || int64_t(X.shape(0)) != streams_ ||
+                  int64_t(y.shape(0)) != streams_ || int64_t(y.shape(1)) != rows || int64_t(answers.shape(1)) != rows ||
+                  int64_t(mistakes.size()) != count || models_[0]->features() != features);
     std::vector<Run> runs;
     for (int64_t i = 0; i < count; i++) {
       const int64_t stream = (first + i) % streams_;
@@ -69,7 +67,7 @@ class SweepRunner {
     for (int64_t from = 0; from < rows; from += some) {
       const int64_t count = std::min(some, rows - from), *y = run.y + from;
       if (!are_values(run.X + from * p, count * p) || !are_places(y, count, learner->classes())) return false;
-      learner->run(run.X + from * p, y, count, {answers.data()});
+      learner->run(run.X + from * p, y, nullptr, count, {answers.data()});
       for (int64_t i = 0; i < count; i++) {
         run.answers[from + i] = int8_t(answers[i]);
         run.mistakes += answers[i] != y[i];

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/arrays.hpp"
+#include "bindings/binder.hpp"
 #include "bindings/bindings.hpp"
 #include "bindings/python_state.hpp"
 #include "text/feature_names.hpp"
@@ -32,12 +33,6 @@ template <class Offset, class Use> void each_string(const Offsets<Offset> &offse
   }
 }
 
-template <class T> Array<T> moved_array(std::vector<T> &values) {
-  auto *kept = new std::vector<T>(std::move(values));
-  const nb::capsule owner(kept, [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
-  return Array<T>(kept->data(), {kept->size()}, owner);
-}
-
 template <class Offset> auto hash_strings(Offsets<Offset> offsets, Bytes bytes, int bits) {
   const HashSpace space(bits);
   std::vector<int32_t> indices;
@@ -52,7 +47,7 @@ template <class Offset> auto hash_strings(Offsets<Offset> offsets, Bytes bytes, 
       signs.push_back(HashSpace::negative(hash) ? -1 : 1);
     });
   }
-  return std::make_tuple(moved_array(indices), moved_array(signs));
+  return std::make_tuple(moved_array(std::move(indices)), moved_array(std::move(signs)));
 }
 
 // Few keys go to where so many are smaller: unlike a sort by comparison that mispredicts no branch.
@@ -74,7 +69,7 @@ template <class Offset>
 auto hash_entries(Offsets<Offset> offsets, Bytes bytes, Offsets<int64_t> starts, Offsets<double> given, int bits) {
   const HashSpace space(bits);
   const auto entries = int64_t(given.size());
-  if (offsets.size() != given.size() + 1 || starts.size() < 1) throw std::invalid_argument("shapes do not agree");
+  refuse_shapes(offsets.size() != given.size() + 1 || starts.size() < 1);
   std::vector<int64_t> indptr{0};
   std::vector<int32_t> indices;
   std::vector<double> values;
@@ -112,7 +107,8 @@ auto hash_entries(Offsets<Offset> offsets, Bytes bytes, Offsets<int64_t> starts,
       indptr.push_back(int64_t(indices.size()));
     }
   }
-  return std::make_tuple(moved_array(indptr), moved_array(indices), moved_array(values));
+  return std::make_tuple(moved_array(std::move(indptr)), moved_array(std::move(indices)),
+                         moved_array(std::move(values)));
 }
 
 Tokenizer tokenizer(const std::string &analyzer, int low, int high) {
@@ -133,7 +129,8 @@ auto hash_texts(Offsets<Offset> offsets, Bytes bytes, int bits, const std::strin
       rows.end_row();
     });
   }
-  return std::make_tuple(moved_array(rows.indptr), moved_array(rows.indices), moved_array(rows.values));
+  return std::make_tuple(moved_array(std::move(rows.indptr)), moved_array(std::move(rows.indices)),
+                         moved_array(std::move(rows.values)));
 }
 
 template <class Offset>
@@ -157,35 +154,28 @@ template <class Offset, class Class> void bind_offsets(nb::module_ &module, Clas
   module.def("hash_texts", &hash_texts<Offset>, "offsets"_a, "data"_a, "bits"_a, "analyzer"_a, "low"_a, "high"_a,
              "signed"_a, "norm"_a,
              "Counts of the hashed n-grams of each text, as CSR arrays: indptr, indices, values.");
-  names
-      .def("add_texts", &add_texts<Offset>, "offsets"_a, "data"_a, "analyzer"_a, "low"_a, "high"_a,
-           "Count the n-grams of texts.")
-      .def("add_strings", &add_strings<Offset>, "offsets"_a, "data"_a, "Count whole strings.");
+  names.def("add_texts", &add_texts<Offset>, "offsets"_a, "data"_a, "analyzer"_a, "low"_a, "high"_a,
+            "Count the n-grams of texts.");
+  names.def("add_strings", &add_strings<Offset>, "offsets"_a, "data"_a, "Count whole strings.");
 }
 
 }  // namespace
 
 void bind_text(nb::module_ &module) {
-  auto names = nb::class_<FeatureNames>(module, "FeatureNames");
+  nb::class_<FeatureNames> names(module, "FeatureNames");
+  Binder def(names);
   names.def(nb::init<int, int64_t>(), "bits"_a, "limit"_a);
   bind_offsets<int32_t>(module, names);
   bind_offsets<int64_t>(module, names);
-  names
-      .def(
-          "names",
-          [](const FeatureNames &all) {
-            std::vector<std::tuple<int32_t, nb::bytes, int64_t>> named;
-            for (const auto &[index, token, count] : all.names())
-              named.emplace_back(index, nb::bytes(token.data(), token.size()), count);
-            return named;
-          },
-          "Index, token and count of each feature that has a name, by index.")
-      .def(
-          "restore",
-          [](FeatureNames &all, nb::bytes token, int64_t count) {
-            all.add(static_cast<const uint8_t *>(token.data()), token.size(), count);
-          },
-          "token"_a, "count"_a);
+  def("names", "Index, token and count of each feature that has a name, by index.") = [](const FeatureNames &all) {
+    std::vector<std::tuple<int32_t, nb::bytes, int64_t>> named;
+    for (const auto &[index, token, count] : all.names())
+      named.emplace_back(index, nb::bytes(token.data(), token.size()), count);
+    return named;
+  };
+  def("restore", "token"_a, "count"_a) = [](FeatureNames &all, nb::bytes token, int64_t count) {
+    all.add(static_cast<const uint8_t *>(token.data()), token.size(), count);
+  };
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

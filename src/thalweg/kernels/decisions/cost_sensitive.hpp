@@ -46,20 +46,15 @@ class CostSensitive final : public Decider {
     costs = std::move(wider);
     insert_row(shares_, at, 1);
   }
-  void forget() override {
+  void forget_own() override {
     judged = 0;
     shares_.fill(0);
   }
   void visit_own(State &state) override {
-    state.matrix("costs", costs, classes(), classes(), classes());
-    for (double cost : costs)
-      if (!std::isfinite(cost)) throw BadState("costs");
+    state.matrix("costs", costs, classes(), classes(), classes(), finite);
     if (!balanced) return;
-    state.real("judged", judged);
-    state.matrix("class_shares", shares_, 1, classes(), classes());
-    if (!(judged >= 0)) throw BadState("judged");
-    for (double share : shares_)
-      if (!(share >= 0 && share <= 1 + 1e-9)) throw BadState("class_shares");
+    state.real("judged", judged, not_negative);
+    state.matrix("class_shares", shares_, 1, classes(), classes(), within(0.0, 1 + 1e-9));
   }
 
  private:

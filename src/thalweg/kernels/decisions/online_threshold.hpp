@@ -51,7 +51,7 @@ class OnlineThreshold final : public Decider {
     const int64_t one = positive();
     if (one < 0) return;
     if (one != watched) {
-      forget();
+      forget_own();
       watched = one;
     }
     unit /= 1 - 1 / options.memory;
@@ -67,22 +67,17 @@ class OnlineThreshold final : public Decider {
     for (int64_t *index : {&chosen, &watched})
       if (*index >= at) ++*index;
   }
-  void forget() override {
+  void forget_own() override {
     watched = kUnknown;
     unit = 1;
     threshold_ = std::nan("");
     histograms.fill(0);
   }
   void visit_own(State &state) override {
-    state.integer("chosen", chosen);
-    state.integer("watched", watched);
-    for (auto [name, index] : {std::pair("chosen", chosen), {"watched", watched}})
-      if (index < kUnknown || index >= classes()) throw BadState(name);
-    state.real("unit", unit);
-    if (!(unit >= 1 && unit < kLargestUnit)) throw BadState("unit");
-    state.matrix("histograms", histograms, 2, kBins, kBins);
-    for (double count : histograms)
-      if (!(count >= 0 && std::isfinite(count))) throw BadState("histograms");
+    for (auto [name, index] : {std::pair("chosen", &chosen), {"watched", &watched}})
+      state.integer(name, *index, within(kUnknown, classes() - 1));
+    state.real("unit", unit, within(1.0, kLargestUnit));
+    state.matrix("histograms", histograms, 2, kBins, kBins, amount);
     choose();
   }
 

@@ -15,11 +15,12 @@ namespace thalweg::THALWEG_LEVEL {
 class PredictionSets final : public Wrapper {
  public:
   PredictionSets(const Learner &inner, double coverage, double stride, int64_t delay)
-      : Wrapper(inner, delay), misses(1 - coverage), stride(stride), threshold(start()) {}
+      : Wrapper(inner, delay), misses(1 - coverage), stride(stride), threshold(start()) {
+    traits_.decides = inner.traits().decides;
+  }
   Learner *copy() const override { return new PredictionSets(*this); }
-  bool decides() const override { return inside().decides(); }
 
-  int64_t answer(const double *x) const override { return inside().answer(x); }
+  int64_t answer(RowView x) const override { return inside().answer(x); }
   double least_in_set() const override {
     if (threshold >= log_odds(1)) return std::numeric_limits<double>::lowest();
     return threshold < log_odds(0) ? __builtin_inf() : -std::log1p(std::exp(threshold));
@@ -36,11 +37,8 @@ class PredictionSets final : public Wrapper {
   }
   double limit() const override { return threshold; }
   void make_room(int64_t) override {}
-  void forget() override { threshold = start(); }
-  void visit_own(State &state) override {
-    state.real("threshold", threshold);
-    if (!(std::abs(threshold) <= kFarthest)) throw BadState("threshold");
-  }
+  void forget_own() override { threshold = start(); }
+  void visit_own(State &state) override { state.real("threshold", threshold, within(-kFarthest, kFarthest)); }
 
  private:
   static constexpr double kFarthest = 15;  // beyond every score

@@ -61,22 +61,17 @@ class Recalibrated final : public Wrapper {
     insert_row(counts, at, kNodes);
     insert_row(excesses, at, kNodes);
   }
-  void forget() override {
+  void forget_own() override {
     unit = 1;
     for (Buffer *values : {&losses, &counts, &excesses}) values->fill(0);
   }
   void visit_own(State &state) override {
-    state.real("unit", unit);
-    if (!(unit >= 1 && unit < kLargestUnit)) throw BadState("unit");
-    state.matrix("losses", losses, 1, kOpinions, kOpinions);
-    for (double loss : losses)
-      if (!(loss >= 0 && std::isfinite(loss))) throw BadState("losses");
-    state.matrix("counts", counts, classes(), kNodes, kNodes);
+    state.real("unit", unit, within(1.0, kLargestUnit));
+    state.matrix("losses", losses, 1, kOpinions, kOpinions, amount);
+    state.matrix("counts", counts, classes(), kNodes, kNodes, amount);
     state.matrix("excesses", excesses, classes(), kNodes, kNodes);
-    for (std::size_t i = 0; i < counts.size(); i++) {
-      if (!(counts[i] >= 0 && std::isfinite(counts[i]))) throw BadState("counts");
+    for (std::size_t i = 0; i < counts.size(); i++)
       if (!(std::abs(excesses[i]) <= counts[i] * (1 + 1e-6))) throw BadState("excesses");
-    }
   }
 
  private:

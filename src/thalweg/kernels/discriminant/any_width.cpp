@@ -10,7 +10,7 @@ AnyDiscriminant::AnyDiscriminant(int64_t p, int64_t stride, const DiscriminantOp
 AnyDiscriminant::AnyDiscriminant(const AnyDiscriminant &) = default;
 AnyDiscriminant::~AnyDiscriminant() = default;
 
-void AnyDiscriminant::weighted_begin(const double *X, const int64_t *y, const double *masses, int64_t count) {
+void AnyDiscriminant::begin(const double *X, const int64_t *y, const double *masses, int64_t count) {
   forget();
   for (int64_t i = 0; i < count; i++) {
     const double mass = masses ? masses[i] : 1, *x = X + i * features();
@@ -30,13 +30,11 @@ void AnyDiscriminant::visit(State &state) {
   const int64_t p = features(), c = classes(), n = stride();
   state.integer("rows", rows);
   state.integer("warm_left", warm_left);
-  state.integer("last_class", last);
+  state.integer("last_class", last, within<int64_t>(warm_left > 0 ? -1 : 0, c - 1));
   state.integer("since_refresh", since_refresh);
-  state.integer("ridge_cursor", cursor);
+  state.integer("ridge_cursor", cursor, within<int64_t>(0, p - 1));
   state.real("total", total);
   state.real("log_count", log_count);
-  if (last < (warm_left > 0 ? -1 : 0) || last >= c) throw BadState("last_class");
-  if (cursor < 0 || cursor >= p) throw BadState("ridge_cursor");
   state.matrix("counts", counts, 1, c, c);
   state.matrix("log_prior", log_prior, 1, c, c);
   state.matrix("half_square", half_square, 1, c, c);
@@ -147,8 +145,7 @@ void AnyDiscriminant::end_start() {
 }
 
 void AnyDiscriminant::forget() {
-  for (Buffer *values : {&counts, &half_square, &M, &weights, &origin, &variance, &ridge_held})
-    std::fill(values->begin(), values->end(), 0.0);
+  for (Buffer *values : {&counts, &half_square, &M, &weights, &origin, &variance, &ridge_held}) values->fill(0);
   std::fill(log_prior.begin(), log_prior.end(), -__builtin_inf());
   scatter = Buffer();
   factor().identity();

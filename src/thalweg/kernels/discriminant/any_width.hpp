@@ -26,8 +26,8 @@ class AnyDiscriminant : public MeanLearner, protected DiscriminantState<> {
     for (int64_t j = 0; j < features(); j++) to[j] = x[j] - origin[j];
   }
 
-  void begin(const double *X, const int64_t *y, int64_t count) override { weighted_begin(X, y, nullptr, count); }
-  void weighted_begin(const double *X, const int64_t *y, const double *masses, int64_t count) override;
+  void forget() override;
+  void begin(const double *X, const int64_t *y, const double *masses, int64_t count) override;
 
   void visit(State &state) override;
 
@@ -84,8 +84,6 @@ class AnyDiscriminant : public MeanLearner, protected DiscriminantState<> {
   // With soft counts the rows of the start weigh what they would have weighed at the rate, alike, and never more in
   // all than a full memory: few rows are then averaged until the memory is full, many do not outweigh what follows.
   void end_start();
-
-  void forget();
 
   Rate rate_;
   Buffer ridge_held;         // per feature

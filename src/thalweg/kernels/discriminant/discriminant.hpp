@@ -32,22 +32,24 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
 
   MeanLearner *copy() const override { return new Discriminant(*this); }
 
-  void scores(const double *x, double *out) const override {
+  void scores(RowView x, double *out) const override {
     Scratch at(stride());
     width.difference(x, origin.data(), at.data());
     score(at.data(), out);
   }
 
-  int64_t step(const double *x, int64_t k) override { return take(x, k, 1); }
+  int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
+    show(x, wanted);
+    return take(x, k, weight);
+  }
 
-  void run(const double *X, const int64_t *y, int64_t count, const Outputs &out) override {
-    if constexpr (P == 0 || P > kFew) run_many(X, y, count, out);
-    else if (out.scores || out.rates || options.ridge > 0 || classes() != 2) Learner::run(X, y, count, out);
+  // Null masses: each row counts once.
+  void run(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out) override {
+    if constexpr (P == 0 || (P > kFew)) run_many(X, y, masses, count, out);
+    else if (masses || out.scores || out.rates || options.ridge > 0 || classes() != 2)
+      Learner::run(X, y, masses, count, out);
     else run_two_classes(X, y, count, out.answers);
   }
-  void weighted_run(const double *X, const int64_t *y, const double *masses, int64_t count,
-                    const Outputs &out) override;
-  bool outweighs_a_look() const override { return features() >= wide_from(false); }
 
   int64_t mistakes_on(const double *X, const int64_t *y, int64_t count) const override {
     int64_t wrong = 0, i = 0;
@@ -77,7 +79,6 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
   }
 
  protected:
-  int64_t weighted_step(const double *x, int64_t k, double mass) override { return take(x, k, mass); }
   Triangle &factor() override { return P_; }
   void refresh_weights() override { Row::refresh(true); }
   double raise(int64_t j, double more) override {
@@ -90,7 +91,9 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
 
  private:
   Discriminant(const W &width, const DiscriminantOptions &options, const Rate &rate)
-      : Row(width, width.features(), width.stride(), options, rate) {}
+      : Row(width, width.features(), width.stride(), options, rate) {
+    this->traits_.outweighs_a_look = width.features() >= wide_from(false);
+  }
 
   // As `score_of`, for eight rows.
   THALWEG_INLINE Lanes score_in_lanes(int64_t c, const double *row) const {
@@ -103,7 +106,7 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
   THALWEG_NO_VECTORIZE void run_two_classes(const double *X, const int64_t *y, int64_t count, int64_t *answers) {
     int64_t i = 0;
     for (; i < count && warm_left > 0; i++) {
-      const int64_t given = step(X + i * P, y[i]);
+      const int64_t given = take(X + i * P, y[i], 1);
       if (answers) answers[i] = given;
     }
     rows += count - i;
@@ -111,8 +114,7 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
     const Share always = Share::once(rate_.value);
     DiscriminantRow<P, double, double, TwoClassState<P>, SmallFactor<P, double, BareEntries<P>>> row(width, stride(),
                                                                                                      options);
-    each_array(*this, row, [](const auto &from, auto &to) { std::copy(from.begin(), from.end(), to.begin()); });
-    each_number(*this, row, [](const auto &from, auto &to) { to = from; });
+    copy_to(row);
     typename W::Room z(z_);
     for (; i < count; i++) {
       fetch_ahead(X + i * P, P);
@@ -124,8 +126,16 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
       row.tidy(row.follow(z, move));
       if (answers) answers[i] = given;
     }
-    each_array(*this, row, [](auto &to, const auto &from) { std::copy_n(from.begin(), to.size(), to.begin()); });
-    each_number(*this, row, [](auto &to, const auto &from) { to = from; });
+    copy_back(row);
+  }
+  // What rows change goes into a loop's own state, and comes back.
+  template <class Own> THALWEG_INLINE void copy_to(Own &own) {
+    each_array(*this, own, [](const auto &from, auto &to) { std::copy(from.begin(), from.end(), to.begin()); });
+    each_number(*this, own, [](const auto &from, auto &to) { to = from; });
+  }
+  template <class Own> THALWEG_INLINE void copy_back(const Own &own) {
+    each_array(*this, own, [](auto &to, const auto &from) { std::copy_n(from.begin(), to.size(), to.begin()); });
+    each_number(*this, own, [](auto &to, const auto &from) { to = from; });
   }
   // The mass is told at run time: a row that counts otherwise than once would need all of this a second time.
   THALWEG_NOINLINE THALWEG_NO_VECTORIZE int64_t take(const double *x, int64_t k, double mass) {
@@ -156,9 +166,8 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
   // Features from which rows go in blocks: whoever cuts a chunk into pieces there would move their borders.
   int64_t wide_from(bool weighted) const { return weighted || options.ridge > 0 ? kWideInTwo : kWide; }
 
-  // Whole chunks, below. Null masses: each row counts once.
-  void run_many(const double *X, const int64_t *y, int64_t count, const Outputs &out);
-  void run_on(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out);
+  // Whole chunks, below.
+  void run_many(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out);
   void run_singly(const double *X, const int64_t *y, const double *masses, int64_t count, const Outputs &out);
   void run_in_one_pass(const double *X, const int64_t *y, int64_t count, const Outputs &out);
   // The answer by the scores at hand, written where it is wanted.
@@ -186,7 +195,7 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
   using Row::origin, Row::variance, Row::z_, Row::e_, Row::u_, Row::score_, Row::last, Row::since_refresh, Row::total;
   using Row::rate_, Row::rows, Row::warm_left;
   using Row::stride, Row::features, Row::classes, Row::highest;
-  using Row::score, Row::approach, Row::reweigh, Row::tidy, Row::count_row, Row::share;
+  using Row::score, Row::show, Row::approach, Row::reweigh, Row::tidy, Row::count_row, Row::share;
   using Row::gather, Row::settle, Row::end_start, Row::hold_ridge, Row::survey, Row::top_up_ridge, Row::ridge_turns;
 };
 
@@ -197,39 +206,25 @@ class Discriminant final : public DiscriminantRow<P, double, double, AnyDiscrimi
 // blocks of rows go through it together and agree with single rows to rounding (blocks.hpp). Below that a ridge, which
 // makes changes between the rows, and weights go row by row.
 template <int P, class T>
-void Discriminant<P, T>::run_many(const double *X, const int64_t *y, int64_t count, const Outputs &out) {
-  const int64_t start = std::min(count, warm_left);
-  Learner::run(X, y, start, out);
-  run_on(X + start * features(), y + start, nullptr, count - start, out.after(start, classes()));
-}
-
-template <int P, class T>
-void Discriminant<P, T>::weighted_run(const double *X, const int64_t *y, const double *masses, int64_t count,
-                                      const Outputs &out) {
-  if constexpr (P != 0) {
-    Learner::weighted_run(X, y, masses, count, out);
-  } else {
-    int64_t start = 0;
-    for (; start < count && warm_left > 0; start++)
-      Learner::weighted_run(X + start * features(), y + start, masses + start, 1, out.after(start, classes()));
-    run_on(X + start * features(), y + start, masses + start, count - start, out.after(start, classes()));
-  }
-}
-
-template <int P, class T>
-void Discriminant<P, T>::run_on(const double *X, const int64_t *y, const double *masses, int64_t count,
-                                const Outputs &out) {
+void Discriminant<P, T>::run_many(const double *X, const int64_t *y, const double *masses, int64_t count,
+                                  const Outputs &out) {
+  if (P != 0 && masses) return Learner::run(X, y, masses, count, out);
+  int64_t start = 0;  // rows of the start go one by one, those that count for nothing are none of it
+  for (; start < count && warm_left > 0; start++)
+    Learner::run(X + start * features(), y + start, masses ? masses + start : nullptr, 1, out.after(start, classes()));
+  X += start * features(), y += start, count -= start;
+  if (masses) masses += start;
+  const Outputs rest = out.after(start, classes());
   if constexpr (P == 0)
     if (features() >= wide_from(masses) && count >= RowBlocks::kFewest)
-      return DiscriminantBlocks<T>(*this, count).run(X, y, masses, count, out);
-  run_singly(X, y, masses, count, out);
+      return DiscriminantBlocks<T>(*this, count).run(X, y, masses, count, rest);
+  run_singly(X, y, masses, count, rest);
 }
 
 template <int P, class T>
 void Discriminant<P, T>::run_singly(const double *X, const int64_t *y, const double *masses, int64_t count,
                                     const Outputs &out) {
-  if (masses) return Learner::weighted_run(X, y, masses, count, out);
-  if (options.ridge > 0) return Learner::run(X, y, count, out);
+  if (masses || options.ridge > 0) return Learner::run(X, y, masses, count, out);
   if (count > 0) run_in_one_pass(X, y, count, out);
 }
 
@@ -295,11 +290,9 @@ bool Discriminant<P, T>::learn_in_place(LastChange &last, const double *X, const
     if (features() > Q) return learn_in_place<Q + 2>(last, X, y, count, out);
     DiscriminantRow<Q, double, double, TwoClassState<Q>, Factor<Q, double, BareBlocks<Q>>> state(Width<Q>(features()),
                                                                                                  stride(), options);
-    each_array(*this, state, [](const auto &from, auto &to) { std::copy(from.begin(), from.end(), to.begin()); });
-    each_number(*this, state, [](const auto &from, auto &to) { to = from; });
+    copy_to(state);
     learn_chunk(state, last, X, y, count, out);
-    each_array(*this, state, [](auto &to, const auto &from) { std::copy_n(from.begin(), to.size(), to.begin()); });
-    each_number(*this, state, [](auto &to, const auto &from) { to = from; });
+    copy_back(state);
     return true;
   }
 }

@@ -6,8 +6,6 @@
 // 150 work on vectors, two of them at a time.
 #pragma once
 
-#include <memory>
-
 #include "discriminant/discriminant.hpp"
 #include "fleet/flat_state.hpp"
 #include "rows/values.hpp"

@@ -4,10 +4,8 @@
 // A feature is slow by its mean squared change from row to row, relative to that of independent rows,
 //     s = mean (z_t - z_{t-1})^2 / (2 mean z_t^2),
 // and is multiplied by sqrt(s / kSlow) where that is below 1: the learners' ridge then outweighs what varies little.
-// Rows are expected at unit scale (scaled.hpp). Each member has its own voice. O(p) a row beside the members.
+// Rows are expected at unit scale (scaled.hpp). O(p) a row beside the members.
 #pragma once
-
-#include <memory>
 
 #include "ensemble/committee.hpp"
 #include "running_variance.hpp"
@@ -18,62 +16,58 @@ class Damped final : public Learner {
  public:
   Damped(int64_t p, const std::vector<const Learner *> &given)
       : Learner(p), last(p), squares(p), changes(p), factor(p, 1.0), z(p) {
-    for (const Learner *member : given) team.emplace_back(member->copy());
-    for (const auto &member : team) voices_ += member->voices();
-  }
-  Damped(const Damped &other)
-      : Learner(other), voices_(other.voices_), rows(other.rows), last(other.last), squares(other.squares),
-        changes(other.changes), factor(other.factor), z(other.z) {
-    for (const auto &member : other.team) team.emplace_back(member->copy());
+    traits_.posteriors = 0;
+    for (const Learner *member : given) {
+      team.emplace_back(member->copy());
+      traits_.posteriors += member->traits().posteriors;
+    }
   }
   Learner *copy() const override { return new Damped(*this); }
 
-  double rate() const override { return std::nan(""); }
-  int64_t voices() const override { return voices_; }
-
-  void posteriors(const double *x, double *out) const override {
+  void posteriors(RowView x, double *out) const override {
     Scratch room(features());
     damp(x, room.data());
     for (const auto &member : team) {
       member->posteriors(room.data(), out);
-      out += member->voices() * classes();
+      out += member->traits().posteriors * classes();
     }
   }
-  // On its own, all voices count alike.
-  void scores(const double *x, double *out) const override {
-    Scratch room(voices_ * classes());
+  // On its own, all members count alike.
+  void scores(RowView x, double *out) const override {
+    Scratch room(traits_.posteriors * classes());
     posteriors(x, room.data());
     average(room.data(), out);
     for (int64_t c = 0; c < classes(); c++) out[c] = rows > 0 ? std::log(out[c]) : -__builtin_inf();
   }
 
-  void judged_step(const double *x, int64_t k, double weight, double *out) override {
+  int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
+    const bool shows = wanted.kind == Wanted::kPosteriors, awake = rows > 0;
+    if (!shows) show(x, wanted);
+    Scratch room(classes() + (shows ? 0 : traits_.posteriors * classes()));
+    double *mean = room.data(), *opinions = shows ? wanted.out : mean + classes(), *at = opinions;
     damp(x, z.data());
     for (auto &member : team) {
-      member->judged_step(z.data(), k, weight, out);
-      out += member->voices() * classes();
+      member->step(z.data(), k, weight, {Wanted::kPosteriors, at});
+      at += member->traits().posteriors * classes();
     }
-    if (weight > 0) measure(x, weight);
+    measure(x, weight);
+    average(opinions, mean);
+    return awake ? highest(mean, classes()) : -1;
   }
-  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
 
-  void begin(const double *X, const int64_t *y, int64_t given) override {
+  void forget() override {
     rows = 0;
     for (Buffer *values : {&last, &squares, &changes}) values->fill(0);
     factor.fill(1);
-    for (auto &member : team) member->begin(X, y, 0);
-    for (int64_t i = 0; i < given; i++) step(X + i * features(), y[i]);
+    for (auto &member : team) member->forget();
   }
 
   void visit(State &state) override {
     visit_classes(state);
-    state.real("rows", rows);
-    for (auto [name, values] : {std::pair("last", &last), {"squares", &squares}, {"changes", &changes}}) {
-      state.matrix(name, *values, 1, features(), features());
-      for (double value : *values)
-        if (!std::isfinite(value) || (values != &last && value < 0)) throw BadState(name);
-    }
-    if (!(rows >= 0)) throw BadState("rows");
+    state.real("rows", rows, not_negative);
+    state.matrix("last", last, 1, features(), features(), finite);
+    state.matrix("squares", squares, 1, features(), features(), amount);
+    state.matrix("changes", changes, 1, features(), features(), amount);
     find_factors();
     visit_members(state, team, classes());
   }
@@ -81,14 +75,6 @@ class Damped final : public Learner {
  protected:
   void insert(int64_t at) override {
     for (auto &member : team) member->announce(at);
-  }
-  int64_t weighted_step(const double *x, int64_t k, double weight) override {
-    Scratch room((voices_ + 1) * classes());
-    double *mean = room.data() + voices_ * classes();
-    const bool awake = rows > 0;
-    judged_step(x, k, weight, room.data());
-    average(room.data(), mean);
-    return awake ? highest(mean, classes()) : -1;
   }
 
  private:
@@ -99,8 +85,8 @@ class Damped final : public Learner {
   }
   void average(const double *opinions, double *out) const {
     std::fill(out, out + classes(), 0.0);
-    for (int64_t v = 0; v < voices_; v++)
-      for (int64_t c = 0; c < classes(); c++) out[c] += opinions[v * classes() + c] / double(voices_);
+    for (int64_t v = 0; v < traits_.posteriors; v++)
+      for (int64_t c = 0; c < classes(); c++) out[c] += opinions[v * classes() + c] / double(traits_.posteriors);
   }
   // The first rows say nothing: their changes are those of a scale that is not settled yet.
   void measure(const double *x, double weight) {
@@ -122,8 +108,7 @@ class Damped final : public Learner {
     }
   }
 
-  std::vector<std::unique_ptr<Learner>> team;
-  int64_t voices_ = 0;
+  std::vector<Owned<Learner>> team;
   double rows = 0;
   Buffer last, squares, changes, factor, z;
 };

@@ -5,8 +5,6 @@
 // where L is the window's discounted count of mistakes.
 #pragma once
 
-#include <memory>
-
 #include "ensemble/trend.hpp"
 #include "linear_algebra/factor.hpp"
 #include "linear_algebra/numbers.hpp"
@@ -22,22 +20,19 @@ struct ForecasterOptions {
 class Forecaster final : public Learner {
  public:
   Forecaster(const MeanLearner &base, ForecasterOptions options)
-      : Learner(base.features()), options(std::move(options)), base(base.copy()), x_(base.features()) {
+      : Learner(base.features(), {1, int64_t(options.windows.size())}), options(std::move(options)), base(base.copy()),
+        x_(base.features()) {
     for (int64_t window : this->options.windows) bank.emplace_back(window, features());
   }
-  Forecaster(const Forecaster &other)
-      : Learner(other), options(other.options), base(other.base->copy()), lag(other.lag), last_time(other.last_time),
-        trails(other.trails), bank(other.bank), x_(other.x_), now(other.now), started(other.started) {}
   Learner *copy() const override { return new Forecaster(*this); }
   double rate() const override { return base->rate(); }
 
-  int64_t members() const override { return int64_t(bank.size()); }
   void shares(double *out) const override {
     for (std::size_t i = 0; i < bank.size(); i++) out[i] = bank[i].loss;
     mixing_shares(out, members(), options.sharpness, out);
   }
 
-  void scores(const double *x, double *out) const override {
+  void scores(RowView x, double *out) const override {
     Scratch room(features() + members() + classes());
     double *at = room.data(), *share = at + features(), *own = share + members();
     base->localise(x, at);
@@ -45,7 +40,16 @@ class Forecaster final : public Learner {
     score<double>(at, share, own, out);
   }
 
-  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
+  // Whatever it counts for, a row is one step of time.
+  int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
+    show(x, wanted);
+    const int64_t given = answer(x);
+    const bool of_the_start = base->starting();
+    if (members() > 1) learn_bank(x, k, weight);
+    base->step(x, k, weight);
+    note(k, of_the_start);
+    return given;
+  }
 
   // Eight rows side by side, as `answer` would answer each of them.
   int64_t mistakes_on(const double *X, const int64_t *y, int64_t rows) const override {
@@ -64,8 +68,8 @@ class Forecaster final : public Learner {
     return most.wrong + Learner::mistakes_on(X + most.rows * p, y + most.rows, rows - most.rows);
   }
 
-  void begin(const double *X, const int64_t *y, int64_t rows) override { weighted_begin(X, y, nullptr, rows); }
-  void weighted_begin(const double *X, const int64_t *y, const double *weights, int64_t rows) override {
+  void forget() override { begin(nullptr, nullptr, nullptr, 0); }
+  void begin(const double *X, const int64_t *y, const double *weights, int64_t rows) override {
     std::fill(lag.begin(), lag.end(), 0.0);
     std::fill(last_time.begin(), last_time.end(), 0);
     trails.assign(classes(), Trail(features()));
@@ -75,8 +79,7 @@ class Forecaster final : public Learner {
     }
     now = 0;
     // The base sees all rows at once; a class's shifted time is the mean of its times.                  eq. (10)
-    if (weights) base->weighted_begin(X, y, weights, rows);
-    else base->begin(X, y, rows);
+    base->begin(X, y, weights, rows);
     Buffer count(classes(), 0.0);
     for (int64_t i = 0; i < rows; i++) {
       const double weight = weights ? weights[i] : 1;
@@ -114,26 +117,17 @@ class Forecaster final : public Learner {
     state.integers("trend_last_time", last_time);
     if (int64_t(last_time.size()) != classes() || now < 0 || started > now) throw BadState("trend_last_time");
     for (int64_t c = 0; c < classes(); c++) {
-      const std::string name = "trail" + std::to_string(c);
-      trails[c].visit(state, name);
+      const std::string name = "trail" + std::to_string(c) + "_";
+      state.part(name, trails[c]);
       for (std::size_t i = 0; i < bank.size(); i++)
-        bank[i].lines[c].visit(state, name + "_line" + std::to_string(i), trails[c]);
+        state.under(name + "line" + std::to_string(i) + "_", [&] { bank[i].lines[c].visit(state, trails[c]); });
     }
     if (members() > 1)
-      for (std::size_t i = 0; i < bank.size(); i++) bank[i].visit(state, "member" + std::to_string(i));
+      for (std::size_t i = 0; i < bank.size(); i++) state.part("member" + std::to_string(i) + "_", bank[i]);
     aim();
   }
 
  protected:
-  // Whatever it counts for, a row is one step of time.
-  int64_t weighted_step(const double *x, int64_t k, double weight) override {
-    const int64_t given = answer(x);
-    const bool of_the_start = base->starting();
-    if (members() > 1) learn_bank(x, k, weight);
-    base->counted_step(x, k, weight);
-    note(k, of_the_start);
-    return given;
-  }
   void insert(int64_t at) override {
     base->announce(at);
     insert_row(lag, at, 1);
@@ -152,12 +146,11 @@ class Forecaster final : public Learner {
   struct Member {
     Member(int64_t window, int64_t p)
         : window(window), residual(p), variance(Width<0>(p).stride(), 1.0), padded(variance.size(), 0.0), u(padded) {}
-    void visit(State &state, const std::string &name) {
-      state.real((name + "_loss").c_str(), loss);
-      if (!(loss >= 0)) throw BadState(name + "_loss");
-      residual.visit(state, name + "_");
+    void visit(State &state) {
+      state.real("loss", loss, not_negative);
+      residual.visit(state);
       const int64_t p = int64_t(means.size() / std::max<std::size_t>(lines.size(), 1));
-      if (p > 0) state.matrix((name + "_variance").c_str(), variance, 1, p, int64_t(variance.size()));
+      if (p > 0) state.matrix("variance", variance, 1, p, int64_t(variance.size()));
     }
     int64_t window;
     Factor<0> residual;               // inverse covariance of this window's forecast residuals
@@ -310,7 +303,7 @@ class Forecaster final : public Learner {
   }
 
   ForecasterOptions options;
-  std::unique_ptr<MeanLearner> base;
+  Owned<MeanLearner> base;
   Buffer lag;                      // per class: how far its mean lags behind the time it was last updated
   std::vector<int64_t> last_time;  // per class: when that was
   std::vector<Trail> trails;       // per class

@@ -15,9 +15,10 @@ namespace nb = nanobind;
 class Foreign final : public Learner {
  public:
   Foreign(int64_t p, nb::object given) : Learner(p), adapter(std::move(given)) {
-    if (nb::hasattr(adapter, "kept_size")) size = nb::cast<int64_t>(adapter.attr("kept_size"));
+    traits_.may_fail = true;
+    if (nb::hasattr(adapter, "kept_size")) traits_.kept_size = nb::cast<int64_t>(adapter.attr("kept_size"));
   }
-  Foreign(const Foreign &other) : Learner(other), size(other.size) {
+  Foreign(const Foreign &other) : Learner(other) {
     nb::gil_scoped_acquire locked;
     adapter = other.adapter.attr("copy")();
   }
@@ -26,10 +27,8 @@ class Foreign final : public Learner {
     adapter = nb::object();
   }
   Learner *copy() const override { return new Foreign(*this); }
-  double rate() const override { return std::nan(""); }
-  bool may_fail() const override { return true; }
 
-  void posteriors(const double *x, double *out) const override {
+  void posteriors(RowView x, double *out) const override {
     nb::gil_scoped_acquire locked;
     nb::object given = adapter.attr("posteriors")(row(x));
     auto values = nb::cast<nb::ndarray<const double, nb::ndim<1>, nb::c_contig>>(given);
@@ -37,33 +36,40 @@ class Foreign final : public Learner {
       throw std::invalid_argument("a member gave another number of probabilities");
     std::copy_n(values.data(), classes(), out);
   }
-  void scores(const double *x, double *out) const override {
+  void scores(RowView x, double *out) const override {
     posteriors(x, out);
     for (int64_t c = 0; c < classes(); c++) out[c] = std::log(out[c]);
   }
-  int64_t kept_size() const override { return size; }
   void mark_classes(bool *out) const override {
-    if (size == 0) return;
+    if (traits_.kept_size == 0) return;
     nb::gil_scoped_acquire locked;
     nb::object marks = adapter.attr("kept_classes");
-    for (int64_t i = 0; i < size; i++) out[i] = nb::cast<bool>(marks[i]);
+    for (int64_t i = 0; i < traits_.kept_size; i++) out[i] = nb::cast<bool>(marks[i]);
   }
-  void keep(const double *x, double *scored, uint8_t *kept) const override {
-    if (size == 0) return scores(x, scored);
+  void keep(RowView x, double *scored, uint8_t *kept) const override {
+    if (traits_.kept_size == 0) return scores(x, scored);
     nb::gil_scoped_acquire locked;
     const nb::bytes given = nb::cast<nb::bytes>(adapter.attr("keep")(row(x)));
-    if (int64_t(given.size()) != size) throw std::invalid_argument("a member kept another number of bytes");
-    std::memcpy(kept, given.c_str(), std::size_t(size));
+    if (int64_t(given.size()) != traits_.kept_size)
+      throw std::invalid_argument("a member kept another number of bytes");
+    std::memcpy(kept, given.c_str(), given.size());
     scores(x, scored);
   }
   void judge_by(const uint8_t *kept) override { said = kept; }
-  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
-  void begin(const double *X, const int64_t *y, int64_t rows) override {
-    {
-      nb::gil_scoped_acquire locked;
-      adapter.attr("forget")();
-    }
-    for (int64_t i = 0; i < rows; i++) step(X + i * features(), y[i]);
+  int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
+    show(x, wanted);
+    const int64_t given = answer(x);
+    const uint8_t *kept = std::exchange(said, nullptr);
+    nb::gil_scoped_acquire locked;
+    if (traits_.kept_size && kept)
+      adapter.attr("learn")(row(x), k, weight, nb::bytes(kept, std::size_t(traits_.kept_size)));
+    else if (weight == 1) adapter.attr("learn")(row(x), k);
+    else adapter.attr("learn")(row(x), k, weight);
+    return given;
+  }
+  void forget() override {
+    nb::gil_scoped_acquire locked;
+    adapter.attr("forget")();
   }
   void visit(State &state) override { visit_classes(state); }  // what it learned is the adapter's to give out
   nb::object in_python() const { return adapter; }
@@ -72,15 +78,6 @@ class Foreign final : public Learner {
   void insert(int64_t at) override {
     nb::gil_scoped_acquire locked;
     adapter.attr("announce")(at);
-  }
-  int64_t weighted_step(const double *x, int64_t k, double weight) override {
-    const int64_t given = answer(x);
-    const uint8_t *kept = std::exchange(said, nullptr);
-    nb::gil_scoped_acquire locked;
-    if (size && kept) adapter.attr("learn")(row(x), k, weight, nb::bytes(kept, std::size_t(size)));
-    else if (weight == 1) adapter.attr("learn")(row(x), k);
-    else adapter.attr("learn")(row(x), k, weight);
-    return given;
   }
 
  private:
@@ -92,7 +89,6 @@ class Foreign final : public Learner {
   }
 
   nb::object adapter;
-  int64_t size = 0;  // of what it keeps of a prediction
   const uint8_t *said = nullptr;
 };
 

@@ -23,9 +23,9 @@
 // O(members discounts) a row, times six where labels are late.
 #pragma once
 
-#include <cstring>
 #include <numeric>
 
+#include "kept_probabilities.hpp"
 #include "learner.hpp"
 #include "linear_algebra/lanes.hpp"
 
@@ -78,17 +78,16 @@ class Mixing {
   }
 
   // What is kept of a prediction until its label comes, in bytes.
-  int64_t kept_size() const { return 2 * members() + mixtures() + kCountBytes; }
+  int64_t kept_size() const { return 2 * members() + mixtures() + Kept::kCountBytes; }
   void mark_classes(bool *out) const { std::fill_n(out, members() + mixtures(), true); }
   // What the members say, after so many rows; a model that has learned none says nothing.
   void keep(const double *opinions, int64_t learned, uint8_t *out) const {
     const int64_t n = members();
-    std::fill_n(out, kept_size(), uint8_t(0));
-    if (learned == 0) return;
+    if (!Kept::begin(out, kept_size(), learned)) return;
     for (int64_t v = 0; v < n; v++) {
       const double *p = opinions + v * classes_;
       const int64_t said = Learner::highest(p, classes_);
-      out[v] = code_of(said);
+      out[v] = Kept::code_of(said);
       if (said < 0) continue;  // no number among its probabilities
       out[n + mixtures() + v] = uint8_t(std::lround(std::min(1.0, -std::log(1 - p[said] + kFloor) / kMostLevel) * 255));
     }
@@ -99,10 +98,8 @@ class Mixing {
         continue;
       }
       mix(opinions, shares_of(r), room.data());
-      out[n + r] = code_of(Learner::highest(room.data(), classes_));
+      out[n + r] = Kept::code_of(Learner::highest(room.data(), classes_));
     }
-    const uint32_t count = uint32_t(learned);
-    std::memcpy(out + kept_size() - kCountBytes, &count, kCountBytes);
   }
 
   // The members' probabilities of each class, before the row of class k, and what was kept when it was predicted, or null.
@@ -110,7 +107,7 @@ class Mixing {
   void judge(const double *opinions, int64_t k, double weight, int64_t learned, const uint8_t *kept) {
     const int64_t n = members();
     const bool first = learned == 0;
-    const uint8_t *said = kept && is_late(kept, learned) ? kept : nullptr;
+    const uint8_t *said = kept && kept[0] && Kept::is_late(kept, kept_size(), learned) ? kept : nullptr;
     if (said && !late()) begin_late();
     if (late()) judge_late(opinions, k, weight, said);
     else if (memories() > 1) judge_memories(opinions, k, weight, first);
@@ -127,28 +124,22 @@ class Mixing {
 
   void visit(State &state) {
     const int64_t n = members();
-    state.matrix("losses", losses, memories(), n, n);
-    if (memories() > 1) state.matrix("memory_losses", memory_losses, 1, memories(), memories());
+    state.matrix("losses", losses, memories(), n, n, not_negative);
+    if (memories() > 1) state.matrix("memory_losses", memory_losses, 1, memories(), memories(), not_negative);
     if (options.loss == MixingOptions::kAuto) {
-      state.matrix("recent_class_rows", counts, 1, classes_, classes_);
-      state.matrix("rare_losses", rare_losses, 1, n, n);
-      state.matrix("long_losses", long_losses, 1, n, n);
-      state.real("judged", judged);
-      if (!(judged >= 0)) throw BadState("judged");
+      state.matrix("recent_class_rows", counts, 1, classes_, classes_, not_negative);
+      state.matrix("rare_losses", rare_losses, 1, n, n, not_negative);
+      state.matrix("long_losses", long_losses, 1, n, n, not_negative);
+      state.real("judged", judged, not_negative);
     }
     int64_t is_late = late();
-    state.integer("late", is_late);
-    if (is_late != 0 && is_late != 1) throw BadState("late");
+    state.integer("late", is_late, within<int64_t>(0, 1));
     mixture_losses.resize(is_late * mixtures());
     late_losses.resize(is_late * mixtures() * n);
     if (is_late) {
-      state.matrix("late_losses", late_losses, mixtures(), n, n);
-      state.matrix("mixture_losses", mixture_losses, 1, mixtures(), mixtures());
+      state.matrix("late_losses", late_losses, mixtures(), n, n, not_negative);
+      state.matrix("mixture_losses", mixture_losses, 1, mixtures(), mixtures(), not_negative);
     }
-    for (const Buffer *values :
-         {&losses, &memory_losses, &rare_losses, &long_losses, &counts, &late_losses, &mixture_losses})
-      for (double value : *values)
-        if (!(value >= 0)) throw BadState("losses");
     weigh();
   }
 
@@ -159,7 +150,6 @@ class Mixing {
   static constexpr double kHandicap = 4, kSkilled = 0.85, kUnskilled = 0.95, kPriorMistakes = 10;
   static constexpr double kFloor = 1e-3;                   // added to probabilities, so that the log-loss is finite
   static constexpr double kMostLevel = 6.907755278982137;  // -ln kFloor
-  static constexpr int64_t kCountBytes = 4, kOther = 255;  // kOther: a class that has no byte
   struct Judge {
     bool log;
     double said, would;  // the shares of what was said, and of what would be said; errors of late predictions come in
@@ -181,15 +171,8 @@ class Mixing {
                             : in_force.data();
   }
 
-  // Rows may have been learned since the prediction.
-  bool is_late(const uint8_t *kept, int64_t learned) const {
-    uint32_t count;
-    std::memcpy(&count, kept + kept_size() - kCountBytes, kCountBytes);
-    return kept[0] && count != uint32_t(learned);
-  }
-  static uint8_t code_of(int64_t c) { return uint8_t(std::min(c + 1, kOther)); }
   // Of what was said: whether it was wrong, and its log-loss.
-  bool was_wrong(uint8_t code, int64_t k) const { return code == kOther || int64_t(code) != k + 1; }
+  bool was_wrong(uint8_t code, int64_t k) const { return code == Kept::kOther || int64_t(code) != k + 1; }
   double log_loss_said(const uint8_t *said, int64_t v, int64_t k) const {
     const double rest = std::max(0.0, std::exp(-kMostLevel * said[members() + mixtures() + v] / 255) - kFloor);
     const double p = was_wrong(said[v], k) ? rest : 1 - rest;

@@ -5,8 +5,6 @@
 // alike. Posteriors are mixed with weights exp(-sharpness L), L <- discount L + [mistake], where L starts at a handicap.
 #pragma once
 
-#include <algorithm>
-
 #include "learner.hpp"
 #include "linear_algebra/lane_factor.hpp"
 
@@ -20,7 +18,8 @@ struct RateBankOptions {
 class RateBank final : public Learner {
  public:
   RateBank(int64_t p, const RateBankOptions &options)
-      : Learner(p), options(options), P_(p), variance(p * 8), held(p * 8), losses(8), e(p * 8), u(p * 8) {
+      : Learner(p, {1, int64_t(options.rates.size()), int64_t(options.rates.size())}), options(options), P_(p),
+        variance(p * 8), held(p * 8), losses(8), e(p * 8), u(p * 8) {
     double padded[8];
     for (int i = 0; i < 8; i++) padded[i] = options.rates[std::min<std::size_t>(i, options.rates.size() - 1)];
     rates = Lanes::load(padded);
@@ -35,11 +34,9 @@ class RateBank final : public Learner {
     return 1 / memory;
   }
 
-  int64_t members() const override { return int64_t(options.rates.size()); }
   void shares(double *out) const override { mixing_shares(losses.data(), members(), options.sharpness, out); }
-  int64_t voices() const override { return members(); }
 
-  void posteriors(const double *x, double *out) const override {
+  void posteriors(RowView x, double *out) const override {
     const int64_t c = classes();
     Scratch room(c * 8 + 8);
     scores_of_all(x, room.data());
@@ -57,7 +54,7 @@ class RateBank final : public Learner {
     }
   }
 
-  void scores(const double *x, double *out) const override {
+  void scores(RowView x, double *out) const override {
     const int64_t c = classes(), k = members();
     Scratch room(k * c + k);
     posteriors(x, room.data());
@@ -70,14 +67,20 @@ class RateBank final : public Learner {
     }
   }
 
-  int64_t step(const double *x, int64_t k) override { return take(x, k, rate_now(), 1); }
+  // Of w copies in sequence each rate would make 1 - (1 - rate)^w.
+  int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
+    show(x, wanted);
+    if (weight == 1) return take(x, k, rate_now(), 1);
+    const Lanes once = rate_now();
+    double lambda[8];
+    for (int lane = 0; lane < 8; lane++) lambda[lane] = std::min(repeated(once[lane], weight), kMostEager);
+    return take(x, k, Lanes::load(lambda), weight);
+  }
 
-  void begin(const double *X, const int64_t *y, int64_t count) override {
-    for (Buffer *values : {&counts, &M, &weights, &half_square, &log_prior})
-      std::fill(values->begin(), values->end(), 0.0);
+  void forget() override {
+    for (Buffer *values : {&counts, &M, &weights, &half_square, &log_prior}) values->fill(0);
     std::fill(seen.begin(), seen.end(), 0);
     reset();
-    for (int64_t i = 0; i < count; i++) step(X + i * features(), y[i]);
   }
 
   void visit(State &state) override {
@@ -102,13 +105,6 @@ class RateBank final : public Learner {
   }
 
  protected:
-  // Of w copies in sequence each rate would make 1 - (1 - rate)^w.
-  int64_t weighted_step(const double *x, int64_t k, double weight) override {
-    const Lanes once = rate_now();
-    double lambda[8];
-    for (int lane = 0; lane < 8; lane++) lambda[lane] = std::min(repeated(once[lane], weight), kMostEager);
-    return take(x, k, Lanes::load(lambda), weight);
-  }
   void insert(int64_t at) override {
     seen.insert(seen.begin() + at, 0);
     for (Buffer *values : {&counts, &half_square, &log_prior}) insert_row(*values, at, 8);

@@ -1,31 +1,49 @@
 // A learner that gets its rows changed: what it says of itself is what the learner inside says.
+//
+// `Self` says how: changed(x) is a row as it is answered, of which row() is what the learner inside takes, and follow(x, k,
+// weight) is what is learned of a row after that learner has learned it, if anything.
 #pragma once
-
-#include <memory>
 
 #include "learner.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
-class RowWrapper : public Learner {
+template <class Self> class RowWrapper : public Learner {
  public:
-  RowWrapper(const Learner &inner, int64_t features) : Learner(features), inner(inner.copy()) {}
-  RowWrapper(const RowWrapper &other) : Learner(other), inner(other.inner->copy()) {}
+  RowWrapper(const Learner &inner, int64_t features) : Learner(features, inner.traits()), inner(inner.copy()) {}
+  Learner *copy() const override { return new Self(self()); }
 
   double rate() const override { return inner->rate(); }
-  double confidence() const override { return inner->confidence(); }
-  int64_t members() const override { return inner->members(); }
   void shares(double *out) const override { inner->shares(out); }
-  int64_t voices() const override { return inner->voices(); }
-  int64_t kept_size() const override { return inner->kept_size(); }
   void mark_classes(bool *out) const override { inner->mark_classes(out); }
   void judge_by(const uint8_t *kept) override { inner->judge_by(kept); }
-  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
+
+  int64_t answer(RowView x) const override { return inner->answer(self().changed(x).row()); }
+  void scores(RowView x, double *out) const override { inner->scores(self().changed(x).row(), out); }
+  void posteriors(RowView x, double *out) const override { inner->posteriors(self().changed(x).row(), out); }
+  void keep(RowView x, double *scored, uint8_t *kept) const override {
+    inner->keep(self().changed(x).row(), scored, kept);
+  }
+  int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
+    const int64_t given = inner->step(self().changed(x).row(), k, weight, wanted);
+    static_cast<Self &>(*this).follow(x, k, weight);
+    return given;
+  }
+  void follow(RowView, int64_t, double) {}
+  void forget() override { inner->forget(); }
+  void visit(State &state) override {
+    visit_classes(state);
+    inner->visit(state);
+    if (inner->classes() != classes()) throw BadState("n_classes");
+  }
 
  protected:
   void insert(int64_t at) override { inner->announce(at); }
 
-  std::unique_ptr<Learner> inner;
+  Owned<Learner> inner;
+
+ private:
+  const Self &self() const { return static_cast<const Self &>(*this); }
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

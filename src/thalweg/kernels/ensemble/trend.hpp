@@ -7,9 +7,6 @@
 // taken afresh once per turnover of the window: rounding never outlives it.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "learner.hpp"
 #include "linear_algebra/lanes.hpp"
 
@@ -37,17 +34,16 @@ class Trail {
     if (head > 64 && head > int64_t(times.size()) / 2) compact();  // amortised: half of it is new since the last time
   }
 
-  void visit(State &state, const std::string &name) {
+  void visit(State &state) {
     compact();
-    state.integer((name + "_dropped").c_str(), dropped);
-    state.integers((name + "_times").c_str(), times);
+    state.integer("dropped", dropped, not_negative);
+    state.integers("times", times);
     const int64_t count = int64_t(times.size());
     lags.resize(count);
     means.resize(count * p);
-    state.matrix((name + "_lags").c_str(), lags, 1, count, count);
-    state.matrix((name + "_means").c_str(), means, count, p, p);
-    if (dropped < 0) throw BadState(name + "_dropped");
-    if (!std::is_sorted(times.begin(), times.end())) throw BadState(name + "_times");
+    state.matrix("lags", lags, 1, count, count);
+    state.matrix("means", means, count, p, p);
+    if (!std::is_sorted(times.begin(), times.end())) throw BadState("times");
   }
 
  private:
@@ -105,18 +101,18 @@ class WindowedLine {
     }
   }
 
-  void visit(State &state, const std::string &name, const Trail &trail) {
-    state.integer((name + "_from").c_str(), from);
-    state.integer((name + "_to").c_str(), to);
-    state.integer((name + "_until_afresh").c_str(), until_afresh);
-    state.integer((name + "_reference_time").c_str(), reference_time);
-    state.real((name + "_reference_lag").c_str(), reference_lag);
-    state.real((name + "_sum_z").c_str(), sum_z);
-    state.real((name + "_sum_zz").c_str(), sum_zz);
-    state.matrix((name + "_reference_y").c_str(), reference_y, 1, p, p);
-    state.matrix((name + "_sum_y").c_str(), sum_y, 1, p, p);
-    state.matrix((name + "_sum_zy").c_str(), sum_zy, 1, p, p);
-    if (from > to || from < trail.first() || to != trail.end()) throw BadState(name + "_from");
+  void visit(State &state, const Trail &trail) {
+    state.integer("from", from);
+    state.integer("to", to);
+    state.integer("until_afresh", until_afresh);
+    state.integer("reference_time", reference_time);
+    state.real("reference_lag", reference_lag);
+    state.real("sum_z", sum_z);
+    state.real("sum_zz", sum_zz);
+    state.matrix("reference_y", reference_y, 1, p, p);
+    state.matrix("sum_y", sum_y, 1, p, p);
+    state.matrix("sum_zy", sum_zy, 1, p, p);
+    if (from > to || from < trail.first() || to != trail.end()) throw BadState("from");
   }
 
  private:

@@ -7,24 +7,22 @@
 // through the tree; 4. fading weights.
 //
 // Scores lie in a treap whose priorities are hashes of the scores, so its shape depends on the scores in it alone. A node is
-// a distinct score with the weights of its positives and negatives, and those of its subtree. Counts are exact integers.
+// a distinct score with the weights of its positives and negatives, and those of its subtree. Weights of 1 add up exactly.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <deque>
 #include <limits>
-#include <type_traits>
 #include <vector>
 
 namespace thalweg::THALWEG_LEVEL {
 
-// Weight is int64_t where all rows count alike, double where they fade.
-template <class Weight> class ScoreTree {
+class ScoreTree {
  public:
   struct Weights {
-    Weight negative = 0, positive = 0;
-    Weight &of(bool is_positive) { return is_positive ? positive : negative; }
+    double negative = 0, positive = 0;
+    double &of(bool is_positive) { return is_positive ? positive : negative; }
     void add(const Weights &other) {
       negative += other.negative;
       positive += other.positive;
@@ -37,7 +35,7 @@ template <class Weight> class ScoreTree {
   const Weights &all() const { return nodes_[root_].sum; }
 
   // What lies below the score and beside it, before the row is there too.
-  Place add(double score, bool positive, Weight weight) {
+  Place add(double score, bool positive, double weight) {
     const Place place = find(score);
     int32_t at = end_;
     if (at) {
@@ -58,7 +56,7 @@ template <class Weight> class ScoreTree {
   }
 
   // The same as the row goes.
-  Place remove(double score, bool positive, Weight weight) {
+  Place remove(double score, bool positive, double weight) {
     const Place place = find(score);
     Node &node = nodes_[end_];
     node.own.of(positive) -= weight;
@@ -73,7 +71,7 @@ template <class Weight> class ScoreTree {
     return place;
   }
 
-  void scale(Weight by) {
+  void scale(double by) {
     for (Node &node : nodes_)
       for (Weights *weights : {&node.own, &node.sum}) {
         weights->negative *= by;
@@ -194,30 +192,27 @@ template <class Weight> class ScoreTree {
   }
 };
 
-template <class Weight> struct ScoredRow {
+struct ScoredRow {
   double score;
   bool positive;
-  Weight weight;
+  double weight;
 };
 
-// Both areas over the last rows, all of them while there are fewer, or with weights that fade by a factor at every further
-// row, those below kNegligible being dropped. Instead of making all old weights smaller, a new row gets a larger one, until it is
+// Both areas over the last rows, all of them while there are fewer, with weights that fade by a factor at every further row
+// unless it is 1, those below kNegligible being dropped. Instead of making all old weights smaller, a new row gets a larger one, until it is
 // large enough to scale all of them back.
-template <class Weight> class RecentAuc {
+class RecentAuc {
  public:
-  explicit RecentAuc(int64_t rows) : most_(rows) {}
-  explicit RecentAuc(double factor) : factor_(factor) {}
+  RecentAuc(int64_t rows, double factor) : most_(rows), factor_(factor) {}
 
   void push(double score, bool positive) {
-    if constexpr (std::is_floating_point_v<Weight>) {
-      weight_ /= factor_;
-      if (weight_ > kLargest) {
-        const double by = 1 / weight_;
-        tree_.scale(by);
-        pairs_ *= by * by;
-        for (auto &each : rows_) each.weight *= by;
-        weight_ = 1;
-      }
+    weight_ /= factor_;
+    if (weight_ > kLargest) {
+      const double by = 1 / weight_;
+      tree_.scale(by);
+      pairs_ *= by * by;
+      for (ScoredRow &each : rows_) each.weight *= by;
+      weight_ = 1;
     }
     while (!rows_.empty() && is_forgotten(rows_.front())) {
       const auto &last = rows_.front();
@@ -232,42 +227,39 @@ template <class Weight> class RecentAuc {
   double roc_auc() const {
     const auto &all = tree_.all();
     if (!(all.positive > 0 && all.negative > 0)) return std::numeric_limits<double>::quiet_NaN();
-    return double(pairs_) / (2 * double(all.positive) * double(all.negative));
+    return pairs_ / (2 * all.positive * all.negative);
   }
 
   // The mean precision over the positives, each at its own score (scikit-learn's average_precision_score).
   double average_precision() const {
-    const Weight positives = tree_.all().positive;
+    const double positives = tree_.all().positive;
     if (!(positives > 0)) return std::numeric_limits<double>::quiet_NaN();
-    Weight found = 0, alarms = 0;
-    double sum = 0;
+    double found = 0, alarms = 0, sum = 0;
     tree_.walk_down([&](const auto &own) {
       found += own.positive;
       alarms += own.positive + own.negative;
-      if (own.positive != 0) sum += double(own.positive) * (double(found) / double(alarms));
+      if (own.positive != 0) sum += own.positive * (found / alarms);
     });
-    return sum / double(positives);
+    return sum / positives;
   }
 
-  const std::deque<ScoredRow<Weight>> &rows() const { return rows_; }
+  const std::deque<ScoredRow> &rows() const { return rows_; }
 
  private:
   static constexpr double kNegligible = 1e-12, kLargest = 1e60;
-  int64_t most_ = std::numeric_limits<int64_t>::max();
-  double factor_ = 1;
-  Weight weight_ = 1;
-  std::deque<ScoredRow<Weight>> rows_;
-  ScoreTree<Weight> tree_;
+  int64_t most_;
+  double factor_, weight_ = 1;
+  std::deque<ScoredRow> rows_;
+  ScoreTree tree_;
   // Twice the weight of pairs of a positive and a negative that are in the right order, ties once.
-  Weight pairs_ = 0;
+  double pairs_ = 0;
 
-  bool is_forgotten(const ScoredRow<Weight> &row) const {
-    if constexpr (std::is_floating_point_v<Weight>) return row.weight < kNegligible * weight_;
-    return int64_t(rows_.size()) >= most_;
+  bool is_forgotten(const ScoredRow &row) const {
+    return int64_t(rows_.size()) >= most_ || row.weight < kNegligible * weight_;
   }
 
   // A positive is in the right order with the negatives below it, a negative with the positives above it.
-  Weight partners(const typename ScoreTree<Weight>::Place &place, bool positive) const {
+  double partners(const ScoreTree::Place &place, bool positive) const {
     if (positive) return 2 * place.below.negative + place.tied.negative;
     return 2 * (tree_.all().positive - place.below.positive) - place.tied.positive;
   }

@@ -5,14 +5,12 @@
 #pragma once
 
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
-#include <map>
-#include <stdexcept>
+#include <memory>
 
 #include "linear_algebra/simd.hpp"
+#include "spill_file.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -54,11 +52,7 @@ class Block {
 
 class Cells {
  public:
-  explicit Cells(int file) : file_(file) {}
-  Cells(const Cells &) = delete;
-  ~Cells() {
-    if (file_ >= 0) ::close(file_);
-  }
+  explicit Cells(int file) : file_(file < 0 ? nullptr : new SpillFile(file)) {}
 
   int64_t words(const Place &place) const { return pools_[place.pool].words; }
   double *cell(const Place &place) const { return pools_[place.pool].cell(place.at); }
@@ -94,7 +88,7 @@ class Cells {
     if (place.empty()) return;
     Pool &pool = pools_[place.pool];
     if (place.on_disk) {
-      pool.free_on_disk.push_back(place.at);
+      file_->release(place.at, bytes_of(pool));
     } else {
       const int64_t last = pool.spot(--pool.count);
       if (place.at != last) {
@@ -111,13 +105,8 @@ class Cells {
   void put_aside(std::vector<Place> &places, uint32_t slot) {
     const Place here = places[slot];
     Pool &pool = pools_[here.pool];
-    const bool again = !pool.free_on_disk.empty();
-    const int64_t at = again ? pool.free_on_disk.back() : end_of_file_;
-    transfer(
-        pool.words, at, [&](char *from, std::size_t n, off_t to) { return ::pwrite(file_, from, n, to); },
-        pool.cell(here.at));
-    if (again) pool.free_on_disk.pop_back();
-    else end_of_file_ += pool.words * int64_t(sizeof(double));
+    const int64_t at = file_->write(pool.cell(here.at), bytes_of(pool));
+    if (at < 0) throw std::runtime_error("the file of models put aside has no room left");
     remove(places, slot);
     places[slot] = Place{at, here.pool, true};
   }
@@ -126,9 +115,7 @@ class Cells {
   const double *read(const Place &place, Buffer &page) const {
     if (!place.on_disk) return cell(place);
     page.resize(words(place));
-    transfer(
-        words(place), place.at, [&](char *to, std::size_t n, off_t at) { return ::pread(file_, to, n, at); },
-        page.data());
+    file_->read(place.at, page.data(), bytes_of(pools_[place.pool]));
     return page.data();
   }
 
@@ -139,8 +126,7 @@ class Cells {
   struct Pool {
     int64_t words, per_block, count = 0;
     std::vector<Block> blocks;
-    std::vector<uint32_t> owners;       // by number: the slot of each record
-    std::vector<int64_t> free_on_disk;  // where records of this size once lay
+    std::vector<uint32_t> owners;  // by number: the slot of each record
     explicit Pool(int64_t words) : words(words), per_block(std::max<int64_t>(1, kBlockWords / words)) {}
     int64_t spot(int64_t number) const { return (number / per_block) << 32 | number % per_block; }
     int64_t number(int64_t spot) const { return (spot >> 32) * per_block + (spot & UINT32_MAX); }
@@ -164,17 +150,9 @@ class Cells {
     pool.count++;
     return spot;
   }
-  template <class Call> static void transfer(int64_t words, int64_t at, Call call, double *data) {
-    char *bytes = reinterpret_cast<char *>(data);
-    for (int64_t left = words * int64_t(sizeof(double)); left > 0;) {
-      const int64_t done = call(bytes, std::size_t(left), off_t(at));
-      if (done <= 0) throw std::runtime_error("the file of models put aside cannot be used");
-      bytes += done, at += done, left -= done;
-    }
-  }
+  static int64_t bytes_of(const Pool &pool) { return pool.words * int64_t(sizeof(double)); }
 
-  int file_;
-  int64_t end_of_file_ = 0;
+  std::unique_ptr<SpillFile> file_;  // null where all records are in memory
   std::vector<Pool> pools_;
   std::map<int64_t, int32_t> by_words_;
 };

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstring>
-#include <string>
 
 #include "learner.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
 struct FlatWriter final : State {
+  using State::integers, State::matrix;
   const double *words() const { return room_.data(); }
   int64_t count() const { return used_; }
   void restart() { used_ = 0; }
@@ -22,23 +22,36 @@ struct FlatWriter final : State {
     integer(name, length);
     if (length) std::memcpy(take(length), from.data(), length * sizeof(int64_t));
   }
-  void matrix(const char *, Buffer &from, int64_t rows, int64_t columns, int64_t stride) override {
-    double *to = take(rows * columns);
-    for (int64_t i = 0; i < rows; i++) copy(from.data() + i * stride, columns, to + i * columns);
+  void matrix(const char *, Buffer &from, int64_t rows, int64_t columns, int64_t stride, bool above) override {
+    double *to = take(words_of<double>(rows, columns, above));
+    for (int64_t i = 0; i < rows; i++) {
+      const int64_t first = above ? i + 1 : 0;
+      copy(from.data() + i * stride + first, columns - first, to);
+      to += columns - first;
+    }
   }
-  void above_diagonal(const char *, Buffer &from, int64_t order, int64_t stride) override {
-    double *to = take(order * (order - 1) / 2);
-    for (int64_t i = 0; i + 1 < order; to += order - ++i) copy(from.data() + i * stride + i + 1, order - i - 1, to);
-  }
-  void above_diagonal(const char *, BufferOf<float> &from, int64_t order, int64_t stride) override {  // two to a word
-    const int64_t words = halved(order * (order - 1) / 2);
+  void matrix(const char *, BufferOf<float> &from, int64_t rows, int64_t columns, int64_t stride, bool above) override {
+    const int64_t words = words_of<float>(rows, columns, above);
     double *first = take(words);
     if (words) first[words - 1] = 0;  // of which a half may be left
-    char *to = reinterpret_cast<char *>(first);
-    for (int64_t i = 0; i + 1 < order; to += (order - ++i) * sizeof(float))
-      std::memcpy(to, from.data() + i * stride + i + 1, (order - i - 1) * sizeof(float));
+    each_row(from, rows, columns, stride, above, reinterpret_cast<char *>(first),
+             [](float *row, char *at, std::size_t bytes) { std::memcpy(at, row, bytes); });
   }
-  static int64_t halved(int64_t floats) { return (floats + 1) / 2; }
+  // Floats go two to a word.
+  template <class T> static int64_t words_of(int64_t rows, int64_t columns, bool above) {
+    const int64_t count = above ? rows * (rows - 1) / 2 : rows * columns;
+    return (count * int64_t(sizeof(T)) + 7) / 8;
+  }
+  // Calls act(numbers, bytes where they are kept, how many bytes) for each row.
+  template <class Values, class Byte, class Act>
+  static void each_row(Values &values, int64_t rows, int64_t columns, int64_t stride, bool above, Byte *at, Act act) {
+    for (int64_t i = 0; i < rows; i++) {
+      const int64_t first = above ? i + 1 : 0;
+      const std::size_t bytes = std::size_t(columns - first) * sizeof values[0];
+      if (bytes) act(values.data() + i * stride + first, at, bytes);
+      at += bytes;
+    }
+  }
 
   static THALWEG_INLINE void copy(const double *from, int64_t count, double *to) {  // a few: a call would take longer
     for (int64_t i = 0; i < count; i++) to[i] = from[i];
@@ -73,24 +86,24 @@ struct FlatReader final : State {
     to.resize(length);
     if (length) std::memcpy(to.data(), from, length * sizeof(int64_t));
   }
-  void matrix(const char *name, Buffer &to, int64_t rows, int64_t columns, int64_t stride) override {
-    const double *from = take(name, rows * columns);
-    for (int64_t i = 0; i < rows; i++) FlatWriter::copy(from + i * columns, columns, to.data() + i * stride);
+  void matrix(const char *name, Buffer &to, int64_t rows, int64_t columns, int64_t stride, bool above) override {
+    const double *from = take(name, FlatWriter::words_of<double>(rows, columns, above));
+    for (int64_t i = 0; i < rows; i++) {
+      const int64_t first = above ? i + 1 : 0;
+      FlatWriter::copy(from, columns - first, to.data() + i * stride + first);
+      from += columns - first;
+    }
   }
-  void above_diagonal(const char *name, Buffer &to, int64_t order, int64_t stride) override {
-    const double *from = take(name, order * (order - 1) / 2);
-    for (int64_t i = 0; i + 1 < order; from += order - ++i)
-      FlatWriter::copy(from, order - i - 1, to.data() + i * stride + i + 1);
-  }
-  void above_diagonal(const char *name, BufferOf<float> &to, int64_t order, int64_t stride) override {
-    const char *from = reinterpret_cast<const char *>(take(name, FlatWriter::halved(order * (order - 1) / 2)));
-    for (int64_t i = 0; i + 1 < order; from += (order - ++i) * sizeof(float))
-      std::memcpy(to.data() + i * stride + i + 1, from, (order - i - 1) * sizeof(float));
+  void matrix(const char *name, BufferOf<float> &to, int64_t rows, int64_t columns, int64_t stride,
+              bool above) override {
+    const double *from = take(name, FlatWriter::words_of<float>(rows, columns, above));
+    FlatWriter::each_row(to, rows, columns, stride, above, reinterpret_cast<const char *>(from),
+                         [](float *row, const char *at, std::size_t bytes) { std::memcpy(row, at, bytes); });
   }
 
  private:
   THALWEG_INLINE const double *take(const char *name, int64_t words) {
-    if (words < 0 || words > end_ - at_) throw BadState(name);
+    if (words < 0 || words > end_ - at_) throw BadState(full(name));
     at_ += words;
     return at_ - words;
   }
@@ -104,18 +117,15 @@ struct Layout final : State {
   void real(const char *name, double &) override { note(name, 1); }
   void integer(const char *name, int64_t &) override { note(name, 1); }
   void integers(const char *name, std::vector<int64_t> &values) override { note(name, int64_t(values.size())); }
-  void matrix(const char *name, Buffer &, int64_t rows, int64_t columns, int64_t) override {
-    note(name, rows * columns);
+  void matrix(const char *name, Buffer &, int64_t rows, int64_t columns, int64_t, bool above) override {
+    note(name, FlatWriter::words_of<double>(rows, columns, above));
   }
-  void above_diagonal(const char *name, Buffer &, int64_t order, int64_t) override {
-    note(name, order * (order - 1) / 2);
-  }
-  void above_diagonal(const char *name, BufferOf<float> &, int64_t order, int64_t) override {
-    note(name, FlatWriter::halved(order * (order - 1) / 2));
+  void matrix(const char *name, BufferOf<float> &, int64_t rows, int64_t columns, int64_t, bool above) override {
+    note(name, FlatWriter::words_of<float>(rows, columns, above));
   }
 
  private:
-  void note(const char *name, int64_t words) { text += std::string(name) + ' ' + std::to_string(words) + '\n'; }
+  void note(const char *name, int64_t words) { text += full(name) + ' ' + std::to_string(words) + '\n'; }
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -6,8 +6,6 @@
 // its key is next learned.
 #pragma once
 
-#include <memory>
-
 #include "fleet/cells.hpp"
 #include "fleet/flat_state.hpp"
 #include "fleet/key_book.hpp"

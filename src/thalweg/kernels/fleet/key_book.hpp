@@ -8,10 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#ifndef THALWEG_LEVEL
-#error "compile with -DTHALWEG_LEVEL=<name of the instruction set>"
-#endif
-
 namespace thalweg::THALWEG_LEVEL {
 
 // A key as it is looked up: a number, or the bytes of a word that lives elsewhere.

@@ -2,8 +2,6 @@
 // key never learned, -1, is then not a number.
 #pragma once
 
-#include <cstring>
-
 #include "learner.hpp"
 #include "regression/with_intervals.hpp"
 
@@ -14,12 +12,12 @@ class NumberLearner final : public Learner {
   explicit NumberLearner(const RegressorWithIntervals &model) : Learner(model.regressor->features()), model_(model) {}
   NumberLearner *copy() const override { return new NumberLearner(*this); }
 
-  int64_t answer(const double *x) const override {
+  int64_t answer(RowView x) const override {
     double given;
     model_.regressor->answer(x, &given);
     return as_bits(given);
   }
-  int64_t step(const double *x, int64_t bits) override {
+  int64_t take_step(RowView x, int64_t bits, double, const Wanted &) override {
     double y, given;
     std::memcpy(&y, &bits, sizeof y);
     model_.step(x, &y, &given);
@@ -27,10 +25,8 @@ class NumberLearner final : public Learner {
   }
   void visit(State &state) override { model_.visit(state); }  // it begins with the number of targets: one
   double rate() const override { return model_.regressor->rate(); }
-  void scores(const double *, double *) const override { throw std::invalid_argument("a regressor has no scores"); }
-  void begin(const double *, const int64_t *, int64_t) override {
-    throw std::invalid_argument("a fleet begins row by row");
-  }
+  void scores(RowView, double *) const override { throw std::invalid_argument("a regressor has no scores"); }
+  void forget() override { throw std::invalid_argument("a fleet begins row by row"); }
 
  protected:
   void insert(int64_t) override {}  // its one target takes the place of a class

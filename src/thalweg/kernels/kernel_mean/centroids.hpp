@@ -15,9 +15,6 @@
 // by a power of two, without rounding, before it is too large.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "learner.hpp"
 #include "linear_algebra/simd.hpp"
 

@@ -26,54 +26,64 @@ struct KernelMeanOptions {
 template <class T> class KernelMean final : public Learner {
  public:
   KernelMean(int64_t p, KernelMeanOptions options)
-      : Learner(p), options(options), log_kept(std::log1p(-options.forgetting)), bank(options.sigma) {}
+      : Learner(p), options(options), log_kept(std::log1p(-options.forgetting)), bank(options.sigma) {
+    count_members();
+  }
   Learner *copy() const override { return new KernelMean(*this); }
 
   double rate() const override { return options.forgetting; }
-  int64_t members() const override { return bank.size() > 1 ? bank.size() : 0; }
   void shares(double *out) const override { bank.shares(out); }
 
-  void scores(const double *x, double *out) const override {
+  void scores(RowView x, double *out) const override {
     Scratch room((bank.size() + 1) * classes());
     opinions(x, room.data(), room.data() + bank.size() * classes());
     mix(room.data(), out);
   }
 
-  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
-  void judged_step(const double *x, int64_t k, double weight, double *out) override {
-    score_then_learn(x, k, weight, out);
-    normalise(out);
+  int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
+    Scratch room((bank.size() + 2) * classes());
+    double *opinion = room.data(), *mixed = opinion + bank.size() * classes();
+    opinions(x, opinion, mixed + classes());
+    mix(opinion, mixed);
+    show_scores(mixed, wanted);
+    const int64_t given = highest(mixed, classes());
+    if (bank.size() > 1 && given >= 0)
+      for (int64_t s = 0; s < bank.size(); s++)
+        bank.charge(s, weight * (highest(opinion + s * classes(), classes()) != k));
+    learn(x, k, weight);
+    return given;
   }
 
   // What was tuned, with one weight and one bias for each class, stays; `begin` and all that follows go by it.
   void settle(double sigma, const double *weights, const double *biases) {
     bank = Octaves(sigma);
+    count_members();
     for (int64_t c = 0; c < classes(); c++) team[c].weight = weights[c], team[c].bias = biases[c];
     rebuild();
   }
 
-  void begin(const double *X, const int64_t *y, int64_t rows) override {
+  void forget() override {
     for (Member &member : team) member.rows.clear(), member.last = 0;
     bank.clear();
     rebuild();
     learned = 0;
-    run(X, y, rows, {});
+  }
+  void begin(const double *X, const int64_t *y, const double *weights, int64_t rows) override {
+    forget();
+    run(X, y, weights, rows, {});
   }
 
   // A single sigma learns nothing from its answers, so where nobody wants them they are not given.
-  void run(const double *X, const int64_t *y, int64_t rows, const Outputs &out) override {
-    if (bank.size() > 1 || out.answers || out.scores || out.rates || out.shares) return run_as(*this, X, y, rows, out);
-    for (int64_t i = 0; i < rows; i++) learn(X + i * features(), y[i], 1);
+  void run(const double *X, const int64_t *y, const double *weights, int64_t rows, const Outputs &out) override {
+    const DenseAccess all{X, rows, features()};
+    if (bank.size() > 1 || out.answers || out.scores || out.rates || out.shares || weights)
+      return run_as(*this, all, y, weights, out);
+    for (int64_t i = 0; i < rows; i++) learn(all.to_learn(i), y[i], 1);
   }
 
   void visit(State &state) override;
 
  protected:
-  int64_t weighted_step(const double *x, int64_t k, double weight) override {
-    Scratch out(classes());
-    score_then_learn(x, k, weight, out.data());
-    return highest(out.data(), classes());
-  }
   void insert(int64_t at) override { team.emplace(team.begin() + at, features(), options.budget); }
 
  private:
@@ -91,6 +101,7 @@ template <class T> class KernelMean final : public Learner {
     int64_t last = 0;              // the row of the stream that was its last
   };
 
+  void count_members() { traits_.members = bank.size() > 1 ? bank.size() : 0; }
   static int64_t room_of(const Member &member) { return (member.rows.capacity() + L - 1) / L * L; }
   void describe(Member &member, int64_t i) {
     const double half_p = 0.5 * double(features()), log_weight = std::log(member.rows.weight_of(i));
@@ -113,18 +124,6 @@ template <class T> class KernelMean final : public Learner {
     for (Member &member : team) describe_all(member);
   }
 
-  // The scores before the row, which is then learned if it counts for anything.
-  void score_then_learn(const double *x, int64_t k, double weight, double *out) {
-    Scratch room((bank.size() + 1) * classes());
-    double *opinion = room.data();
-    opinions(x, opinion, opinion + bank.size() * classes());
-    mix(opinion, out);
-    if (weight <= 0) return;
-    if (bank.size() > 1 && highest(out, classes()) >= 0)
-      for (int64_t s = 0; s < bank.size(); s++)
-        bank.charge(s, weight * (highest(opinion + s * classes(), classes()) != k));
-    learn(x, k, weight);
-  }
   void learn(const double *x, int64_t k, double weight) {
     Member &member = team[k];
     learned++;
@@ -308,6 +307,7 @@ template <class T> void KernelMean<T>::visit(State &state) {
   const int64_t n = classes(), p = features();
   state.integer("rows", learned);
   bank.visit(state);
+  count_members();
   std::vector<int64_t> counts(n), lasts(n);
   Buffer units(n), totals(n), weights(n), biases(n);
   int64_t all = 0;
@@ -316,13 +316,12 @@ template <class T> void KernelMean<T>::visit(State &state) {
     units[c] = team[c].rows.unit(), totals[c] = team[c].rows.total();
     weights[c] = team[c].weight, biases[c] = team[c].bias;
   }
-  state.integers("counts", counts);
-  state.integers("last_rows", lasts);
+  state.integers("counts", counts, n);
+  state.integers("last_rows", lasts, n);
   state.matrix("units", units, 1, n, n);
   state.matrix("class_weights", totals, 1, n, n);
   state.matrix("settled_weights", weights, 1, n, n);
   state.matrix("settled_biases", biases, 1, n, n);
-  if (int64_t(counts.size()) != n || int64_t(lasts.size()) != n) throw BadState("counts");
   for (int64_t c = 0; c < n; c++) {
     if (counts[c] < 0 || counts[c] > options.budget) throw BadState("counts");
     if (lasts[c] < 0 || lasts[c] > learned) throw BadState("last_rows");

@@ -41,18 +41,12 @@ class Octaves {
   }
 
   void visit(State &state) {
-    state.real("given_sigma", given);
-    if (!(given >= 0 && given < __builtin_inf())) throw BadState("given_sigma");
+    state.real("given_sigma", given, amount);
     losses.resize(given > 0 ? 1 : kOctaves);
-    state.integer("lowest_octave", lowest);
-    state.real("scale", scale);
-    state.real("scale_rows", observed);
-    state.matrix("sigma_losses", losses, 1, size(), size());
-    for (double loss : losses)
-      if (!(loss >= 0)) throw BadState("sigma_losses");
-    if (std::abs(lowest) > 1000) throw BadState("lowest_octave");
-    if (!(std::fabs(scale) < 2000)) throw BadState("scale");
-    if (!(observed >= 0 && observed <= kScaleRows)) throw BadState("scale_rows");
+    state.integer("lowest_octave", lowest, within<int64_t>(-1000, 1000));
+    state.real("scale", scale, within(-2000.0, 2000.0));
+    state.real("scale_rows", observed, within(0.0, kScaleRows));
+    state.matrix("sigma_losses", losses, 1, size(), size(), not_negative);
   }
 
  private:

@@ -11,7 +11,7 @@
 #include <memory>
 #include <new>
 
-#include "keyed/spill_file.hpp"
+#include "spill_file.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 

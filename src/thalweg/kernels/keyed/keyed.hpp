@@ -15,7 +15,6 @@
 #include "kept_probabilities.hpp"
 #include "keyed/key_tree.hpp"
 #include "learner.hpp"
-#include "prefixed_state.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -28,11 +27,8 @@ struct KeyedOptions {
 class Keyed final : public Learner {
  public:
   Keyed(const Learner &inner, const KeyedOptions &options, int64_t budget, int file)
-      : Learner(inner.features() + 1), inner(inner.copy()), options(options), means(inner.features()),
-        squares(inner.features()), tree(budget, file) {}
-  Keyed(const Keyed &other)
-      : Learner(other), inner(other.inner->copy()), options(other.options), means(other.means), squares(other.squares),
-        rows(other.rows), announced(other.announced), tree(other.tree) {}
+      : Learner(inner.features() + 1, traits_of(inner.traits())), inner(inner.copy()), options(options),
+        means(inner.features()), squares(inner.features()), tree(budget, file) {}
   Learner *copy() const override { return new Keyed(*this); }
 
   Learner &inside() { return *inner; }
@@ -50,25 +46,21 @@ class Keyed final : public Learner {
   static double share(float gain) { return 1 / (1 + std::exp(-double(gain))); }
 
   double rate() const override { return inner->rate(); }
-  int64_t members() const override { return inner->members(); }
   void shares(double *out) const override { inner->shares(out); }
-  bool may_fail() const override { return inner->may_fail(); }
-  bool outweighs_a_look() const override { return inner->outweighs_a_look(); }
 
-  void scores(const double *x, double *out) const override {
+  void scores(RowView x, double *out) const override {
     Scratch room(width() + classes());
     split(x, room.data());
     inner->probabilities(room.data(), out);
     mix_own(x, room.data(), out, room.data() + width());
     to_scores(out);
   }
-  int64_t kept_size() const override { return inner->kept_size() + kept_own.size(); }
   void mark_classes(bool *out) const override {
     inner->mark_classes(out);
-    kept_own.mark_classes(out + inner->kept_size());
+    kept_own.mark_classes(out + inner->traits().kept_size);
   }
   // The probabilities of the model of all keys, and of the own part of the key.
-  void keep(const double *x, double *scored, uint8_t *kept) const override {
+  void keep(RowView x, double *scored, uint8_t *kept) const override {
     const int64_t c = classes();
     Scratch room(width() + 3 * c);
     double *mixed = room.data() + width(), *p = mixed + c, *q = p + c;
@@ -77,53 +69,23 @@ class Keyed final : public Learner {
     inner->normalise(p);
     std::copy_n(p, c, mixed);
     mix_own(x, room.data(), mixed, q);
-    kept_own.write(mixed, p, c, rows, kept + inner->kept_size());
+    kept_own.write(mixed, p, c, rows, kept + inner->traits().kept_size);
     std::copy_n(mixed, c, scored);
     to_scores(scored);
   }
   void judge_by(const uint8_t *kept) override {
     inner->judge_by(kept);
-    said = kept ? kept + inner->kept_size() : nullptr;
+    said = kept ? kept + inner->traits().kept_size : nullptr;
   }
-  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
-  void begin(const double *X, const int64_t *y, int64_t given) override {
-    rows = 0;
-    said = nullptr;
-    inner->begin(X, y, 0);
-    means.fill(0);
-    squares.fill(0);
-    tree.clear();
-    for (int64_t i = 0; i < given; i++) step(X + i * features(), y[i]);
-  }
-
-  void visit(State &state) override {
-    visit_classes(state);
-    PrefixedState all(state, "all_");
-    inner->visit(all);
-    if (inner->classes() != classes()) throw BadState("n_classes");
-    state.integer("rows", rows);
-    if (rows < 0) throw BadState("rows");
-    state.matrix("row_means", means, 1, width() - 1, width() - 1);
-    state.matrix("row_squares", squares, 1, width() - 1, width() - 1);
-    for (double square : squares)
-      if (!(square >= 0 && std::isfinite(square))) throw BadState("row_squares");
-    visit_keys(state);
-  }
-
- protected:
-  void insert(int64_t at) override {
-    inner->announce(at);
-    announced.push_back(at);
-  }
-
-  int64_t weighted_step(const double *x, int64_t k, double weight) override {
+  int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
+    show(x, wanted);
     const int64_t c = classes();
     Scratch room(2 * width() + 3 * c);
     double *row = room.data(), *z = row + width(), *mixed = z + width(), *p = mixed + c, *q = p + c;
     split(x, row);
     const bool awake = rows > 0;
     const double own_weight = std::min(weight, kMostWeight);
-    inner->probable_step(row, k, weight, p);
+    inner->step(row, k, weight, {Wanted::kProbabilities, p});
     standardise(row, z);
     // From here on nothing throws but where a record is read from a broken disk.
     Record &record = tree.own(key_of(x), floats_for(classes()),
@@ -153,10 +115,41 @@ class Keyed final : public Learner {
     tree.make_room();
     return given;
   }
+  void forget() override {
+    rows = 0;
+    said = nullptr;
+    inner->forget();
+    means.fill(0);
+    squares.fill(0);
+    tree.clear();
+  }
+
+  void visit(State &state) override {
+    visit_classes(state);
+    state.part("all_", *inner);
+    if (inner->classes() != classes()) throw BadState("n_classes");
+    state.integer("rows", rows, not_negative);
+    state.matrix("row_means", means, 1, width() - 1, width() - 1);
+    state.matrix("row_squares", squares, 1, width() - 1, width() - 1, amount);
+    visit_keys(state);
+  }
+
+ protected:
+  void insert(int64_t at) override {
+    inner->announce(at);
+    announced.push_back(at);
+  }
 
  private:
   static constexpr double kFade = 0.98, kRecent = 0.02, kLeast = 1e-6, kFarthest = 4, kMemory = 1e4;
   static constexpr double kMostWeight = 100;  // of a row to its key: a linearised step is good for no more
+
+  static Traits traits_of(Traits inner) {
+    inner.confidence = inner.posteriors = 1;
+    inner.decides = false;
+    inner.kept_size += KeptProbabilities(2).size();
+    return inner;
+  }
 
   struct View {
     const KeyCounts *counts;
@@ -297,7 +290,7 @@ class Keyed final : public Learner {
     keys.resize(n);
     values.resize(n * block);
     state.matrix("keys", keys, n, 1, 1);
-    state.floats("key_values", values, n, block);
+    state.matrix("key_values", values, n, block, block);
     if (state.reads()) restore_keys(counts, keys, values);
   }
   void restore_keys(const std::vector<int64_t> &counts, const Buffer &keys, const BufferOf<float> &values) {
@@ -320,7 +313,7 @@ class Keyed final : public Learner {
     }
   }
 
-  std::unique_ptr<Learner> inner;
+  Owned<Learner> inner;
   KeyedOptions options;
   Buffer means, squares;  // of the rows without their keys
   int64_t rows = 0;

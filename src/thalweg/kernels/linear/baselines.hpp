@@ -2,9 +2,6 @@
 // follows the last label.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "learner.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -12,42 +9,35 @@ namespace thalweg::THALWEG_LEVEL {
 class Baseline : public Learner {
  public:
   using Learner::Learner;
-  double rate() const override { return std::nan(""); }
 
-  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
-  void begin(const double *, const int64_t *y, int64_t rows) override {
-    forget();
-    for (int64_t i = 0; i < rows; i++) learn(y[i], 1);
-  }
-
- protected:
-  int64_t weighted_step(const double *x, int64_t k, double weight) override {
+  int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
+    show(x, wanted);
     const int64_t given = answer(x);
     learn(k, weight);
     return given;
   }
+
+ protected:
   virtual void learn(int64_t k, double weight) = 0;
-  virtual void forget() = 0;
 };
 
 class NoChange final : public Baseline {
  public:
   using Baseline::Baseline;
   Learner *copy() const override { return new NoChange(*this); }
-  void scores(const double *, double *out) const override {
+  void scores(RowView, double *out) const override {
     std::fill(out, out + classes(), -__builtin_inf());
     if (last >= 0) out[last] = 0;
   }
+  void forget() override { last = -1; }
   void visit(State &state) override {
     visit_classes(state);
-    state.integer("last_class", last);
-    if (last < -1 || last >= classes()) throw BadState("last_class");
+    state.integer("last_class", last, within<int64_t>(-1, classes() - 1));
   }
 
  protected:
   void insert(int64_t at) override { last += last >= at; }
   void learn(int64_t k, double) override { last = k; }
-  void forget() override { last = -1; }
 
  private:
   int64_t last = -1;
@@ -58,9 +48,10 @@ class Majority final : public Baseline {
   // Counts of labels are multiplied by `keep` with each row; `doubt` is added to that of each label that was seen.
   Majority(int64_t p, double keep, double doubt) : Baseline(p), keep(keep), doubt(doubt) {}
   Learner *copy() const override { return new Majority(*this); }
-  void scores(const double *, double *out) const override {
+  void scores(RowView, double *out) const override {
     for (int64_t c = 0; c < classes(); c++) out[c] = std::log(counts[c] > 0 ? counts[c] + doubt : 0);
   }
+  void forget() override { counts.fill(0); }
   void visit(State &state) override {
     visit_classes(state);
     state.matrix("counts", counts, 1, classes(), classes());
@@ -73,7 +64,6 @@ class Majority final : public Baseline {
       for (double &count : counts) count *= keep;
     counts[k] += weight;
   }
-  void forget() override { std::fill(counts.begin(), counts.end(), 0.0); }
 
  private:
   double keep, doubt;
@@ -82,36 +72,32 @@ class Majority final : public Baseline {
 
 // What usually follows the last label: transition counts that fade. Honest only where a label is known before the next
 // row must be predicted.
-class Persistence final : public Learner {
+class Persistence final : public Baseline {
  public:
-  using Learner::Learner;
+  using Baseline::Baseline;
   Learner *copy() const override { return new Persistence(*this); }
   double rate() const override { return 1 - kKeep; }
 
-  void scores(const double *, double *out) const override {
+  void scores(RowView, double *out) const override {
     for (int64_t c = 0; c < classes(); c++) {
       const double follows = last < 0 ? seen[c] : follow[last * classes() + c];
       out[c] = seen[c] ? std::log(follows + kDoubt) : -__builtin_inf();
     }
   }
-  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
-  void begin(const double *X, const int64_t *y, int64_t rows) override {
-    std::fill(follow.begin(), follow.end(), 0.0);
-    std::fill(seen.begin(), seen.end(), 0.0);
+  void forget() override {
+    follow.fill(0);
+    seen.fill(0);
     last = -1;
-    for (int64_t i = 0; i < rows; i++) step(X + i * features(), y[i]);
   }
   void visit(State &state) override {
     visit_classes(state);
-    state.integer("last_class", last);
-    if (last < -1 || last >= classes()) throw BadState("last_class");
+    state.integer("last_class", last, within<int64_t>(-1, classes() - 1));
     state.matrix("seen", seen, 1, classes(), classes());
     state.matrix("follow", follow, classes(), classes(), classes());
   }
 
  protected:
-  int64_t weighted_step(const double *x, int64_t k, double weight) override {
-    const int64_t given = answer(x);
+  void learn(int64_t k, double weight) override {
     if (last >= 0) {
       const double keep = std::pow(kKeep, weight);
       for (int64_t c = 0; c < classes(); c++) follow[last * classes() + c] *= keep;
@@ -119,7 +105,6 @@ class Persistence final : public Learner {
     }
     seen[k] = 1;
     last = k;
-    return given;
   }
   void insert(int64_t at) override {
     const int64_t c = classes();

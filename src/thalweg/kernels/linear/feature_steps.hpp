@@ -5,8 +5,6 @@
 // O(1) for each value that is not zero, an inverse square root among it.
 #pragma once
 
-#include <cmath>
-
 #include "linear/weights.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -64,13 +62,9 @@ template <class Weights> class FeatureSteps {
     unit_ = 1;
   }
   void visit(State &state, int64_t features) {
-    state.matrix("squares", squares_, 1, features, int64_t(squares_.size()));
-    state.real("bias_square", bias_square_);
-    state.real("squares_unit", unit_);
-    if (!(unit_ > 0 && unit_ <= 1)) throw BadState("squares_unit");
-    for (double square : squares_)
-      if (!(square >= 0 && std::isfinite(square))) throw BadState("squares");
-    if (!(bias_square_ >= 0 && std::isfinite(bias_square_))) throw BadState("bias_square");
+    state.matrix("squares", squares_, 1, features, int64_t(squares_.size()), amount);
+    state.real("bias_square", bias_square_, amount);
+    state.real("squares_unit", unit_, [](double u) { return u > 0 && u <= 1; });
   }
 
  private:

@@ -3,9 +3,6 @@
 // and the nearest class mean in the space of A'x. O(p m c) a row: c / 2 passes over the p x m axes to answer, two to learn.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "linear_algebra/simd.hpp"
 #include "rate.hpp"
 
@@ -31,7 +28,7 @@ class Hiraoka final : public MeanLearner {
     for (int64_t j = 0; j < features(); j++) w[j] = axes.dot(axis_row(j), bA.data());
   }
 
-  void scores(const double *x, double *out) const override {
+  void scores(RowView x, double *out) const override {
     Scratch room(2 * (features() + axes.stride()));
     double *const d[2] = {room.data(), room.data() + features()};
     double *const image[2] = {room.data() + 2 * features(), room.data() + 2 * features() + axes.stride()};
@@ -52,18 +49,21 @@ class Hiraoka final : public MeanLearner {
     }
   }
 
-  int64_t step(const double *x, int64_t k) override {
+  int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
+    show(x, wanted);
     const int64_t given = answer(x);
-    learn(x, k, rate_.next(given != k), true, 1);
+    learn(x, k, rate_.next(given != k), true, weight);
     return given;
   }
 
-  void begin(const double *X, const int64_t *y, int64_t rows) override { weighted_begin(X, y, nullptr, rows); }
-  void weighted_begin(const double *X, const int64_t *y, const double *weights, int64_t rows) override {
-    for (Buffer *values : {&counts, &means, &overall}) std::fill(values->begin(), values->end(), 0.0);
+  void forget() override {
+    for (Buffer *values : {&counts, &means, &overall}) values->fill(0);
     total = 0;
     rate_.reset();
     start_axes();
+  }
+  void begin(const double *X, const int64_t *y, const double *weights, int64_t rows) override {
+    forget();
     for (int64_t i = 0; i < rows; i++)
       if (!weights || weights[i] > 0) learn(X + i * features(), y[i], 0, false, weights ? weights[i] : 1);
   }
@@ -79,11 +79,6 @@ class Hiraoka final : public MeanLearner {
   }
 
  protected:
-  int64_t weighted_step(const double *x, int64_t k, double weight) override {
-    const int64_t given = answer(x);
-    learn(x, k, rate_.next(given != k), true, weight);
-    return given;
-  }
   void insert(int64_t at) override {
     insert_row(counts, at, 1);
     insert_row(means, at, features());

@@ -2,8 +2,6 @@
 // the augmented row [1, x], and classes that wake at their first row.
 #pragma once
 
-#include <algorithm>
-
 #include "linear/weights.hpp"
 #include "rate.hpp"
 
@@ -25,34 +23,35 @@ template <class Weights> class Linear : public Learner {
  public:
   using Row = typename Weights::Row;
 
-  Linear(int64_t p, Rate rate) : Learner(p), rate_(std::move(rate)), weights(p), holder(weights) {}
+  Linear(int64_t p, Rate rate, double confidence = 1)
+      : Learner(p, {confidence}), rate_(std::move(rate)), weights(p), holder(weights) {}
 
   double rate() const override { return rate_.value; }
 
-  void scores(const double *x, double *out) const override {
+  void scores(RowView x, double *out) const override {
     typename Weights::Reader reader(weights, x);
     score(reader.row(), out);
   }
 
-  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
-  void judged_step(const double *x, int64_t k, double weight, double *out) override {
-    if (!(weight > 0)) return Learner::judged_step(x, k, weight, out);
-    step_showing(x, k, weight, [&](const Buffer &score) {
-      std::copy(score.begin(), score.end(), out);
-      normalise(out);
-    });
-  }
-  int64_t scored_step(const double *x, int64_t k, double weight, double *out) override {
-    if (!(weight > 0)) return Learner::scored_step(x, k, weight, out);
-    return step_showing(x, k, weight, [&](const Buffer &score) { std::copy(score.begin(), score.end(), out); });
+  int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
+    Row row = holder.read(weights, x);
+    score(row, score_.data());
+    this->show_scores(score_.data(), wanted);
+    const int64_t given = highest(score_.data(), classes());
+    if (arrival[k] < 0) {
+      arrival[k] = awake++;
+      wake(k);
+    }
+    learn(row, k, given, rate_.next(given != k), weight);
+    return given;
   }
 
-  void begin(const double *X, const int64_t *y, int64_t rows) override {
+  void forget() override {
     std::fill(arrival.begin(), arrival.end(), -1);
     awake = 0;
     rate_.reset();
-    forget();
-    for (int64_t i = 0; i < rows; i++) step(X + i * features(), y[i]);
+    bias.fill(0);
+    weights.clear();
   }
 
   void appear(const int64_t *ids, int64_t count) override {
@@ -66,8 +65,7 @@ template <class Weights> class Linear : public Learner {
 
   void visit(State &state) override {
     visit_classes(state);
-    state.integers("arrival", arrival);
-    if (int64_t(arrival.size()) != classes()) throw BadState("arrival");
+    state.integers("arrival", arrival, classes());
     awake = std::count_if(arrival.begin(), arrival.end(), [](int64_t a) { return a >= 0; });
     state.matrix("bias", bias, 1, classes(), classes());
     weights.visit(state, "weights", classes());
@@ -93,31 +91,9 @@ template <class Weights> class Linear : public Learner {
   virtual void wake(int64_t k) { start(k, 0); }  // a class's first row
   // The scores of the row are in score_; its step is `weight` times as large as that of a row that counts once.
   virtual void learn(Row x, int64_t k, int64_t given, double step_size, double weight) = 0;
-  virtual void forget() {
-    std::fill(bias.begin(), bias.end(), 0.0);
-    weights.clear();
-  }
   // More features, in sparse weights.
   virtual void make_room(const int64_t *, int64_t count) {
     if constexpr (Weights::kSparse) weights.appear(count);
-  }
-
-  int64_t weighted_step(const double *x, int64_t k, double weight) override {
-    return step_showing(x, k, weight, [](const Buffer &) {});
-  }
-
-  // A step that shows the scores before it.
-  template <class Show> int64_t step_showing(const double *x, int64_t k, double weight, Show show) {
-    Row row = holder.read(weights, x);
-    score(row, score_.data());
-    show(score_);
-    const int64_t given = highest(score_.data(), classes());
-    if (arrival[k] < 0) {
-      arrival[k] = awake++;
-      wake(k);
-    }
-    learn(row, k, given, rate_.next(given != k), weight);
-    return given;
   }
 
   void insert(int64_t at) override {

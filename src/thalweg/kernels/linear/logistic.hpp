@@ -21,12 +21,16 @@ template <class Weights> class Logistic final : public Linear<Weights> {
       : Base(p, std::move(rate)), options(options), steps(weights, options.forgetting) {}
   Learner *copy() const override { return new Logistic(*this); }
 
+  void forget() override {
+    Base::forget();
+    steps.clear();
+    unit = 1;
+  }
   void visit(State &state) override {
     Base::visit(state);
     if (options.per_feature) steps.visit(state, weights.features());
     if (!Weights::kSparse || !(options.penalty > 0)) return;
-    state.real("weights_unit", unit);
-    if (!(unit > 0 && unit <= 1)) throw BadState("weights_unit");
+    state.real("weights_unit", unit, [](double u) { return u > 0 && u <= 1; });
   }
 
  protected:
@@ -59,11 +63,6 @@ template <class Weights> class Logistic final : public Linear<Weights> {
       // A step beyond 4 / |[1, x]|^2 would overshoot the very row it learns: large rows are held to that.
       move(x, std::min(weight * eta, 4 / (1 + weights.squared_norm(x))), 1);
     }
-  }
-  void forget() override {
-    Base::forget();
-    steps.clear();
-    unit = 1;
   }
 
  private:

@@ -7,7 +7,6 @@
 
 #include "learner.hpp"
 #include "linear_algebra/simd.hpp"
-#include "prefixed_state.hpp"
 #include "rate.hpp"
 #include "rows/sparse_row.hpp"
 
@@ -18,16 +17,15 @@ class LogisticBank final : public Learner {
   static constexpr int64_t kRates = 4;
 
   explicit LogisticBank(const std::vector<double> &rates) : Learner(0) {
+    traits_.posteriors = kRates;
     if (int64_t(rates.size()) != kRates) throw std::invalid_argument("a bank has four rates");
     for (double rate : rates) rates_.push_back(make_rate({Rate::kConstant, rate, 0}, Rate::kPower, false));
     clear();
   }
   Learner *copy() const override { return new LogisticBank(*this); }
-  double rate() const override { return std::nan(""); }
-  int64_t voices() const override { return kRates; }
 
   // Alone, a bank predicts by the mean of its members.
-  void scores(const double *x, double *out) const override {
+  void scores(RowView x, double *out) const override {
     if (awake_ == 0) {
       std::fill_n(out, classes(), -__builtin_inf());
       return;
@@ -40,25 +38,20 @@ class LogisticBank final : public Learner {
       out[c] = std::log(sum / kRates);
     }
   }
-  void posteriors(const double *x, double *out) const override {
+  void posteriors(RowView x, double *out) const override {
     Scratch room(kRates * classes());
-    score(SparseRow::of(x), room.data());
+    score(x.sparse(), room.data());
     each_normalised(room.data(), out);
   }
-  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
-  void judged_step(const double *x, int64_t k, double weight, double *out) override {
-    if (!(weight > 0)) return Learner::judged_step(x, k, weight, out);
-    const SparseRow &row = SparseRow::of(x);
-    score(row, score_.data());
-    each_normalised(score_.data(), out);
-    if (arrival_[k] >= 0) return learn(row, k, weight, out);
-    arrival_[k] = awake_++;
-    store<Lane>(score_.data() + k * kRates, Lane{});  // its weights are zero
-    Scratch woken(kRates * classes());
-    each_normalised(score_.data(), woken.data());
-    learn(row, k, weight, woken.data());
+  int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
+    if (wanted.kind == Wanted::kPosteriors) return learn_showing(x, k, weight, wanted.out), -1;
+    show(x, wanted);
+    const int64_t given = answer(x);
+    Scratch unasked(kRates * classes());
+    learn_showing(x, k, weight, unasked.data());
+    return given;
   }
-  void begin(const double *, const int64_t *, int64_t) override {  // rows follow one by one
+  void forget() override {
     std::fill(arrival_.begin(), arrival_.end(), -1);
     awake_ = 0;
     for (Rate &each : rates_) each.reset();
@@ -78,9 +71,7 @@ class LogisticBank final : public Learner {
   void visit_as_members(State &state, int64_t &index) override {
     for (int64_t r = 0; r < kRates; r++) {
       const std::string prefix = "member" + std::to_string(index++) + "_";
-      if (!state.wants(prefix)) continue;
-      PrefixedState own(state, prefix);
-      visit_one(own, r);
+      if (state.wants(prefix)) state.under(prefix, [&] { visit_one(state, r); });
     }
   }
 
@@ -98,16 +89,22 @@ class LogisticBank final : public Learner {
     insert_row(bias_, at, kRates);
     score_.resize(bias_.size());
   }
-  int64_t weighted_step(const double *x, int64_t k, double weight) override {
-    const int64_t given = answer(x);
-    Scratch unasked(kRates * classes());
-    judged_step(x, k, weight, unasked.data());
-    return given;
-  }
 
  private:
   using Lane = VectorOf<kRates>::type;
 
+  // A step that leaves the probabilities before it in `out`.
+  void learn_showing(RowView x, int64_t k, double weight, double *out) {
+    const SparseRow &row = x.sparse();
+    score(row, score_.data());
+    each_normalised(score_.data(), out);
+    if (arrival_[k] >= 0) return learn(row, k, weight, out);
+    arrival_[k] = awake_++;
+    store<Lane>(score_.data() + k * kRates, Lane{});  // its weights are zero
+    Scratch woken(kRates * classes());
+    each_normalised(score_.data(), woken.data());
+    learn(row, k, weight, woken.data());
+  }
   void clear() {
     for (Buffer *values : {&weights_, &squares_, &bias_}) values->fill(0);
     bias_square_.assign(kRates, 0.0);
@@ -204,20 +201,16 @@ class LogisticBank final : public Learner {
 
   void visit_one(State &state, int64_t r) {
     visit_classes(state);
-    state.integers("arrival", arrival_);
-    if (int64_t(arrival_.size()) != classes()) throw BadState("arrival");
+    state.integers("arrival", arrival_, classes());
     awake_ = std::count_if(arrival_.begin(), arrival_.end(), [](int64_t a) { return a >= 0; });
     visit_lane(state, "bias", bias_, 1, classes(), r);
     visit_lane(state, "weights", weights_, slots_, classes(), r);
     rates_[r].visit(state);
     visit_lane(state, "squares", squares_, 1, slots_, r);
-    state.real("bias_square", bias_square_[r]);
+    if (!std::all_of(squares_.begin(), squares_.end(), amount)) throw BadState("squares");
+    state.real("bias_square", bias_square_[r], amount);
     double unit = 1;  // squares that do not fade are kept as they are
-    state.real("squares_unit", unit);
-    if (unit != 1) throw BadState("squares_unit");
-    for (double square : squares_)
-      if (!(square >= 0 && std::isfinite(square))) throw BadState("squares");
-    if (!(bias_square_[r] >= 0 && std::isfinite(bias_square_[r]))) throw BadState("bias_square");
+    state.real("squares_unit", unit, within(1.0, 1.0));
   }
   // One lane of values, as a matrix.
   static void visit_lane(State &state, const char *name, Buffer &values, int64_t rows, int64_t columns, int64_t r) {

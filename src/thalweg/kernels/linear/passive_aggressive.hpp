@@ -12,9 +12,8 @@ template <class Weights> class PassiveAggressive final : public Linear<Weights> 
 
  public:
   PassiveAggressive(int64_t p, double C, bool second)
-      : Base(p, Rate(Rate::kConstant, 1, 0, Rate::kPower, 0, 1e300)), C(C), second(second) {}
+      : Base(p, Rate(Rate::kConstant, 1, 0, Rate::kPower, 0, 1e300), 2), C(C), second(second) {}
   Learner *copy() const override { return new PassiveAggressive(*this); }
-  double confidence() const override { return 2; }
 
  protected:
   void learn(Row x, int64_t k, int64_t, double, double weight) override {

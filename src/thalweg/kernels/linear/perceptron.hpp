@@ -17,10 +17,16 @@ template <class Weights> class Perceptron final : public Linear<Weights> {
   THALWEG_LINEAR(Weights)
 
  public:
-  Perceptron(int64_t p, PerceptronOptions options, Rate rate) : Base(p, std::move(rate)), options(options), late(p) {}
+  Perceptron(int64_t p, PerceptronOptions options, Rate rate)
+      : Base(p, std::move(rate), 2), options(options), late(p) {}
   Learner *copy() const override { return new Perceptron(*this); }
-  double confidence() const override { return 2; }
 
+  void forget() override {
+    Base::forget();
+    late_bias.fill(0);
+    late.clear();
+    rows = 0;
+  }
   void visit(State &state) override {
     Base::visit(state);
     state.integer("rows", rows);
@@ -57,10 +63,8 @@ template <class Weights> class Perceptron final : public Linear<Weights> {
   }
   void start(int64_t c, int64_t from) override {
     if (options.start_scale == 0) return;
-    if constexpr (Weights::kSparse)
-      for (int64_t j = from; j < weights.features(); j++) weights.at(c, j) = starting_weight(c, ids[j]);
-    else
-      for (int64_t j = from; j < features(); j++) weights.of(c)[j] = starting_weight(c, j);
+    for (int64_t j = from; j < weights.features(); j++)
+      weights.at(c, j) = starting_weight(c, Weights::kSparse ? ids[j] : j);
   }
   double starting_weight(int64_t c, int64_t feature) const override { return small(c, feature + 1); }
 
@@ -78,13 +82,6 @@ template <class Weights> class Perceptron final : public Linear<Weights> {
       move(other, -weight * eta / 2, x);
     }
     rows++;
-  }
-
-  void forget() override {
-    Base::forget();
-    std::fill(late_bias.begin(), late_bias.end(), 0.0);
-    late.clear();
-    rows = 0;
   }
 
  private:

@@ -4,8 +4,6 @@
 // side by side, so that a value of a row touches one place of memory: O(classes) for each value that is not zero.
 #pragma once
 
-#include <algorithm>
-
 #include "linear_algebra/simd.hpp"
 #include "rows/sparse_row.hpp"
 #include "state.hpp"
@@ -20,21 +18,16 @@ class DenseWeights {
   explicit DenseWeights(int64_t p) : width_(p) {}
 
   // A row as these weights take it. It holds the padded copy.
-  class Reader {
-   public:
-    Reader(const DenseWeights &weights, const double *x) : room_(weights.width_.stride()) {
-      weights.pad(x, room_.data());
-    }
-    Row row() { return room_.data(); }
-
-   private:
-    Scratch room_;
+  struct Reader {
+    Reader(const DenseWeights &weights, RowView x) : room(weights.width_.stride()) { weights.pad(x, room.data()); }
+    Row row() { return room.data(); }
+    Scratch room;
   };
   // The same for the learner, row after row.
   class Holder {
    public:
     explicit Holder(const DenseWeights &weights) : z_(weights.width_.stride(), 0.0) {}
-    Row read(const DenseWeights &weights, const double *x) {
+    Row read(const DenseWeights &weights, RowView x) {
       weights.pad(x, z_.data());
       return z_.data();
     }
@@ -47,6 +40,8 @@ class DenseWeights {
   int64_t stride() const { return width_.stride(); }
   double *of(int64_t c) { return values_.data() + c * width_.stride(); }
   const double *of(int64_t c) const { return values_.data() + c * width_.stride(); }
+  double &at(int64_t c, int64_t j) { return of(c)[j]; }
+  double at(int64_t c, int64_t j) const { return of(c)[j]; }
 
   double squared_norm(Row z) const { return width_.dot(z, z); }
   double dot(int64_t c, Row z) const { return width_.dot(of(c), z); }
@@ -84,18 +79,15 @@ class SparseWeights {
 
   explicit SparseWeights(int64_t) {}
 
-  class Reader {
-   public:
-    Reader(const SparseWeights &, const double *x) : row_(SparseRow::of(x)) {}
-    Row row() { return row_; }
-
-   private:
-    const SparseRow &row_;
+  struct Reader {
+    Reader(const SparseWeights &, RowView x) : sparse(x.sparse()) {}
+    Row row() { return sparse; }
+    const SparseRow &sparse;
   };
   class Holder {
    public:
     explicit Holder(const SparseWeights &) {}
-    Row read(const SparseWeights &, const double *x) { return SparseRow::of(x); }
+    Row read(const SparseWeights &, RowView x) { return x.sparse(); }
   };
 
   int64_t features() const { return slots_; }

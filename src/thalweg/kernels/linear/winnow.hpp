@@ -18,6 +18,11 @@ template <class Weights> class Winnow final : public Linear<Weights> {
       : Base(p, std::move(rate)), seed(seed), decaying_rate(decaying_rate), exponents(p), rising(p), falling(p) {}
   Learner *copy() const override { return new Winnow(*this); }
 
+  void forget() override {
+    Base::forget();
+    bias_exponent.fill(0);
+    exponents.clear();
+  }
   void visit(State &state) override {
     Base::visit(state);
     state.matrix("bias_exponent", bias_exponent, 1, classes(), classes());
@@ -63,12 +68,6 @@ template <class Weights> class Winnow final : public Linear<Weights> {
     promote(given, -log_step, x);
   }
 
-  void forget() override {
-    Base::forget();
-    std::fill(bias_exponent.begin(), bias_exponent.end(), 0.0);
-    exponents.clear();
-  }
-
  private:
   static constexpr double kMostExponent = 300;  // exp(300) times any allowed value is finite
   static double moved(double s, double by) { return std::clamp(s + by, -kMostExponent, kMostExponent); }
@@ -92,13 +91,9 @@ template <class Weights> class Winnow final : public Linear<Weights> {
   void draw(int64_t c, int64_t from) {
     const bool mirrored = arrival[c] % 2;
     for (int64_t j = from; j < weights.features(); j++) {
-      if constexpr (Weights::kSparse) {
-        rising.at(c, j) = first(c, 2 * (ids[j] + 1) + mirrored);
-        falling.at(c, j) = first(c, 2 * (ids[j] + 1) + !mirrored);
-      } else {
-        rising.of(c)[j] = first(c, 2 * (j + 1) + mirrored);
-        falling.of(c)[j] = first(c, 2 * (j + 1) + !mirrored);
-      }
+      const int64_t position = 2 * ((Weights::kSparse ? ids[j] : j) + 1);
+      rising.at(c, j) = first(c, position + mirrored);
+      falling.at(c, j) = first(c, position + !mirrored);
     }
   }
   double first(int64_t c, uint64_t position) const { return 0.01 + 0.1 * uniform(seed, arrival[c] / 2, position); }

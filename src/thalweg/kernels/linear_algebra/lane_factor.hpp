@@ -87,9 +87,7 @@ class LaneFactor {
 
   void visit(State &state) {
     state.matrix("factor_rows", U, p * (p - 1) / 2, kCount, kCount);
-    state.matrix("factor_diagonal", D, p, kCount, kCount);
-    for (double d : D)
-      if (!(d > 0) || !std::isfinite(d)) throw BadState("factor_diagonal");
+    state.matrix("factor_diagonal", D, p, kCount, kCount, positive);
   }
 
  private:

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <utility>
 
 #include "linear_algebra/simd.hpp"
 
@@ -35,6 +34,9 @@ struct Lanes {
   THALWEG_INLINE void store(double *to) const {
     for (int g = 0; g < kGroups; g++) THALWEG_LEVEL::store<V>(to + g * kLanes, v[g]);
   }
+  // The i-th of several, one after the other.
+  static THALWEG_INLINE Lanes at(const double *values, int64_t i) { return load(values + i * kCount); }
+  static THALWEG_INLINE void put(double *values, int64_t i, const Lanes &to) { to.store(values + i * kCount); }
   THALWEG_INLINE double operator[](int lane) const { return v[lane / kLanes][lane % kLanes]; }
 };
 template <> struct Memory<Lanes> {
@@ -69,11 +71,15 @@ struct LaneIndex {
   THALWEG_INLINE void set(int lane, int64_t to) { v[lane / kLanes][lane % kLanes] = to; }
 };
 
-#define THALWEG_LANEWISE(Result, A, op)                                 \
-  THALWEG_INLINE Result operator op(const A &a, const A &b) {           \
-    Result r;                                                           \
-    for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = a.v[g] op b.v[g]; \
-    return r;                                                           \
+// What `of` gives for each group of lanes.
+template <class Result, class Of> THALWEG_INLINE Result each_group(Of of) {
+  Result r;
+  for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = of(g);
+  return r;
+}
+#define THALWEG_LANEWISE(Result, A, op)                                                \
+  THALWEG_INLINE Result operator op(const A &a, const A &b) {                          \
+    return each_group<Result>([&](int g) THALWEG_LAMBDA { return a.v[g] op b.v[g]; }); \
   }
 THALWEG_LANEWISE(Lanes, Lanes, +)
 THALWEG_LANEWISE(Lanes, Lanes, -)
@@ -89,24 +95,16 @@ THALWEG_LANEWISE(LaneMask, LaneIndex, !=)
 #undef THALWEG_LANEWISE
 
 THALWEG_INLINE Lanes operator-(const Lanes &a) {
-  Lanes r;
-  for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = -a.v[g];
-  return r;
+  return each_group<Lanes>([&](int g) THALWEG_LAMBDA { return -a.v[g]; });
 }
 THALWEG_INLINE LaneMask same(const LaneIndex &a, int64_t b) {
-  LaneMask r;
-  for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = a.v[g] == b;
-  return r;
+  return each_group<LaneMask>([&](int g) THALWEG_LAMBDA { return a.v[g] == b; });
 }
 THALWEG_INLINE Lanes pick(const LaneMask &mask, const Lanes &yes, const Lanes &no) {
-  Lanes r;
-  for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = mask.v[g] ? yes.v[g] : no.v[g];
-  return r;
+  return each_group<Lanes>([&](int g) THALWEG_LAMBDA { return mask.v[g] ? yes.v[g] : no.v[g]; });
 }
 THALWEG_INLINE LaneIndex pick(const LaneMask &mask, const LaneIndex &yes, const LaneIndex &no) {
-  LaneIndex r;
-  for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = mask.v[g] ? yes.v[g] : no.v[g];
-  return r;
+  return each_group<LaneIndex>([&](int g) THALWEG_LAMBDA { return mask.v[g] ? yes.v[g] : no.v[g]; });
 }
 THALWEG_INLINE Lanes greatest(const Lanes &a, const Lanes &b) { return pick(a > b, a, b); }
 THALWEG_INLINE bool is_set(const LaneMask &mask, int lane) { return mask.v[lane / kLanes][lane % kLanes] != 0; }
@@ -130,9 +128,7 @@ THALWEG_INLINE bool all(const LaneMask &mask) { return lanes_set(mask) == Lanes:
 THALWEG_INLINE bool any_above(const Lanes &a, const Lanes &b) { return any(a > b); }
 
 THALWEG_INLINE Lanes fused(const Lanes &a, const Lanes &b, const Lanes &c) {
-  Lanes r;
-  for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = fused(a.v[g], b.v[g], c.v[g]);
-  return r;
+  return each_group<Lanes>([&](int g) THALWEG_LAMBDA { return fused(a.v[g], b.v[g], c.v[g]); });
 }
 
 THALWEG_INLINE int64_t as_bits(double x) {
@@ -258,9 +254,7 @@ THALWEG_INLINE Floats power_of_two(Floats a) {
 }
 THALWEG_INLINE double exponential(double a) { return exponential_of(a); }
 THALWEG_INLINE Lanes exponential(const Lanes &a) {
-  Lanes r;
-  for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = exponential_of(a.v[g]);
-  return r;
+  return each_group<Lanes>([&](int g) THALWEG_LAMBDA { return exponential_of(a.v[g]); });
 }
 // ln m = 2 artanh s as a polynomial in s^2 that interpolates it at Chebyshev's nodes, to 5e-18 of it (ours).
 constexpr double kArtanh[8] = {2.0,
@@ -291,9 +285,7 @@ template <class V> THALWEG_INLINE V logarithm_of(V a) {
 }
 THALWEG_INLINE double logarithm(double a) { return logarithm_of(a); }  // of positive numbers
 THALWEG_INLINE Lanes logarithm(const Lanes &a) {
-  Lanes r;
-  for (int g = 0; g < Lanes::kGroups; g++) r.v[g] = logarithm_of(a.v[g]);
-  return r;
+  return each_group<Lanes>([&](int g) THALWEG_LAMBDA { return logarithm_of(a.v[g]); });
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

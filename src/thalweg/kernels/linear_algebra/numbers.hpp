@@ -5,9 +5,6 @@
 // last bit every such sum is therefore written `fused`, and no other product is added to anything.
 #pragma once
 
-#include <cmath>
-#include <cstring>
-
 #include "linear_algebra/lanes.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -118,35 +115,30 @@ Answered answer_in_lanes(const double *X, const int64_t *y, int64_t rows, int64_
 template <class N, int P> struct Each {
   N at[P];
 
-#define THALWEG_EACH(op)                                                 \
-  friend THALWEG_INLINE Each operator op(const Each &a, const Each &b) { \
-    Each r;                                                              \
-    for (int j = 0; j < P; j++) r.at[j] = a.at[j] op b.at[j];            \
-    return r;                                                            \
-  }                                                                      \
-  friend THALWEG_INLINE Each operator op(const N &a, const Each &b) {    \
-    Each r;                                                              \
-    for (int j = 0; j < P; j++) r.at[j] = a op b.at[j];                  \
-    return r;                                                            \
+  template <class Of> static THALWEG_INLINE Each make(Of of) {
+    Each r;
+    for (int j = 0; j < P; j++) r.at[j] = of(j);
+    return r;
+  }
+#define THALWEG_EACH(op)                                                   \
+  friend THALWEG_INLINE Each operator op(const Each &a, const Each &b) {   \
+    return make([&](int j) THALWEG_LAMBDA { return a.at[j] op b.at[j]; }); \
+  }                                                                        \
+  friend THALWEG_INLINE Each operator op(const N &a, const Each &b) {      \
+    return make([&](int j) THALWEG_LAMBDA { return a op b.at[j]; });       \
   }
   THALWEG_EACH(+)
   THALWEG_EACH(-)
   THALWEG_EACH(*)
 #undef THALWEG_EACH
   friend THALWEG_INLINE Each fused(const Each &a, const Each &b, const Each &c) {
-    Each r;
-    for (int j = 0; j < P; j++) r.at[j] = fused(a.at[j], b.at[j], c.at[j]);
-    return r;
+    return make([&](int j) THALWEG_LAMBDA { return fused(a.at[j], b.at[j], c.at[j]); });
   }
   friend THALWEG_INLINE Each fused(const N &a, const Each &b, const Each &c) {
-    Each r;
-    for (int j = 0; j < P; j++) r.at[j] = fused(a, b.at[j], c.at[j]);
-    return r;
+    return make([&](int j) THALWEG_LAMBDA { return fused(a, b.at[j], c.at[j]); });
   }
   friend THALWEG_INLINE Each pick(const Mask<N> &mask, const Each &yes, const Each &no) {
-    Each r;
-    for (int j = 0; j < P; j++) r.at[j] = pick(mask, yes.at[j], no.at[j]);
-    return r;
+    return make([&](int j) THALWEG_LAMBDA { return pick(mask, yes.at[j], no.at[j]); });
   }
 };
 template <class N, int P> struct Memory<Each<N, P>> {

@@ -124,39 +124,28 @@ THALWEG_INLINE VectorOf<8>::type sums(const VectorOf<8>::type *s) {
          __builtin_shufflevector(b[0], b[1], 4, 5, 6, 7, 12, 13, 14, 15);
 }
 
+// Lane r of the result is lane r + By of a and, behind those, of b.
+template <int By, class V, int... Lane>
+THALWEG_INLINE V shifted_by(const V &a, const V &b, std::integer_sequence<int, Lane...>) {
+  return __builtin_shufflevector(a, b, (Lane + By)...);
+}
+template <int By = 1, class V> THALWEG_INLINE V shift(const V &a, const V &b) {
+  return shifted_by<By>(a, b, std::make_integer_sequence<int, int(sizeof(V) / sizeof(double))>());
+}
 // Lane r of the result is the sum of lanes r, r + 1, …: what lies behind each lane, itself included.
-THALWEG_INLINE VectorOf<2>::type suffix_sums(VectorOf<2>::type a) {
-  const VectorOf<2>::type zero{};
-  return a + __builtin_shufflevector(a, zero, 1, 2);
+template <class V> THALWEG_INLINE V suffix_sums(V a) {
+  a += shift<1>(a, V{});
+  if constexpr (sizeof(V) > 16) a += shift<2>(a, V{});
+  if constexpr (sizeof(V) > 32) a += shift<4>(a, V{});
+  return a;
 }
-THALWEG_INLINE VectorOf<4>::type suffix_sums(VectorOf<4>::type a) {
-  const VectorOf<4>::type zero{};
-  a += __builtin_shufflevector(a, zero, 1, 2, 3, 4);
-  return a + __builtin_shufflevector(a, zero, 2, 3, 4, 5);
-}
-THALWEG_INLINE VectorOf<8>::type suffix_sums(VectorOf<8>::type a) {
-  const VectorOf<8>::type zero{};
-  a += __builtin_shufflevector(a, zero, 1, 2, 3, 4, 5, 6, 7, 8);
-  a += __builtin_shufflevector(a, zero, 2, 3, 4, 5, 6, 7, 8, 9);
-  return a + __builtin_shufflevector(a, zero, 4, 5, 6, 7, 8, 9, 10, 11);
-}
-
-// Lane r of the result is lane r + 1 of a; the last lane is b's first.
-THALWEG_INLINE VectorOf<2>::type shift(VectorOf<2>::type a, VectorOf<2>::type b) {
-  return __builtin_shufflevector(a, b, 1, 2);
-}
-THALWEG_INLINE VectorOf<4>::type shift(VectorOf<4>::type a, VectorOf<4>::type b) {
-  return __builtin_shufflevector(a, b, 1, 2, 3, 4);
-}
-THALWEG_INLINE VectorOf<8>::type shift(VectorOf<8>::type a, VectorOf<8>::type b) {
-  return __builtin_shufflevector(a, b, 1, 2, 3, 4, 5, 6, 7, 8);
-}
-
 // The first lane in all lanes.
-THALWEG_INLINE VectorOf<2>::type first_lane(VectorOf<2>::type a) { return __builtin_shufflevector(a, a, 0, 0); }
-THALWEG_INLINE VectorOf<4>::type first_lane(VectorOf<4>::type a) { return __builtin_shufflevector(a, a, 0, 0, 0, 0); }
-THALWEG_INLINE VectorOf<8>::type first_lane(VectorOf<8>::type a) {
-  return __builtin_shufflevector(a, a, 0, 0, 0, 0, 0, 0, 0, 0);
+template <class V, int... Lane>
+THALWEG_INLINE V first_lane(const V &a, std::integer_sequence<int, Lane...>) {
+  return __builtin_shufflevector(a, a, (Lane * 0)...);
+}
+template <class V> THALWEG_INLINE V first_lane(const V &a) {
+  return first_lane(a, std::make_integer_sequence<int, int(sizeof(V) / sizeof(double))>());
 }
 
 // What the entries of a matrix are kept in: doubles as in all vectors, or floats, of which twice as many fill a vector.

@@ -105,28 +105,21 @@ template <class T> template <class Act> void TriangleOf<T>::each_run(Act act) {
   }
 }
 
-template <class T> void TriangleOf<T>::visit(State &state, const std::string &prefix) {
+template <class T> void TriangleOf<T>::visit(State &state) {
   if constexpr (std::is_same_v<T, double>)
     if (state.trusted()) {
       each_run([&](T *run, int64_t, int64_t, int64_t count) { state.words(run, count); });
       return state.words(D.data(), p);
     }
-  const std::string name = prefix + "factor_rows", diagonal = prefix + "factor_diagonal";
   BufferOf<T> rows(p * p);
   each_run([&](T *run, int64_t j, int64_t i, int64_t count) { std::copy_n(run, count, &rows[j * p + i]); });
-  state.above_diagonal(name.c_str(), rows, p, p);
-  state.matrix(diagonal.c_str(), D, 1, p, int64_t(D.size()));
-  for (int64_t j = 0; j < p; j++) {
-    if (!(D[j] > 0) || !std::isfinite(D[j])) throw BadState(diagonal);
+  state.matrix("factor_rows", rows, p, p, p, true);
+  state.matrix("factor_diagonal", D, 1, p, int64_t(D.size()));
+  if (!std::all_of(D.begin(), D.begin() + p, positive)) throw BadState("factor_diagonal");
+  for (int64_t j = 0; j < p; j++)
     for (int64_t i = 0; i <= j; i++)
-      if (rows[j * p + i] != 0) throw BadState(name);
-  }
-  if (this->in_units()) {
-    const std::string units = prefix + "factor_units";
-    state.matrix(units.c_str(), per_unit, 1, p, int64_t(per_unit.size()));
-    for (double unit : per_unit)
-      if (!(unit > 0) || !std::isfinite(unit)) throw BadState(units);
-  }
+      if (rows[j * p + i] != 0) throw BadState("factor_rows");
+  if (this->in_units()) state.matrix("factor_units", per_unit, 1, p, int64_t(per_unit.size()), positive);
   each_run([&](T *run, int64_t j, int64_t i, int64_t count) { std::copy_n(&rows[j * p + i], count, run); });
 }
 

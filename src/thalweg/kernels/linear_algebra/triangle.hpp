@@ -1,9 +1,6 @@
 // What every factored inverse of a covariance, P = L D L', is judged by and saved as, however its entries lie.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "linear_algebra/simd.hpp"
 #include "state.hpp"
 
@@ -75,7 +72,7 @@ class Triangle {
   // P as given by its rows; the identity where it is not positive definite.
   void adopt(const double *precision);
 
-  virtual void visit(State &state, const std::string &prefix = "") = 0;
+  virtual void visit(State &state) = 0;
 
   Buffer D;
 
@@ -102,7 +99,7 @@ class Triangle {
 // (factor.hpp).
 template <class T> class TriangleOf : public Triangle {
  public:
-  void visit(State &state, const std::string &prefix) override;
+  void visit(State &state) override;
 
   BufferOf<T> U;
 

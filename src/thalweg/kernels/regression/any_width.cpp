@@ -15,9 +15,9 @@ void AnyLeastSquares::begin(const double *X, const double *Y, const double *mass
 void AnyLeastSquares::visit(State &state) {
   visit_outputs(state);
   const int64_t p = features(), n = stride_;
-  state.integer("rows", rows);
-  state.integer("penalty_cursor", cursor);
-  state.real("weight", weight);
+  state.integer("rows", rows, not_negative);
+  state.integer("penalty_cursor", cursor, within<int64_t>(0, p - 1));
+  state.real("weight", weight, not_negative);
   state.matrix("origin", origin, 1, p, n);
   state.matrix("mean", mean, 1, p, n);
   state.matrix("scale", scale, 1, p, n);
@@ -26,9 +26,6 @@ void AnyLeastSquares::visit(State &state) {
   state.matrix("target_mean", target_mean, 1, outputs(), outputs());
   state.matrix("weights", weights, outputs(), p, n);
   factor().visit(state);
-  if (rows < 0) throw BadState("rows");
-  if (cursor < 0 || cursor >= p) throw BadState("penalty_cursor");
-  if (!(weight >= 0)) throw BadState("weight");
   asleep = std::count(scale.begin(), scale.begin() + p, 0.0);
 }
 

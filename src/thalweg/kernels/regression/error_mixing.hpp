@@ -6,8 +6,6 @@
 // each set weighted by the same rule for the errors of its own mixture. O(members discounts) a row.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "learner.hpp"
@@ -63,16 +61,11 @@ class ErrorMixing {
   }
 
   void visit(State &state) {
-    state.real("judged", judged);
-    state.real("memory_level", memory_level);
-    state.matrix("levels", levels, 1, memories(), memories());
-    state.matrix("losses", losses, memories(), members_, members_);
-    state.matrix("memory_losses", memory_losses, 1, memories(), memories());
-    if (!(judged >= 0)) throw BadState("judged");
-    if (!(memory_level >= 0)) throw BadState("memory_level");
-    for (const Buffer *values : {&levels, &losses, &memory_losses})
-      for (double value : *values)
-        if (!(value >= 0)) throw BadState("losses");
+    state.real("judged", judged, not_negative);
+    state.real("memory_level", memory_level, not_negative);
+    state.matrix("levels", levels, 1, memories(), memories(), not_negative);
+    state.matrix("losses", losses, memories(), members_, members_, not_negative);
+    state.matrix("memory_losses", memory_losses, 1, memories(), memories(), not_negative);
     weigh();
   }
 

@@ -37,7 +37,7 @@ template <class Weights> class GradientRegression final : public Regressor {
   double rate() const override { return rate_.value; }
   Cuts cuts() const override { return cuts_; }
 
-  void answer(const double *x, double *out) const override {
+  void answer(RowView x, double *out) const override {
     typename Weights::Reader reader(weights, x);
     for (int64_t o = 0; o < outputs(); o++) out[o] = answer_of(o, reader.row());
   }
@@ -78,8 +78,8 @@ template <class Weights> class GradientRegression final : public Regressor {
   void visit(State &state) override {
     visit_outputs(state);
     const int64_t m = outputs();
-    state.integer("rows", rows);
-    state.integer("cut_steps", cuts_.count);
+    state.integer("rows", rows, not_negative);
+    state.integer("cut_steps", cuts_.count, not_negative);
     state.integer("first_cut_row", cuts_.first_row);
     state.real("first_cut_square", cuts_.square);
     state.matrix("bias", bias, 1, m, m);
@@ -91,19 +91,16 @@ template <class Weights> class GradientRegression final : public Regressor {
     }
     rate_.visit(state);
     if (options.per_feature) steps.visit(state, weights.features());
-    if (rows < 0) throw BadState("rows");
-    if (cuts_.count < 0) throw BadState("cut_steps");
     if (!Weights::kSparse) return;
     state.matrix("weights_unit", unit, 1, m, m);
     state.matrix("average_of_weights", average_of_w, 1, m, m);
-    state.real("average_unit", average);
+    state.real("average_unit", average, [](double u) { return u > 0 && u <= 1; });
     for (int64_t o = 0; o < m; o++)
       if (!(unit[o] > 0 && unit[o] <= 1 && std::isfinite(average_of_w[o]))) throw BadState("weights_unit");
-    if (!(average > 0 && average <= 1)) throw BadState("average_unit");
   }
 
  protected:
-  void learn(const double *x, const double *y, double weight, double *given) override {
+  void learn(RowView x, const double *y, double weight, double *given, const double *, double) override {
     Row z = holder.read(weights, x);
     const double eta = weight * rate_.next(false);
     const double square = options.per_feature ? steps.learn(z, weight) - (options.intercept ? 0 : steps.bias_step())
@@ -156,7 +153,7 @@ template <class Weights> class GradientRegression final : public Regressor {
     if constexpr (Weights::kSparse)
       return options.averaged ? average_of_w[o] * weights.at(o, j) + average * mean_weights.at(o, j)
                               : unit[o] * weights.at(o, j);
-    else return (options.averaged ? mean_weights : weights).of(o)[j];
+    else return (options.averaged ? mean_weights : weights).at(o, j);
   }
 
   void shrink(int64_t o, double kept) {

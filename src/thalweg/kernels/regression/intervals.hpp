@@ -10,11 +10,8 @@
 // Misses then come in series, and q would swing: of delays beyond kCalm rows the step is smaller in proportion.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <optional>
 
-#include "prefixed_state.hpp"
 #include "regression/local_noise.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -96,18 +93,11 @@ class Intervals {
 
   void visit(State &state) {
     const int64_t m = int64_t(sizes.size());
-    state.integer("interval_answered", answered);
-    state.real("interval_rows", rows);
-    state.matrix("interval_sizes", sizes, 1, m, m);
-    state.matrix("interval_reach", reach, m, count(), count());
-    if (answered < 0 || answered > 2) throw BadState("interval_answered");
-    if (!(rows >= 0)) throw BadState("interval_rows");
-    for (double size : sizes)
-      if (!(size >= 0)) throw BadState("interval_sizes");
-    for (double q : reach)
-      if (!(std::fabs(q) <= kFarthest)) throw BadState("interval_reach");
-    PrefixedState of_noise(state, "interval_noise_");
-    if (noise) noise->visit(of_noise);
+    state.integer("interval_answered", answered, within<int64_t>(0, 2));
+    state.real("interval_rows", rows, not_negative);
+    state.matrix("interval_sizes", sizes, 1, m, m, not_negative);
+    state.matrix("interval_reach", reach, m, count(), count(), within(-kFarthest, kFarthest));
+    if (noise) state.part("interval_noise_", *noise);
   }
 
  private:

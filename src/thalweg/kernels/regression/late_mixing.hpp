@@ -11,10 +11,6 @@
 // fades as rows are judged. O(members mixtures) a row.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
-#include "prefixed_state.hpp"
 #include "regression/error_mixing.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -88,19 +84,14 @@ class LateMixing {
 
   void visit(State &state) {
     int64_t is_active = active();
-    state.integer("active", is_active);
-    if (is_active != 0 && is_active != 1) throw BadState("active");
+    state.integer("active", is_active, within<int64_t>(0, 1));
     if (!is_active) return begin();
     if (!active()) have_room();
-    state.real("judged", judged);
-    state.matrix("levels", levels, 1, 2, 2);
-    state.matrix("handicaps", handicaps, 1, members_, members_);
-    state.matrix("losses", losses, kMixtures, members_, members_);
-    state.matrix("mixture_losses", mixture_losses, 1, kMixtures, kMixtures);
-    if (!(judged >= 0)) throw BadState("judged");
-    for (const Buffer *values : {&levels, &handicaps, &losses, &mixture_losses})
-      for (double value : *values)
-        if (!(value >= 0)) throw BadState("losses");
+    state.real("judged", judged, not_negative);
+    state.matrix("levels", levels, 1, 2, 2, not_negative);
+    state.matrix("handicaps", handicaps, 1, members_, members_, not_negative);
+    state.matrix("losses", losses, kMixtures, members_, members_, not_negative);
+    state.matrix("mixture_losses", mixture_losses, 1, kMixtures, kMixtures, not_negative);
     weigh();
   }
 
@@ -187,8 +178,7 @@ class TargetMixing {
   }
   void visit(State &state) {
     prompt.visit(state);
-    PrefixedState of_late(state, "late_");
-    late.visit(of_late);
+    state.part("late_", late);
   }
 
  private:

@@ -25,7 +25,7 @@ template <int P> class LeastSquares final : public AnyLeastSquares {
       : AnyLeastSquares(p, W(p).stride(), options), width(p), P_(p) {}
   LeastSquares *copy() const override { return new LeastSquares(*this); }
 
-  void answer(const double *x, double *out) const override {
+  void answer(RowView x, double *out) const override {
     Scratch e(width.stride());
     deviation(x, mean.data(), e.data());
     for (int64_t o = 0; o < outputs(); o++) out[o] = target_origin[o] + relative_answer(o, e.data());
@@ -44,11 +44,11 @@ template <int P> class LeastSquares final : public AnyLeastSquares {
 
  protected:
   Triangle &factor() override { return P_; }
-  void learn(const double *x, const double *y, double times, double *given) override {
+  void learn(RowView x, const double *y, double times, double *given, const double *, double) override {
     if (rows == 0) {
       std::fill_n(given, outputs(), 0.0);
       if (options.intercept) {  // the digits of a large offset are saved by beginning to count at the first row
-        std::copy_n(x, features(), origin.begin());
+        std::copy_n(&x[0], features(), origin.begin());
         std::copy_n(y, outputs(), target_origin.begin());
       }
     }

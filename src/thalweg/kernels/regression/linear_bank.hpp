@@ -49,12 +49,9 @@ class LinearBank {
   }
 
   void visit(State &state) {
-    state.real("weight", weight);
-    state.matrix("weights", weights, q, kCount, kCount);
+    state.real("weight", weight, not_negative);
+    state.matrix("weights", weights, q, kCount, kCount, finite);
     if (least_squares()) P_.visit(state);
-    if (!(weight >= 0)) throw BadState("weight");
-    for (double w : weights)
-      if (!std::isfinite(w)) throw BadState("weights");
   }
 
  private:

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "regression/number_tilings.hpp"
-#include "regression/row_scaling.hpp"
+#include "row_scaling.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -47,15 +47,9 @@ class LocalNoise {
   void visit(State &state) {
     const int64_t m = int64_t(targets.size());
     scaling.visit(state);
-    state.real("rows", rows);
-    state.matrix("sizes", sizes, 1, m, m);
-    if (!(rows >= 0)) throw BadState("rows");
-    for (double size : sizes)
-      if (!(size >= 0)) throw BadState("sizes");
-    for (int64_t o = 0; o < m; o++) {
-      PrefixedState own(state, "target" + std::to_string(o) + "_");
-      targets[o].visit(own);
-    }
+    state.real("rows", rows, not_negative);
+    state.matrix("sizes", sizes, 1, m, m, not_negative);
+    for (int64_t o = 0; o < m; o++) state.part("target" + std::to_string(o) + "_", targets[o]);
   }
 
  private:

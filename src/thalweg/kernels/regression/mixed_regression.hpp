@@ -8,13 +8,12 @@
 
 #include <optional>
 
-#include "prefixed_state.hpp"
 #include "regression/late_mixing.hpp"
 #include "regression/linear_bank.hpp"
 #include "regression/number_tilings.hpp"
 #include "regression/quadratic.hpp"
 #include "regression/regressor.hpp"
-#include "regression/row_scaling.hpp"
+#include "row_scaling.hpp"
 #include "regression/target_level.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -102,16 +101,11 @@ class MixedTarget {
 
   void visit(State &state) {
     level.visit(state);
-    PrefixedState of_mixing(state, "mixing_");
-    mixing.visit(of_mixing);
-    PrefixedState of_smooth(state, "smooth_mixing_"), of_bank(state, "bank_"), of_surface(state, "quadratic_");
-    if (!options.residual.empty()) smooth.visit(of_smooth);
-    if (bank) bank->visit(of_bank);
-    if (surface) surface->visit(of_surface);
-    for (std::size_t i = 0; i < sets.size(); i++) {
-      PrefixedState of_set(state, "tilings" + std::to_string(i) + "_");
-      sets[i].visit(of_set);
-    }
+    state.part("mixing_", mixing);
+    if (!options.residual.empty()) state.part("smooth_mixing_", smooth);
+    if (bank) state.part("bank_", *bank);
+    if (surface) state.part("quadratic_", *surface);
+    for (std::size_t i = 0; i < sets.size(); i++) state.part("tilings" + std::to_string(i) + "_", sets[i]);
   }
 
  private:
@@ -167,11 +161,7 @@ class MixedRegression final : public Regressor {
     for (const MixedTarget &target : targets) out = std::copy(target.weights().begin(), target.weights().end(), out);
   }
   int64_t opinion_count() const override { return members() + LateMixing::kMixtures; }
-  void opinions(const double *x, double *out) const override {
-    Scratch unasked(outputs());
-    answer_with_opinions(x, unasked.data(), out);
-  }
-  void answer_with_opinions(const double *x, double *out, double *given) const override {
+  void answer_with_opinions(RowView x, double *out, double *given) const override {
     Scratch room(features());
     scaling.scale(x, room.data());
     std::fill_n(out, outputs(), 0.0);
@@ -182,7 +172,7 @@ class MixedRegression final : public Regressor {
     }
   }
 
-  void answer(const double *x, double *out) const override {
+  void answer(RowView x, double *out) const override {
     Scratch room(features());
     scaling.scale(x, room.data());
     std::fill_n(out, outputs(), 0.0);
@@ -198,31 +188,22 @@ class MixedRegression final : public Regressor {
     scaling.visit(state);
     for (int64_t o = 0; o < outputs(); o++) {
       have_targets(o + 1);  // one by one: a forged number of them ends at the first that is missing
-      PrefixedState own(state, "target" + std::to_string(o) + "_");
-      targets[o].visit(own);
+      state.part("target" + std::to_string(o) + "_", targets[o]);
     }
-  }
-
-  void learn_late(const double *x, const double *y, double weight, const double *opinions, double delay) override {
-    Scratch unasked(outputs());
-    if (weight > 0) learn(x, y, weight, unasked.data(), opinions, delay);
   }
 
  protected:
   void make_room() override { targets.clear(); }
-  void learn(const double *x, const double *y, double weight, double *given) override {
-    learn(x, y, weight, given, nullptr, 0);
-  }
-
- private:
   // The row is learned at the scale it is answered at; then the scale learns the row.
-  void learn(const double *x, const double *y, double weight, double *given, const double *opinions, double delay) {
+  void learn(RowView x, const double *y, double weight, double *given, const double *opinions, double delay) override {
     have_targets(outputs());
     scaling.scale(x, z.data());
     for (int64_t o = 0; o < outputs(); o++)
       given[o] = targets[o].learn(z.data(), y[o], weight, opinions ? opinions + o * opinion_count() : nullptr, delay);
     scaling.learn(x, weight);
   }
+
+ private:
   void have_targets(int64_t count) {
     while (int64_t(targets.size()) < count) targets.emplace_back(features(), options);
   }

@@ -30,8 +30,7 @@ class NumberTilings {
 
   // Where a row falls.
   struct Room : Grids::Room {
-    explicit Room(const NumberTilings &of) : Grids::Room(of.cells.grids.features()), cell(of.M), met(of.M) {}
-    std::vector<int32_t> cell;
+    explicit Room(const NumberTilings &of) : Grids::Room(of.cells.grids.features(), of.M), met(of.M) {}
     std::vector<const double *> met;
     double sums[kSteps];
   };
@@ -68,8 +67,7 @@ class NumberTilings {
   }
 
   void visit(State &state) {
-    state.integer("rows", rows);
-    if (rows < 0) throw BadState("rows");
+    state.integer("rows", rows, not_negative);
     cells.visit(state);
     cells.visit_cells(state, kNumbers, [](int64_t i, double v) { return i > 0 || v >= 0; });
   }
@@ -88,11 +86,7 @@ class NumberTilings {
   }
 
   THALWEG_INLINE const double *sum_up(const double *z, Room &to) const {
-    cells.grids.locate(z, to, to.cell.data());
-    for (int64_t m = 0; m < M; m++) {
-      to.met[m] = cells.tables[m].data() + to.cell[m] * kNumbers;
-      __builtin_prefetch(to.met[m], 1);
-    }
+    cells.meet(z, to, kNumbers, to.met.data());
     std::fill_n(to.sums, kSteps, 0.0);
     for (int64_t m = 0; m < M; m++)
       for (int lane = 0; lane < kSteps; lane++) to.sums[lane] += to.met[m][1 + lane];

@@ -2,8 +2,6 @@
 // the second order, which finds interactions of two features long before tilings do. O(p^4) a row, for few features.
 #pragma once
 
-#include <algorithm>
-
 #include "learner.hpp"
 #include "linear_algebra/factor.hpp"
 
@@ -45,12 +43,9 @@ class Quadratic {
     weight += times;
   }
   void visit(State &state) {
-    state.real("weight", weight);
-    state.matrix("weights", w, 1, width.features(), width.stride());
-    P_.visit(state, "");
-    if (!(weight >= 0)) throw BadState("weight");
-    for (double each : w)
-      if (!std::isfinite(each)) throw BadState("weights");
+    state.real("weight", weight, not_negative);
+    state.matrix("weights", w, 1, width.features(), width.stride(), finite);
+    P_.visit(state);
   }
 
  private:

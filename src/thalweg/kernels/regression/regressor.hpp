@@ -31,19 +31,18 @@ class Regressor {
   }
   // Features of sparse rows (rows/sparse_row.hpp) that were never there get the next slots; these are their numbers.
   virtual void appear(const int64_t *, int64_t) {}
-  virtual void answer(const double *x, double *out) const = 0;
+  virtual void answer(RowView x, double *out) const = 0;
   // Writes the answers to x as they would have been given before its targets y, which are then learned as those of a row
   // that counts `weight` times; 0 only answers.
-  void step(const double *x, const double *y, double weight, double *given) {
-    if (weight > 0) learn(x, y, weight, given);
+  void step(RowView x, const double *y, double weight, double *given) {
+    if (weight > 0) learn(x, y, weight, given, nullptr, 0);
     else answer(x, given);
   }
   // A row whose targets came late. A regressor made of others judges them by what they had answered when the row was predicted,
   // as `opinions` gave it; null or NaN: by what they would answer now.
-  virtual void learn_late(const double *x, const double *y, double weight, const double * /*opinions*/,
-                          double /*delay*/) {
+  void learn_late(RowView x, const double *y, double weight, const double *opinions, double delay) {
     Scratch unasked(outputs_);
-    step(x, y, weight, unasked.data());
+    if (weight > 0) learn(x, y, weight, unasked.data(), opinions, delay);
   }
   // Forget everything and begin from these rows; null weights: each counts once.
   virtual void begin(const double *X, const double *Y, const double *weights, int64_t rows) = 0;
@@ -55,9 +54,12 @@ class Regressor {
   virtual void shares(double *) const {}
   // By which late targets are judged: what each member answers and behind these what mixtures of them do, outputs x as many.
   virtual int64_t opinion_count() const { return members(); }
-  virtual void opinions(const double *, double *) const {}
+  void opinions(RowView x, double *out) const {
+    Scratch unasked(outputs_);
+    answer_with_opinions(x, unasked.data(), out);
+  }
   // The answer beside them.
-  virtual void answer_with_opinions(const double *x, double *out, double *) const { answer(x, out); }
+  virtual void answer_with_opinions(RowView x, double *out, double *) const { answer(x, out); }
   virtual double rate() const { return std::nan(""); }
   virtual void visit(State &state) = 0;
 
@@ -81,7 +83,9 @@ class Regressor {
 
  protected:
   virtual void make_room() = 0;  // for the outputs, now known
-  virtual void learn(const double *x, const double *y, double weight, double *given) = 0;
+  // Opinions are null, or how the members of a regressor made of others had answered a row `delay` rows before.
+  virtual void learn(RowView x, const double *y, double weight, double *given, const double *opinions,
+                     double delay) = 0;
 
   // Whoever restores a state learns the number of outputs first.
   void visit_outputs(State &state) {

@@ -7,11 +7,9 @@
 // O(1) for each value that is not zero and each linear member, and what the dense columns take.
 #pragma once
 
-#include <memory>
-
 #include "linear/feature_steps.hpp"
-#include "prefixed_state.hpp"
 #include "regression/late_mixing.hpp"
+#include "rows/dense_part.hpp"
 #include "regression/regressor.hpp"
 #include "regression/target_level.hpp"
 #include "sparse_scale.hpp"
@@ -37,10 +35,9 @@ class SparseLinear {
     weights.add(0, by, steps.scaled());
   }
   void visit(State &state) {
-    state.real("bias", bias);
+    state.real("bias", bias, finite);
     weights.visit(state, "weights", 1);
     steps.visit(state, weights.features());
-    if (!std::isfinite(bias)) throw BadState("bias");
     for (int64_t j = 0; j < weights.features(); j++)
       if (!std::isfinite(weights.at(0, j))) throw BadState("weights");
   }
@@ -117,12 +114,8 @@ class SparseMixedTarget {
 
   void visit(State &state) {
     level.visit(state);
-    PrefixedState of_mixing(state, "mixing_");
-    mixing.visit(of_mixing);
-    for (std::size_t i = 0; i < linear.size(); i++) {
-      PrefixedState own(state, "linear" + std::to_string(i) + "_");
-      linear[i].visit(own);
-    }
+    state.part("mixing_", mixing);
+    for (std::size_t i = 0; i < linear.size(); i++) state.part("linear" + std::to_string(i) + "_", linear[i]);
   }
 
  private:
@@ -144,10 +137,7 @@ class SparseMixedRegression final : public Regressor {
  public:
   // `inner`: what learns the dense columns; null where there are none.
   SparseMixedRegression(const Regressor *inner, const SparseMixedOptions &options)
-      : Regressor(0), inner(inner ? inner->copy() : nullptr), options(options) {}
-  SparseMixedRegression(const SparseMixedRegression &other)
-      : Regressor(other), inner(other.inner ? other.inner->copy() : nullptr), options(other.options),
-        targets(other.targets), columns(other.columns), scale(other.scale) {}
+      : Regressor(0), inner(inner ? inner->copy() : nullptr), options(options), dense(inner ? inner->features() : 0) {}
   SparseMixedRegression *copy() const override { return new SparseMixedRegression(*this); }
 
   int64_t members() const override { return SparseMixedTarget::members_of(options, dense_members()); }
@@ -157,27 +147,24 @@ class SparseMixedRegression final : public Regressor {
       out = std::copy(target.weights().begin(), target.weights().end(), out);
   }
   void appear(const int64_t *ids, int64_t count) override {
-    for (int64_t i = 0; i < count; i++) columns.push_back(ids[i] < dense_columns() ? ids[i] : -1);
+    slots += count;
+    dense.appear(ids, count);
     scale.appear(ids, count);
     for (SparseMixedTarget &target : targets) target.appear(count);
   }
-  void answer(const double *x, double *out) const override {
+  void answer(RowView x, double *out) const override {
     std::fill_n(out, outputs(), 0.0);
     if (targets.empty()) return;
-    const Split row(x, *this);
+    const Split row(x.sparse(), *this);
     for (int64_t o = 0; o < outputs(); o++) out[o] = targets[o].answer(row.z, row.base(o), row.theirs(o));
   }
   // Behind them the mixtures of the dense columns' members.
   int64_t opinion_count() const override { return members() + LateMixing::kMixtures + dense_mixtures(); }
-  void opinions(const double *x, double *out) const override {
-    Scratch unasked(outputs());
-    answer_with_opinions(x, unasked.data(), out);
-  }
-  void answer_with_opinions(const double *x, double *out, double *given) const override {
+  void answer_with_opinions(RowView x, double *out, double *given) const override {
     std::fill_n(out, outputs(), 0.0);
     std::fill_n(given, outputs() * opinion_count(), 0.0);
     if (targets.empty()) return;
-    const Split row(x, *this);
+    const Split row(x.sparse(), *this);
     for (int64_t o = 0; o < outputs(); o++, given += opinion_count()) {
       out[o] = targets[o].opinions(row.z, row.base(o), row.theirs(o), given);
       std::copy_n(row.theirs(o) + row.members, dense_mixtures(), given + targets[o].opinion_count());
@@ -189,20 +176,14 @@ class SparseMixedRegression final : public Regressor {
     targets.clear();
     if (inner) inner->begin(nullptr, Y, weights, 0);
   }
-  void learn_late(const double *x, const double *y, double weight, const double *opinions, double delay) override {
-    Scratch unasked(outputs());
-    if (weight > 0) learn(x, y, weight, unasked.data(), opinions, delay);
-  }
   void visit(State &state) override {
     visit_outputs(state);
     scale.visit(state);
-    PrefixedState of_dense(state, "dense_");
-    if (inner) inner->visit(of_dense);
+    if (inner) state.part("dense_", *inner);
     if (inner && inner->outputs() != outputs()) throw BadState("n_outputs");
     for (int64_t o = 0; o < outputs(); o++) {
       have_targets(o + 1);  // one by one: a forged number of them ends at the first that is missing
-      PrefixedState own(state, "target" + std::to_string(o) + "_");
-      targets[o].visit(own);
+      state.part("target" + std::to_string(o) + "_", targets[o]);
     }
   }
 
@@ -211,39 +192,42 @@ class SparseMixedRegression final : public Regressor {
     targets.clear();
     if (inner) inner->widen(outputs());
   }
-  void learn(const double *x, const double *y, double weight, double *given) override {
-    learn(x, y, weight, given, nullptr, 0);
+  // The row is learned at the scale it is answered at; then the scale learns the row.
+  void learn(RowView x, const double *y, double weight, double *given, const double *opinions, double delay) override {
+    have_targets(outputs());
+    const Split row(x.sparse(), *this);
+    for (int64_t o = 0; o < outputs(); o++)
+      given[o] = targets[o].learn(row.z, row.base(o), row.theirs(o), y[o], weight,
+                                  opinions ? opinions + o * opinion_count() : nullptr, delay);
+    const SparseRow &values = x.sparse();
+    for (int64_t i = 0; i < values.count; i++)
+      if (!dense.holds(values.slots[i])) scale.learn(values.slots[i], values.values[i], weight);
+    if (inner) learn_dense(row, y, weight, opinions, delay);
   }
 
  private:
   static constexpr double kMostRows = 10'000;  // of the scale
 
-  int64_t dense_columns() const { return inner ? inner->features() : 0; }
   int64_t dense_members() const { return inner ? inner->members() : 0; }
   int64_t dense_mixtures() const { return inner ? inner->opinion_count() - inner->members() : 0; }
   void have_targets(int64_t count) {
-    while (int64_t(targets.size()) < count) targets.emplace_back(options, dense_members(), int64_t(columns.size()));
+    while (int64_t(targets.size()) < count) targets.emplace_back(options, dense_members(), slots);
   }
 
   // The dense columns with what their members answer, and the others as linear members take them. Features that no learned row had
   // have no weight.
   struct Split {
-    Split(const double *given, const SparseMixedRegression &of)
-        : dense(of.dense_columns()), members(of.dense_members()), given_each(members + of.dense_mixtures()) {
-      const SparseRow &x = SparseRow::of(given);
+    Split(const SparseRow &x, const SparseMixedRegression &of)
+        : dense(of.dense.columns()), members(of.dense_members()), given_each(members + of.dense_mixtures()) {
       slots.reserve(x.count);
       values.reserve(x.count);
       for (int64_t i = 0; i < x.count; i++) {
         const int64_t slot = x.slots[i];
-        if (of.columns[slot] >= 0) {
-          dense[of.columns[slot]] = x.values[i];
-        } else {
-          slots.push_back(int32_t(slot));
-          values.push_back(of.scale.scaled_among(slot, x.values[i]));
-        }
+        if (of.dense.holds(slot)) continue;
+        slots.push_back(int32_t(slot));
+        values.push_back(of.scale.scaled_among(slot, x.values[i]));
       }
-      for (int64_t i = 0; i < x.unseen_count; i++)
-        if (x.unseen[i] < int64_t(dense.size())) dense[x.unseen[i]] = x.unseen_values[i];
+      of.dense.read(x, dense.data());
       z.slots = slots.data();
       z.values = values.data();
       z.count = int64_t(slots.size());
@@ -266,18 +250,6 @@ class SparseMixedRegression final : public Regressor {
     int64_t members, given_each;  // of the dense columns: members; these and their mixtures
   };
 
-  // The row is learned at the scale it is answered at; then the scale learns the row.
-  void learn(const double *x, const double *y, double weight, double *given, const double *opinions, double delay) {
-    have_targets(outputs());
-    const Split row(x, *this);
-    for (int64_t o = 0; o < outputs(); o++)
-      given[o] = targets[o].learn(row.z, row.base(o), row.theirs(o), y[o], weight,
-                                  opinions ? opinions + o * opinion_count() : nullptr, delay);
-    const SparseRow &values = SparseRow::of(x);
-    for (int64_t i = 0; i < values.count; i++)
-      if (columns[values.slots[i]] < 0) scale.learn(values.slots[i], values.values[i], weight);
-    if (inner) learn_dense(row, y, weight, opinions, delay);
-  }
   void learn_dense(const Split &row, const double *y, double weight, const double *opinions, double delay) {
     Scratch unasked(outputs());
     if (!opinions) return inner->step(row.dense.data(), y, weight, unasked.data());
@@ -290,10 +262,11 @@ class SparseMixedRegression final : public Regressor {
     inner->learn_late(row.dense.data(), y, weight, theirs.data(), delay);
   }
 
-  std::unique_ptr<Regressor> inner;
+  Owned<Regressor> inner;
   SparseMixedOptions options;
   std::vector<SparseMixedTarget> targets;
-  std::vector<int64_t> columns;  // of each slot; -1: it is not dense
+  DensePart dense;
+  int64_t slots = 0;
   SparseScale scale{kMostRows, true};
 };
 

@@ -12,8 +12,6 @@
 // standard deviations of the others away makes all members start over.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "learner.hpp"
@@ -56,19 +54,16 @@ class TargetLevel {
 
   void begin() { rows = origin = lowest = highest = mean = last = size = squares = 0; }
   void visit(State &state) {
-    state.real("rows", rows);
+    state.real("rows", rows, not_negative);
     state.real("origin", origin);
     state.real("lowest", lowest);
     state.real("highest", highest);
     state.real("mean", mean);
     state.real("last", last);
-    state.real("residual_size", size);
+    state.real("residual_size", size, not_negative);
     const bool early = rows < kTrusted && awake();
-    if (early) state.real("squares", squares);
+    if (early) state.real("squares", squares, not_negative);
     if (!early) squares = 0;  // those of the model whose place this one takes
-    if (!(squares >= 0)) throw BadState("squares");
-    if (!(rows >= 0)) throw BadState("rows");
-    if (!(size >= 0)) throw BadState("residual_size");
     for (double value : {origin, lowest, highest, mean, last})
       if (!std::isfinite(value)) throw BadState("mean");
     if (!(lowest <= highest)) throw BadState("lowest");

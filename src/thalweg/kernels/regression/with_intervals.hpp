@@ -1,9 +1,6 @@
 // A regressor with its intervals, where they are tracked: what is learned, judged and saved together.
 #pragma once
 
-#include <memory>
-#include <optional>
-
 #include "regression/intervals.hpp"
 #include "regression/regressor.hpp"
 
@@ -18,9 +15,7 @@ struct LatePredictions {
 
 struct RegressorWithIntervals {
   explicit RegressorWithIntervals(Regressor *raw) : regressor(raw) {}
-  RegressorWithIntervals(const RegressorWithIntervals &other)
-      : regressor(other.regressor->copy()), intervals(other.intervals) {}
-  std::unique_ptr<Regressor> regressor;
+  Owned<Regressor> regressor;
   std::optional<Intervals> intervals;
 
   void widen(int64_t outputs) {
@@ -31,36 +26,40 @@ struct RegressorWithIntervals {
     intervals.emplace(regressor->features(), std::move(coverages), step, local);
     if (regressor->outputs()) intervals->begin(regressor->outputs());
   }
-  void begin(const double *X, const double *Y, const double *weights, int64_t rows) {
-    if (!intervals) return regressor->begin(X, Y, weights, rows);
-    regressor->begin(X, Y, weights, 0);  // the residuals that count are those of rows not yet learned
-    intervals->begin(regressor->outputs());
-    run(X, Y, weights, rows, {}, nullptr, 0);
+  template <class Access> void begin(const Access &X, const double *Y, const double *weights) {
+    if constexpr (kDense<Access>)
+      if (!intervals) return regressor->begin(X.X, Y, weights, X.rows);
+    regressor->begin(nullptr, Y, weights, 0);  // the residuals that count are those of rows not yet learned
+    if (intervals) intervals->begin(regressor->outputs());
+    run(X, Y, weights, {}, nullptr, 0);
   }
   // Test-then-train; `half` gets, of each row, by how much the interval of a coverage reaches beyond the answer.
-  void run(const double *X, const double *Y, const double *weights, int64_t rows, RegressionOutputs out, double *half,
-           int64_t coverage) {
+  template <class Access>
+  void run(Access X, const double *Y, const double *weights, RegressionOutputs out, double *half, int64_t coverage) {
     const int64_t m = regressor->outputs();
     Buffer unasked;
     if (intervals && !out.answers) {
-      unasked.resize(rows * m);
+      unasked.resize(X.rows * m);
       out.answers = unasked.data();
     }
-    regressor->run(X, Y, weights, rows, out);
-    if (!intervals) return;
-    for (int64_t i = 0; i < rows; i++)
-      intervals->learn(X + i * regressor->features(), out.answers + i * m, Y + i * m, weights ? weights[i] : 1,
-                       half ? half + i * m : nullptr, coverage);
+    if constexpr (kDense<Access>) regressor->run(X.X, Y, weights, X.rows, out);
+    Scratch room(m);
+    for (int64_t i = 0; i < X.rows && !(kDense<Access> && !intervals); i++) {
+      const double *y = Y + i * m, weight = weights ? weights[i] : 1;
+      const RowView x = kDense<Access> ? X.at(i) : X.to_learn(i);
+      double *answers = out.answers ? out.answers + i * m : room.data();
+      if (!kDense<Access>) regressor->step(x, y, weight, answers);
+      if (intervals) intervals->learn(x, answers, y, weight, half ? half + i * m : nullptr, coverage);
+    }
   }
   // Rows that were predicted `delay` rows before, with these intervals of a coverage and these answers of the members.
-  void learn_late(const double *X, const double *Y, const double *weights, int64_t rows, const double *lower,
-                  const double *upper, int64_t coverage, double delay, const double *opinions) {
-    const int64_t p = regressor->features(), m = regressor->outputs(), all = m * regressor->opinion_count();
-    for (int64_t i = 0; i < rows; i++) {
-      const double weight = weights ? weights[i] : 1;
-      regressor->learn_late(X + i * p, Y + i * m, weight, opinions ? opinions + i * all : nullptr, delay);
-      intervals->learn_late(X + i * p, lower + i * m, upper + i * m, coverage, delay, Y + i * m, weight);
-    }
+  template <class Access>
+  void learn_late(Access X, const double *Y, const double *weights, const double *lower, const double *upper,
+                  int64_t coverage, double delay, const double *opinions) {
+    const int64_t m = regressor->outputs(), all = m * regressor->opinion_count();
+    for (int64_t i = 0; i < X.rows; i++)
+      learn_row_late(X.to_learn(i), Y + i * m, weights ? weights[i] : 1, lower + i * m, upper + i * m, coverage, delay,
+                     opinions ? opinions + i * all : nullptr);
   }
   // Predicts and learns in any order: i stands for "predict row i", -1 - i for "learn row i". `number` is that of each row in the
   // stream, `newest` that of the last row predicted before, and is returned. `by_step`: X holds a row for each step.
@@ -77,12 +76,12 @@ struct RegressorWithIntervals {
         const bool is_narrow = std::isnan(*lower);
         for (int64_t j = 0; j < all; j++) opinions[j] = answers[j / each] + kept[j];
         const double delay = double(std::max<int64_t>(0, newest - number[row]));
-        learn_late(X.to_learn(at), Y + row * m, nullptr, 1, is_narrow ? answers : lower, is_narrow ? answers : upper,
-                   coverage, delay, all ? opinions.data() : nullptr);
+        learn_row_late(X.to_learn(at), Y + row * m, 1, is_narrow ? answers : lower, is_narrow ? answers : upper,
+                       coverage, delay, all ? opinions.data() : nullptr);
         continue;
       }
       newest = number[row];
-      const double *x = X.at(at);
+      const RowView x = X.at(at);
       regressor->answer_with_opinions(x, answers, opinions.data());
       for (int64_t j = 0; j < all; j++) kept[j] = float(opinions[j] - answers[j / each]);
       intervals->half_widths(x, coverage, half.data());
@@ -100,9 +99,16 @@ struct RegressorWithIntervals {
     intervals->visit(state);
   }
   // One row; the answers before it are written to `given`.
-  void step(const double *x, const double *y, double *given) {
+  void step(RowView x, const double *y, double *given) {
     regressor->step(x, y, 1, given);
     if (intervals) intervals->learn(x, given, y, 1, nullptr, 0);
+  }
+
+ private:
+  void learn_row_late(RowView x, const double *y, double weight, const double *lower, const double *upper,
+                      int64_t coverage, double delay, const double *opinions) {
+    regressor->learn_late(x, y, weight, opinions, delay);
+    intervals->learn_late(x, lower, upper, coverage, delay, y, weight);
   }
 };
 

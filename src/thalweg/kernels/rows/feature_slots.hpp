@@ -6,9 +6,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <stdexcept>
-#include <vector>
 
 #include "linear_algebra/buffer.hpp"
 #include "rows/sparse_row.hpp"
@@ -99,21 +97,10 @@ class FeatureSlots {
 // Room for a row with slots in place of the numbers of its features.
 class SparseRoom {
  public:
-  // `count` values of a row, their features in rising order. A feature without a slot is one that no learned row had.
-  template <class Index>
-  const SparseRow &read(const FeatureSlots &features, const Index *ids, const double *values, int64_t count) {
-    return read_by(features, ids, values, count, [&](int64_t id) { return features.find(id); });
-  }
-  // The same for a row to be learned, whose new features get slots.
-  template <class Index>
-  const SparseRow &read_to_learn(FeatureSlots &features, const Index *ids, const double *values, int64_t count) {
-    return read_by(features, ids, values, count, [&](int64_t id) { return features.find_or_add(id); });
-  }
-
- private:
-  template <class Index, class Find>
-  const SparseRow &read_by(const FeatureSlots &features, const Index *ids, const double *values, int64_t count,
-                           Find slot_of) {
+  // `count` values of a row, their features in rising order. A feature without a slot is one that no learned row had; of a row
+  // to be learned, whose slots are not constant, it gets one.
+  template <class Slots, class Index>
+  const SparseRow &read(Slots &features, const Index *ids, const double *values, int64_t count) {
     if (int64_t(slots_.size()) < count) slots_.resize(count);
     row_ = {slots_.data(), values, count, nullptr, nullptr, 0};
     if (features.find_all(ids, values, count, slots_.data())) return row_;  // most rows: nothing is new
@@ -121,7 +108,9 @@ class SparseRoom {
     unseen_.clear();
     unseen_values_.clear();
     for (int64_t i = 0; i < count; i++) {
-      const int32_t slot = slot_of(ids[i]);
+      int32_t slot;
+      if constexpr (std::is_const_v<Slots>) slot = features.find(ids[i]);
+      else slot = features.find_or_add(ids[i]);
       if (slot >= 0) {
         slots_[values_.size()] = slot;
         values_.push_back(values[i]);
@@ -135,6 +124,7 @@ class SparseRoom {
     return row_;
   }
 
+ private:
   std::vector<int32_t> slots_;
   std::vector<double> values_, unseen_values_;
   std::vector<int64_t> unseen_;

@@ -30,7 +30,7 @@ inline int64_t encode_by_distance(const int64_t *y, int64_t count, int64_t low, 
 
 inline int64_t encode(Labels y, Labels values, OutLabels codes) {
   constexpr int64_t widest = 1 << 16;
-  if (codes.size() != y.size() || values.size() == 0) throw std::invalid_argument("shapes do not agree");
+  refuse_shapes(codes.size() != y.size() || values.size() == 0);
   const int64_t *first = values.data(), *last = first + values.size(), low = *first;
   if (uint64_t(*(last - 1)) - uint64_t(low) == values.size() - 1)
     return encode_by_distance(y.data(), int64_t(y.size()), low, values.size(), codes.data());
@@ -86,7 +86,7 @@ inline int compare_words(const uint32_t *a, std::size_t a_length, const uint32_t
 }
 
 inline int64_t encode_words(Words y, Words values, OutLabels codes) {
-  if (codes.size() != y.shape(0)) throw std::invalid_argument("shapes do not agree");
+  refuse_shapes(codes.size() != y.shape(0));
   const std::size_t width = y.shape(1), known_width = values.shape(1);
   for (std::size_t i = 0; i < y.shape(0); i++) {
     const uint32_t *word = y.data() + i * width;

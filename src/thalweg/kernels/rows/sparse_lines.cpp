@@ -1,9 +1,6 @@
 #include "rows/sparse_lines.hpp"
 
-#include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <cstring>
 #include <limits>
 #include <locale>
 #include <sstream>

@@ -2,9 +2,6 @@
 //
 // Features are numbered in the order in which learned rows had them first (feature_slots.hpp): frequent features come early,
 // so that their weights lie together in the cache, and memory grows with the features seen and not with the width.
-//
-// Learners take a row as `const double *`. One that was made for 0 features takes sparse rows: it is handed the address of a
-// SparseRow in place of p numbers, which learners made of others pass on as it is.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +16,6 @@ struct SparseRow {
   const int64_t *unseen = nullptr;
   const double *unseen_values = nullptr;
   int64_t unseen_count = 0;
-
-  static const SparseRow &of(const double *x) { return *reinterpret_cast<const SparseRow *>(x); }
-  const double *as_row() const { return reinterpret_cast<const double *>(this); }
 
   // Of all values; negative where nobody has asked yet.
   mutable double square = -1;
@@ -47,6 +41,20 @@ struct SparseRow {
     row.square = -1;
     return row;
   }
+};
+
+// A row as a learner takes it: p numbers, or a sparse row where it was made for 0 features. Learners made of others pass it on
+// as it is. Whoever reads one kind as the other gets a null pointer.
+class RowView {
+ public:
+  RowView(const double *numbers) : numbers_(numbers) {}   // NOLINT: p numbers are a row
+  RowView(const SparseRow &sparse) : sparse_(&sparse) {}  // NOLINT
+  operator const double *() const { return numbers_; }    // NOLINT
+  const SparseRow &sparse() const { return *sparse_; }
+
+ private:
+  const double *numbers_ = nullptr;
+  const SparseRow *sparse_ = nullptr;
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "rows/values.hpp"
+#include "bindings/python_state.hpp"
 #include "rows/vocabulary.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -26,10 +27,9 @@ template <class Index> void SparseRows::check(const Index *columns, std::size_t 
 template void SparseRows::check(const int32_t *, std::size_t);
 template void SparseRows::check(const int64_t *, std::size_t);
 
-template <class T> static auto owned(std::vector<T> values) {
-  auto *kept = new std::vector<T>(std::move(values));
-  const nb::capsule owner(kept, [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
-  return nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>(kept->data(), {kept->size()}, owner);
+template <class T> static nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu> owned(
+    std::vector<T> values) {
+  return nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>(moved_array(std::move(values)));
 }
 
 template <class T> static nb::object as_numpy(const T &array) { return nb::cast(nb::ndarray<nb::numpy>(array)); }
@@ -167,12 +167,12 @@ const SparseRow &SparseReader::read_one(nb::handle row, SparseRoom &room, bool l
   if (!read_plain(row.ptr(), fresh)) read_items(row, fresh);
   sort_fresh(fresh);
   sort_by_feature();
-  if (!learn) return room.read(slots, ids_.data(), values_.data(), int64_t(ids_.size()));
+  if (!learn) return room.read(std::as_const(slots), ids_.data(), values_.data(), int64_t(ids_.size()));
   for (nb::handle name : fresh) {
     numbers_[name] = nb::int_(names_.size());
     names_.append(name);
   }
-  return room.read_to_learn(slots, ids_.data(), values_.data(), int64_t(ids_.size()));
+  return room.read(slots, ids_.data(), values_.data(), int64_t(ids_.size()));
 }
 
 }  // namespace thalweg::THALWEG_LEVEL

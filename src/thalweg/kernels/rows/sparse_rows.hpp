@@ -32,7 +32,7 @@ class SparseRows {
   int64_t values() const { return starts_.data()[rows()]; }
   // The same columns with other values.
   SparseRows with_values(Vector values) const {
-    if (int64_t(values.size()) < this->values()) throw std::invalid_argument("shapes do not agree");
+    refuse_shapes(int64_t(values.size()) < this->values());
     SparseRows other = *this;
     other.values_ = std::move(values);
     return other;
@@ -50,15 +50,11 @@ class SparseRows {
   // Row and column of the first value that may not be learned; (-1, -1) where there is none.
   std::tuple<int64_t, int64_t> first_bad() const;
 
-  const SparseRow &read(int64_t i, const FeatureSlots &features, SparseRoom &room) const {
+  // Features without a slot get one, unless the slots are constant.
+  template <class Slots> const SparseRow &read(int64_t i, Slots &features, SparseRoom &room) const {
     const int64_t from = starts_.data()[i], count = starts_.data()[i + 1] - from;
     return short_.is_valid() ? room.read(features, short_.data() + from, values_.data() + from, count)
                              : room.read(features, long_.data() + from, values_.data() + from, count);
-  }
-  const SparseRow &read_to_learn(int64_t i, FeatureSlots &features, SparseRoom &room) const {
-    const int64_t from = starts_.data()[i], count = starts_.data()[i + 1] - from;
-    return short_.is_valid() ? room.read_to_learn(features, short_.data() + from, values_.data() + from, count)
-                             : room.read_to_learn(features, long_.data() + from, values_.data() + from, count);
   }
 
  private:

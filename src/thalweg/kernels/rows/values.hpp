@@ -1,9 +1,7 @@
 // What may be learned: values within bounds, and labels that are places of classes.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 #include "linear_algebra/simd.hpp"
 

@@ -7,9 +7,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <stdexcept>
-#include <vector>
 
 #include "text/characters.hpp"
 

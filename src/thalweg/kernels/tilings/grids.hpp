@@ -4,8 +4,6 @@
 // Cells have exact places, at most 729 to a tiling, so there are no collisions.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "linear/linear.hpp"
@@ -31,7 +29,6 @@ class Grids {
   int64_t size(int64_t m) const { return sizes[m]; }  // cells of a tiling
   int64_t cells() const { return std::accumulate(sizes.begin(), sizes.end(), int64_t(0)); }
   void begin() {
-    in_turn = each_first;
     for (next = 0; next < M; next++) {
       serial[next] = next;
       draw(next, 1 + next % depth);
@@ -45,12 +42,15 @@ class Grids {
   }
 
   struct Room {
-    explicit Room(int64_t features) : scaled((features + kLanes - 1) / kLanes * kLanes), squashed(scaled.size()) {}
+    Room(int64_t features, int64_t tilings)
+        : scaled((features + kLanes - 1) / kLanes * kLanes), squashed(scaled.size()), cell(tilings) {}
     Buffer scaled;
     BufferOf<float> squashed;
+    std::vector<int32_t> cell;  // of every tiling
   };
   // The cell of every tiling, for a row at unit scale.
-  THALWEG_INLINE void locate(const double *x, Room &room, int32_t *cell) const {
+  THALWEG_INLINE void locate(const double *x, Room &room) const {
+    int32_t *cell = room.cell.data();
     double *u = room.scaled.data();
     float *squashed = room.squashed.data();
     std::copy_n(x, p, u);
@@ -73,13 +73,10 @@ class Grids {
   void visit(State &state) {
     std::vector<int64_t> chosen(feature.begin(), feature.end()), fine(cuts.begin(), cuts.end());
     state.integer("next_serial", next);
-    state.integers("tiling_features", chosen);
-    state.integers("tiling_cuts", fine);
-    state.integers("tiling_serials", serial);
+    state.integers("tiling_features", chosen, kDepth * M);
+    state.integers("tiling_cuts", fine, kDepth * M);
+    state.integers("tiling_serials", serial, M);
     if (next < M) throw BadState("next_serial");
-    if (int64_t(chosen.size()) != kDepth * M) throw BadState("tiling_features");
-    if (int64_t(fine.size()) != kDepth * M) throw BadState("tiling_cuts");
-    if (int64_t(serial.size()) != M) throw BadState("tiling_serials");
     for (int64_t m = 0; m < M; m++) {
       int64_t k = 0, all = 1;
       for (int64_t d = 0; d < kDepth; d++) {
@@ -94,14 +91,11 @@ class Grids {
       if (k == 0 || all > kCells) throw BadState("tiling_cuts");
       settle(m, k);
     }
-    // Models of earlier versions continue as they began.
-    in_turn = each_first;
-    for (int64_t m = 0; m < M; m++) in_turn &= serial[m] >= p || (feature[m] == serial[m] && depth_of(m) == 1);
   }
 
  private:
   // Whether the tiling of this number is that of one feature, the one of the same number.
-  bool is_in_turn(int64_t own) const { return in_turn && own < p; }
+  bool is_in_turn(int64_t own) const { return each_first && own < p; }
   double chance(int64_t of, int64_t position) const { return uniform(seed, of, position); }
   int64_t choice(int64_t of, int64_t position, int64_t among) const { return int64_t(chance(of, position) * among); }
 
@@ -167,7 +161,7 @@ class Grids {
   std::vector<int64_t> serial;
   int64_t p, M, depth;
   uint64_t seed;
-  bool each_first, in_turn = false;
+  bool each_first;
   int64_t next = 0;
   std::vector<int64_t> sizes;
   std::vector<int32_t> feature, stride;  // depth x tilings

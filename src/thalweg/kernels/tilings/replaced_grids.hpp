@@ -33,6 +33,14 @@ template <class T, int L> class ReplacedGrids {
     grids.begin();
     for (int64_t m = 0; m < count(); m++) clear(m, cell_numbers);
   }
+  // The numbers of the cells that a row falls into, one of each tiling, which are fetched meanwhile.
+  THALWEG_INLINE void meet(const double *x, Grids::Room &room, int64_t cell_numbers, const T **met) const {
+    grids.locate(x, room);
+    for (int64_t m = 0; m < count(); m++) {
+      met[m] = tables[m].data() + room.cell[m] * cell_numbers;
+      __builtin_prefetch(met[m], 1);
+    }
+  }
   // So many rows were learned.
   void replace_after(int64_t rows, int64_t cell_numbers) {
     if (every && rows % every == 0) replace(rows, cell_numbers);
@@ -42,9 +50,8 @@ template <class T, int L> class ReplacedGrids {
     const int64_t M = count();
     Buffer worth(use.begin(), use.end());
     grids.visit(state);
-    state.integers("tiling_births", born);
+    state.integers("tiling_births", born, M);
     state.matrix("tiling_use", worth, M, L, L);
-    if (int64_t(born.size()) != M) throw BadState("tiling_births");
     for (int64_t i = 0; i < M * L; i++) {
       if (!(worth[i] >= 0 && worth[i] < kMostUse)) throw BadState("tiling_use");
       use[i] = T(worth[i]);
@@ -66,8 +73,7 @@ template <class T, int L> class ReplacedGrids {
     for (int64_t i : places)
       if (i < 0 || i >= count() * kCells || i % kCells >= grids.size(i / kCells)) throw BadState("cells");
     values.resize(n * wide);
-    if constexpr (std::is_same_v<T, float>) state.floats("cell_weights", values, n, wide);
-    else state.matrix("cell_weights", values, n, wide, wide);
+    state.matrix("cell_weights", values, n, wide, wide);
     for (int64_t i = 0; i < n * wide; i++)
       if (!std::isfinite(values[i]) || !valid(i % wide, values[i])) throw BadState("cell_weights");
     for (int64_t m = 0; m < count(); m++) clear(m, wide);

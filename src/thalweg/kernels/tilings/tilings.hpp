@@ -15,8 +15,6 @@
 // they are first seen, up to 256 MB in all; a class beyond that has its bias alone. O(M (3 + c L)) a row.
 #pragma once
 
-#include <cstring>
-
 #include "tilings/replaced_grids.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -56,42 +54,46 @@ template <int L> class Tilings final : public Learner {
   static constexpr int64_t kCells = Grids::kCells;
 
   Tilings(int64_t p, const TilingOptions &options)
-      : Learner(p), options(options), M(options.tilings), cells(p, options), losses(L), room(*this) {
+      : Learner(p, {1, L > 1 ? L : 0}), options(options), M(options.tilings), cells(p, options), losses(L),
+        room(*this) {
     for (double decay : options.decays) parts = decay > 0 ? 2 : parts;
-    begin(nullptr, nullptr, 0);
+    forget();
   }
   Learner *copy() const override { return new Tilings(*this); }
   double rate() const override { return options.steps[0]; }
-  int64_t members() const override { return L > 1 ? L : 0; }
   void shares(double *out) const override { mixing_shares(losses.data(), L, kSharpness, out); }
 
-  void scores(const double *x, double *out) const override {
+  void scores(RowView x, double *out) const override {
     posteriors(x, out);
     for (int64_t c = 0; c < classes(); c++)
       out[c] = column[c] < 0 ? -__builtin_inf() : std::log(std::max(out[c], 1e-300));
   }
-  void posteriors(const double *x, double *out) const override {
+  void posteriors(RowView x, double *out) const override {
     Room own(*this);
     locate(x, own);
     judge(own);
     mix(own, out);
   }
-  int64_t step(const double *x, int64_t k) override { return weighted_step(x, k, 1); }
-  void judged_step(const double *x, int64_t k, double weight, double *out) override {
+  int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
+    const bool shows = wanted.kind == Wanted::kPosteriors, known = !arrivals.empty();
+    if (!shows) show(x, wanted);
+    Scratch own(classes());
+    double *mixed = shows ? wanted.out : own.data();
     locate(x, room);
     judge(room);
-    mix(room, out);
-    if (weight > 0) learn(x, k, weight);
+    mix(room, mixed);
+    const int64_t given = known ? highest(mixed, classes()) : -1;
+    learn(x, k, weight);
+    return given;
   }
 
-  void begin(const double *X, const int64_t *y, int64_t rows_given) override {
+  void forget() override {
     arrivals.clear();
     std::fill(column.begin(), column.end(), -1);
     std::fill(bias.begin(), bias.end(), 0.0);
     std::fill(losses.begin(), losses.end(), 0.0);
     rows = 0;
     cells.begin(cell_floats());
-    for (int64_t i = 0; i < rows_given; i++) step(X + i * features(), y[i]);
   }
   void visit(State &state) override {
     visit_classes(state);
@@ -103,24 +105,14 @@ template <int L> class Tilings final : public Learner {
       column[k] = i;
     }
     state.matrix("bias", bias, classes(), L, L);
-    state.matrix("lane_losses", losses, 1, L, L);
-    for (double loss : losses)
-      if (!(loss >= 0)) throw BadState("lane_losses");
-    state.integer("rows", rows);
-    if (rows < 0) throw BadState("rows");
+    state.matrix("lane_losses", losses, 1, L, L, not_negative);
+    state.integer("rows", rows, not_negative);
     cells.visit(state);
     cells.visit_cells(state, cell_floats(),
                       [this](int64_t i, float v) { return parts == 1 || i / L % 2 == 0 || v >= 0; });
   }
 
  protected:
-  int64_t weighted_step(const double *x, int64_t k, double weight) override {
-    Scratch mixed(classes());
-    const bool known = !arrivals.empty();
-    judged_step(x, k, weight, mixed.data());
-    return known ? highest(mixed.data(), classes()) : -1;
-  }
-
   void insert(int64_t at) override {
     column.insert(column.begin() + at, -1);
     insert_row(bias, at, L);
@@ -131,10 +123,9 @@ template <int L> class Tilings final : public Learner {
  private:
   // Where a row falls: squashed features, of each tiling the cell and its weights, and what each lane makes of it.
   struct Room : Grids::Room {
-    explicit Room(const Tilings &of) : Grids::Room(of.features()), weights(of.M * L), cell(of.M), met(of.M) {}
+    explicit Room(const Tilings &of) : Grids::Room(of.features(), of.M), weights(of.M * L), met(of.M) {}
     Buffer judged;                  // L x classes
     BufferOf<float> weights, sums;  // the weights that were met, of up to two classes
-    std::vector<int32_t> cell;
     std::vector<const float *> met;
   };
   static constexpr double kDiscount = 0.995, kSharpness = 0.5;  // as in a committee
@@ -149,14 +140,7 @@ template <int L> class Tilings final : public Learner {
   }
   int64_t cell_floats() const { return columns() * parts * L; }  // weights, then squares, of each class in turn
 
-  THALWEG_INLINE void locate(const double *x, Room &to) const {
-    cells.grids.locate(x, to, to.cell.data());
-    const int64_t wide = cell_floats();
-    for (int64_t m = 0; m < M; m++) {
-      to.met[m] = cells.tables[m].data() + to.cell[m] * wide;
-      __builtin_prefetch(to.met[m], 1);
-    }
-  }
+  THALWEG_INLINE void locate(const double *x, Room &to) const { cells.meet(x, to, cell_floats(), to.met.data()); }
   // The probability of every class by each lane, L x classes.
   THALWEG_INLINE void judge(Room &at) const {
     const int64_t c = classes(), n = int64_t(arrivals.size()), wide = columns();

@@ -83,29 +83,17 @@ class Principal final : public Transformer {
 
   void visit(State &state) override {
     const int64_t k = outputs();
-    state.integer("rows", rows);
-    state.integer("begun", begun_);
-    state.real("total", total);
+    state.integer("rows", rows, not_negative);
+    state.integer("begun", begun_, within<int64_t>(0, k));
+    state.real("total", total, amount);
     state.real("mass", mass);
     state.real("first_mass", first);
-    state.matrix("mean", mean, 1, features(), width.stride());
-    state.matrix("axes", axes, k, features(), width.stride());
-    state.matrix("variances", variances, 1, k, k);
-    state.matrix("ages", ages, 1, k, k);
-    state.integers("anchors", anchors);
-    if (rows < 0) throw BadState("rows");
-    if (begun_ < 0 || begun_ > k) throw BadState("begun");
-    if (!(total >= 0 && std::isfinite(total))) throw BadState("total");
-    for (double m : mean)
-      if (!std::isfinite(m)) throw BadState("mean");
-    for (double a : axes)
-      if (!(std::fabs(a) <= 2)) throw BadState("axes");
-    for (double v : variances)
-      if (!(v >= 0 && std::isfinite(v))) throw BadState("variances");
+    state.matrix("mean", mean, 1, features(), width.stride(), finite);
+    state.matrix("axes", axes, k, features(), width.stride(), within(-2.0, 2.0));
+    state.matrix("variances", variances, 1, k, k, amount);
+    state.matrix("ages", ages, 1, k, k, amount);
+    state.integers("anchors", anchors, k);
     if (!(mass >= first && first >= 0 && std::isfinite(mass))) throw BadState("mass");
-    for (double age : ages)
-      if (!(age >= 0 && std::isfinite(age))) throw BadState("ages");
-    if (int64_t(anchors.size()) != k) throw BadState("anchors");
     for (int64_t at : anchors)
       if (at < 0 || at >= features()) throw BadState("anchors");
   }

@@ -12,12 +12,11 @@ class RandomTilings final : public Transformer {
   explicit RandomTilings(int64_t p, const Grids &grids) : Transformer(p, grids.cells()), grids(grids) {}
 
   void transform(const double *X, int64_t count, double *out) const override {
-    Grids::Room room(features());
-    std::vector<int32_t> cell(grids.count());
+    Grids::Room room(features(), grids.count());
     std::fill_n(out, count * outputs(), 0.0);
     for (int64_t i = 0; i < count; i++, out += outputs()) {
-      grids.locate(X + i * features(), room, cell.data());
-      for (int64_t m = 0, first = 0; m < grids.count(); first += grids.size(m++)) out[first + cell[m]] = 1;
+      grids.locate(X + i * features(), room);
+      for (int64_t m = 0, first = 0; m < grids.count(); first += grids.size(m++)) out[first + room.cell[m]] = 1;
     }
   }
 

@@ -35,14 +35,9 @@ class Scaler final : public Transformer {
   void forget() override { moments.forget(); }
 
   void visit(State &state) override {
-    state.real("rows", moments.rows);
-    state.matrix("mean", moments.mean, 1, features(), features());
-    state.matrix("variance", moments.variance, 1, features(), features());
-    if (!(moments.rows >= 0 && moments.rows < 1e300)) throw BadState("rows");
-    for (double m : moments.mean)
-      if (!std::isfinite(m)) throw BadState("mean");
-    for (double v : moments.variance)
-      if (!(v >= 0 && std::isfinite(v))) throw BadState("variance");
+    state.real("rows", moments.rows, within(0.0, 1e300));
+    state.matrix("mean", moments.mean, 1, features(), features(), finite);
+    state.matrix("variance", moments.variance, 1, features(), features(), amount);
   }
 
  private:

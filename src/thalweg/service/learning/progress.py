@@ -146,7 +146,7 @@ class Progress(Saved):
         self._rank(self._lines)
 
     def _rank(self, lines: Floats) -> None:
-        self._areas = compiled.WindowedAuc(self.scoring.window) if self.scoring.ranks else None
+        self._areas = compiled.RecentAuc(rows=self.scoring.window) if self.scoring.ranks else None
         if self._areas is not None:
             self.scoring.push_areas(self._areas, lines)
 

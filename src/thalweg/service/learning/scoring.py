@@ -114,7 +114,7 @@ class Scoring:
                 found[name] |= known
         return found
 
-    def push_areas(self, areas: compiled.WindowedAuc, lines: Floats) -> None:
+    def push_areas(self, areas: compiled.RecentAuc, lines: Floats) -> None:
         """P(positive) of rows, which are ranked."""
         lines = lines[~np.isnan(lines[:, -1])]
         areas.push(np.ascontiguousarray(lines[:, -1]), lines[:, 0] == self._positive)

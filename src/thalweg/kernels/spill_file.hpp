@@ -1,4 +1,4 @@
-// A file for records that are not in memory, shared by all copies of a model.
+// A file for records that are not in memory; all copies of a model may share it.
 #pragma once
 
 #include <unistd.h>
@@ -8,10 +8,6 @@
 #include <mutex>
 #include <stdexcept>
 #include <vector>
-
-#ifndef THALWEG_LEVEL
-#error "compile with -DTHALWEG_LEVEL=<name of the instruction set>"
-#endif
 
 namespace thalweg::THALWEG_LEVEL {
 
