@@ -15,7 +15,7 @@ from tests.laws import (
     the_same_seed_gives_the_same_model,
 )
 from thalweg import AutoRegressor, OnlineLinearRegression, PredictionIntervals, TilingRegressor
-from thalweg.errors import InvalidInput
+from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.rates import InverseSqrt
 from thalweg.store import dumps
@@ -117,6 +117,18 @@ def a_refused_call_changes_nothing(model, X, y):
         ):
             with pytest.raises(InvalidInput):
                 unlearned.learn_one(row, target)
+        assert dumps(unlearned) == before
+        steps = np.arange(len(X))
+        for rows, targets, order, options in (
+            (bad_X, y, ~steps, {}),
+            (X, bad_y, ~steps, {}),
+            (X, y[:-1], ~steps, {}),
+            (X, y, ~steps - 1, {}),
+            (X, y, ~steps, {"kept": KeptPredictions.none(len(X) + 1)}),
+            (X, y, ~steps, {"coverage": 0.123}),
+        ):
+            with pytest.raises((InvalidInput, InvalidParameter)):
+                unlearned.follow(rows, targets, order, **options)
         assert dumps(unlearned) == before
     for rows, targets in ((np.c_[X, X], y), (X, np.c_[y, y, y])):  # another width than was learned
         with pytest.raises(InvalidInput):

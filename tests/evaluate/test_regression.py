@@ -210,7 +210,7 @@ def test_what_cannot_be_walked_is_refused():
         prequential(OnlineLinearRegression(), [STREAM.take(10)], classes=[0, 1])
     with pytest.raises(InvalidParameter, match="'coverage' parameter of prequential must be None for a classifier"):
         prequential(OnlineLDC(), [STREAM.take(10)], coverage=0.9)
-    with pytest.raises(InvalidParameter, match="'coverage' parameter of prequential must be None"):
+    with pytest.raises(InvalidParameter, match="'coverage' parameter of OnlineLinearRegression must be None"):
         prequential(OnlineLinearRegression(), STREAM, coverage=0.9)
     with pytest.raises(InvalidParameter, match=r"'coverage' parameter of AutoRegressor must be 0\.5"):
         prequential(AutoRegressor(), STREAM, coverage=0.7)

@@ -219,7 +219,11 @@ def test_members_of_a_committee_are_judged_by_what_they_predicted_whatever_the_c
 def test_what_does_not_go_with_the_task_is_refused():
     for model, asked, sentence in (
         (MODEL, {"coverage": 0.9}, "'coverage' parameter of test must be None for a classifier"),
-        (OnlineLinearRegression(), {"coverage": 0.9}, "'coverage' parameter of test must be None for a model without"),
+        (
+            OnlineLinearRegression(),
+            {"coverage": 0.9},
+            "'coverage' parameter of OnlineLinearRegression must be None for a model without",
+        ),
         (AutoRegressor(), {"coverage": 0.7}, "'coverage' parameter of AutoRegressor must be 0.5"),
         (AutoRegressor(), {"confidence": True}, "'confidence' parameter of test must be False for a regressor"),
     ):

@@ -22,7 +22,7 @@ from thalweg.frames.frame import NamedRows
 from thalweg.frames.reading import as_array, frame_of, sliced
 from thalweg.labels import Labels as KnownLabels
 from thalweg.labels import as_labels
-from thalweg.learners.base.regressor import as_targets
+from thalweg.learners.base.regressor import StreamRegressor, as_targets
 from thalweg.parameters import whole_number
 from thalweg.streams import Stream
 from thalweg.table_model import TableModel
@@ -183,8 +183,8 @@ def prequential(
     if hasattr(learner, "__sklearn_tags__") and is_regressor(learner):
         if classes is not None:
             raise InvalidParameter.of(owner, "classes", "be left out for a regressor", classes)
-        if coverage is not None:
-            _require_interval(learner, coverage)
+        kind = type(learner) if isinstance(learner, StreamRegressor) else StreamRegressor
+        kind._require_tracked(learner, coverage)
         walker = walker_of(model, Wanted(coverage=coverage), late, owner)
         return _records_of_numbers(walk(walker, batches_of(stream, size, rows), _targets, late), coverage, late)
     if coverage is not None:
@@ -192,13 +192,6 @@ def prequential(
     known = _classes_of(stream, classes)
     walker = walker_of(model, Wanted(known, with_proba), late, owner)
     return _records(walk(walker, batches_of(stream, size, rows), lambda y: as_labels(y, len(y), owner), late), known)
-
-
-def _require_interval(learner: Model, coverage: float) -> None:
-    if not hasattr(learner, "predict_interval"):
-        rule = "be None for a model without intervals, which PredictionIntervals puts around any regressor"
-        raise InvalidParameter.of("prequential", "coverage", rule, coverage)
-    learner._require_tracked(coverage)
 
 
 def _targets(y: Any) -> Floats:

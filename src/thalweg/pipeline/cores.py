@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,6 +54,15 @@ class _Chained:
             parts = [None if out is None else out[rows] for out in wanted]
             named_parts = {name: out[rows] if isinstance(out, np.ndarray) else out for name, out in named.items()}
             self.last.run(Z, y[rows], *parts, **named_parts)
+
+    def _in_turn(self, X: Floats, order: Codes, masses: Floats | None = None) -> Iterator[tuple[Codes, Floats, bool]]:
+        """Steps of one kind after another: rows, as they are transformed then, and whether they are predicted."""
+        for part in np.split(order, np.flatnonzero(np.diff(order < 0)) + 1):
+            asks = len(part) > 0 and bool(part[0] >= 0)
+            rows = part if asks else ~part
+            weights = None if masses is None else masses[rows]
+            for block, Z in self.chain.known(X[rows]) if asks else self.chain.causal(X[rows], weights):
+                yield rows[block], Z, asks
 
     def answers(self, X: Floats, out: NDArray[Any], /) -> None:
         for rows, Z in self.chain.known(X):
@@ -155,20 +165,16 @@ class ClassifierCore(_Chained, CoreBefore):
         if kept is None:
             super().follow(X, y, order, answers, scores)
             return
-        for part in np.split(order, np.flatnonzero(np.diff(order < 0)) + 1):
-            rows = np.where(part < 0, ~part, part)
-            weights = None if masses is None else masses[rows]
-            blocks = self.chain.known(X[rows]) if len(part) and part[0] >= 0 else self.chain.causal(X[rows], weights)
-            for block, Z in blocks:
-                at, own = rows[block], np.arange(len(Z))
-                given, of_rows = np.full(len(Z), -1, dtype=np.int64), kept[at]
-                scored = None if scores is None else np.full((len(Z), self.n_classes), np.nan)
-                options = {} if weights is None else {"masses": weights[block]}
-                self.last.follow(Z, y[at], np.where(part[block] < 0, ~own, own), given, scored, of_rows, **options)
-                if part[0] >= 0:
-                    answers[at], kept[at] = given, of_rows
-                    if scores is not None:
-                        scores[at] = scored
+        for at, Z, asks in self._in_turn(X, order, masses):
+            own, of_rows = np.arange(len(Z)), kept[at]
+            given = np.full(len(Z), -1, dtype=np.int64)
+            scored = None if scores is None else np.full((len(Z), self.n_classes), np.nan)
+            options = {} if masses is None else {"masses": masses[at]}
+            self.last.follow(Z, y[at], own if asks else ~own, given, scored, of_rows, **options)
+            if asks:
+                answers[at], kept[at] = given, of_rows
+                if scores is not None:
+                    scores[at] = scored
 
     def discriminants(self, X: Floats) -> Floats:
         out = np.empty((len(X), self.n_classes))
@@ -224,17 +230,13 @@ class RegressorCore(_Chained):
         opinions: NDArray[np.float32],
         coverage: int,
     ) -> int:
-        """Steps of one kind after another, each row transformed by what is known then."""
+        """Predict and learn in any order; what was predicted is judged by the last step."""
         given: tuple[NDArray[Any], ...] = (answers, lower, upper, opinions)
-        for part in np.split(order, np.flatnonzero(np.diff(order < 0)) + 1):
-            asks = len(part) > 0 and part[0] >= 0
-            rows = part if asks else ~part
-            for block, Z in self.chain.known(X[rows]) if asks else self.chain.causal(X[rows], None):
-                at, own = rows[block], np.arange(len(Z))
-                parts = [each[at] for each in given]
-                newest = self.last.follow(Z, Y[at], own if asks else ~own, number[at], newest, *parts, coverage)
-                for each, values in zip(given, parts, strict=True):
-                    each[at] = values
+        for at, Z, asks in self._in_turn(X, order):
+            own, parts = np.arange(len(Z)), [each[at] for each in given]
+            newest = self.last.follow(Z, Y[at], own if asks else ~own, number[at], newest, *parts, coverage)
+            for each, values in zip(given, parts, strict=True):
+                each[at] = values
         return newest
 
     def learn_late(

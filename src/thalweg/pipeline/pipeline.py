@@ -450,7 +450,10 @@ class RegressorPipeline(StreamPipeline, LinearRegressor):
         return coverage
 
     def _require_tracked(self, coverage: float | None) -> None:
-        self._last._require_tracked(coverage)
+        if isinstance(self._last, StreamRegressor):
+            self._last._require_tracked(coverage)
+        else:
+            super()._require_tracked(coverage)
 
     def _place_of(self, core: RegressorCore, coverage: float | None) -> int:
         place: int = self._last._place_of(core, coverage)

@@ -44,13 +44,8 @@ def task_of(model: Any, features: int, *, confidence: bool, coverage: float | No
         return LearningTask(LabelTask(), (CONFIDENCE,) if confidence else (), kept)
     if confidence:
         raise InvalidParameter.of(owner, "confidence", "be False for a regressor", confidence)
-    if hasattr(model, "predict_interval"):
-        model._require_tracked(coverage)  # refused here rather than in a worker
-        return LearningTask(NumberTask(), (LOWER, UPPER), kept, coverage)
-    if coverage is not None:
-        rule = "be None for a model without intervals, which PredictionIntervals puts around any regressor"
-        raise InvalidParameter.of(owner, "coverage", rule, coverage)
-    return LearningTask(NumberTask())
+    model._require_tracked(coverage)  # refused here rather than in a worker
+    return LearningTask(NumberTask(), (LOWER, UPPER) if hasattr(model, "predict_interval") else (), kept, coverage)
 
 
 @dataclass(frozen=True)

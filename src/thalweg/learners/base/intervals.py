@@ -198,7 +198,6 @@ class WithIntervals(StreamRegressor, abstract=True):
         return opinions
 
     def _require_tracked(self, coverage: float | None) -> None:
-        """Refuse a coverage before anything is learned."""
         self._place_of(self._make_core(1), coverage)
 
     def _place_of(self, core: RegressionCore, coverage: float | None) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array
 
-from thalweg.errors import Diverging, InvalidInput
+from thalweg.errors import Diverging, InvalidInput, InvalidParameter
 from thalweg.frames.reading import as_array, as_plain, frame_of
 from thalweg.kernels import compiled
 from thalweg.learners.base.estimator import StreamEstimator
@@ -209,9 +209,15 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
         [nan, nan, 7.0, 7.0]
         """
         rows, steps, targets, columns = self._take_steps(X, y, order)
+        if kept is not None and len(kept) != len(targets):
+            raise InvalidInput(
+                f"kept must hold what was predicted for each of the {len(targets)} rows, got {len(kept)}"
+            )
         found = np.full((3, *targets.shape), np.nan)
         is_fitted, learned = self.__sklearn_is_fitted__(), np.flatnonzero(steps < 0)
         first = 0 if is_fitted else int(learned[0]) if len(learned) else len(steps)
+        if not (is_fitted and hasattr(self, "predict_interval")):
+            self._require_tracked(coverage)
         if first < len(steps):
             core = self._ready(X, rows, columns)
         else:
@@ -240,6 +246,12 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
                 given = np.empty((len(part), core.n_outputs))
                 core.answers(rows[part], given)
                 found[0][part] = given
+
+    def _require_tracked(self, coverage: float | None) -> None:
+        """Refuse a coverage before anything is learned."""
+        if coverage is not None:
+            rule = "be None for a model without intervals, which PredictionIntervals puts around any regressor"
+            raise InvalidParameter.of(type(self).__name__, "coverage", rule, coverage)
 
     def _take_steps(
         self, X: ArrayLike, y: ArrayLike, order: ArrayLike
