@@ -12,7 +12,6 @@ import typer
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
-    from rich.table import Table
 
     from thalweg.run.compare import DataSet
     from thalweg.run.pairs import Pair, Ranking
@@ -71,7 +70,7 @@ def _print_json(sets: Sequence[DataSet]) -> None:
 
 def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:
     from thalweg.report import tables
-    from thalweg.run.comparison import difference_table, verdict
+    from thalweg.run.comparison import compared_scores, difference_table, verdict
     from thalweg.run_metrics import target_word
 
     first = next(iter(data.runs.values()))
@@ -81,39 +80,15 @@ def _side_by_side(console: Console, data: DataSet, pairs: Sequence[Pair]) -> Non
     late = ", ".join(f"{name} {rows:,} rows late" for name, rows in delays.items())
     differ = f" Labels came at other times: {late}." if len(set(delays.values())) > 1 else ""
     console.print(f"{verdict(data, pairs)}{differ}\n")
-    console.print(_score_lines(data), "")
+    scores = compared_scores(data)
+    cells = tables.written(scores.lines, scores.forms, digits=4)
+    console.print(tables.lines(("", *scores.measures), cells), "")
     if any(pair.rare for pair in pairs):
         _label_scores(console, data, pairs)
     headers, groups = difference_table(data, pairs)
     indented = {pair: [(f"  {name}", *cells) for name, *cells in lines] for pair, lines in groups.items()}
     console.print(tables.sections(headers, indented))
     console.print(f"\n{' '.join(_notes(data, pairs))}")
-
-
-def _score_lines(data: DataSet) -> Table:
-    from thalweg.report import tables
-    from thalweg.report.score_table import score_columns
-
-    columns = score_columns(next(iter(data.runs.values())).metrics)
-    values = dict(_scores(data, tuple(columns)))
-    cells = tables.written(values, [metric.form for _, metric in columns.values()], digits=4)
-    return tables.lines(("", *(title for title, _ in columns.values())), cells)
-
-
-def _scores(data: DataSet, columns: Sequence[str]) -> Iterator[tuple[str, list[float | None]]]:
-    """The runs, the best first, then the baselines: once where they are the same beside every run."""
-    runs = dict(sorted(data.runs.items(), key=lambda each: each[1].error))
-    scores = {
-        name: {key: [score[column] for column in columns] for key, score in run.metrics["scores"].items()}
-        for name, run in runs.items()
-    }
-    for name, own in scores.items():
-        yield name, own["model"]
-    for baseline in dict.fromkeys(key for own in scores.values() for key in own if key != "model"):
-        beside = {name: own[baseline] for name, own in scores.items() if baseline in own}
-        alike = all(score == next(iter(beside.values())) for score in beside.values())
-        for name, score in list(beside.items())[: 1 if alike else None]:
-            yield baseline.replace("_", " ") + ("" if alike else f", {name}"), score
 
 
 def _label_scores(console: Console, data: DataSet, pairs: Sequence[Pair]) -> None:

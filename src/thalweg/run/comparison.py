@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thalweg.evaluate import METRICS, Interval
+from thalweg.report.page.baselines import baseline_names
 from thalweg.report.page.formats import per_hundred, plain, short, written
-from thalweg.run.compare import DataSet
+from thalweg.report.score_table import ScoreTable, score_columns
+from thalweg.run.compare import DataSet, RecordedRun
 from thalweg.run.pairs import ERRORS, Pair, Ranking
-from thalweg.run_metrics import loss_of
+from thalweg.run_metrics import Known, loss_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,6 +99,25 @@ _WORDS = {
     "cost": _Words("cost", "less", " a row", short),
     "pr_auc": _Words("PR AUC", "more", "", plain),
 }
+
+
+def compared_scores(data: DataSet) -> ScoreTable:
+    """Of the runs, the best first, then of the baselines: once where they are the same beside every run."""
+    runs = dict(sorted(data.runs.items(), key=lambda each: each[1].error))
+    columns = score_columns(next(iter(data.runs.values())).metrics)
+
+    def line(run: RecordedRun, predictor: str) -> tuple[Known, ...]:
+        return tuple(run.metrics["scores"][predictor].get(key) for key in columns)
+
+    lines = {name: line(run, "model") for name, run in runs.items()}
+    titles = {key: phrase for run in runs.values() for key, phrase in baseline_names(run.metrics).items()}
+    for key, phrase in titles.items():
+        title = phrase.removeprefix("the ").replace("-", " ")
+        beside = {name: line(run, key) for name, run in runs.items() if key in run.metrics["scores"]}
+        alike = len(set(beside.values())) == 1
+        lines |= {title if alike else f"{title}, {name}": scores for name, scores in beside.items()}
+    measures, metrics = zip(*columns.values(), strict=True)
+    return ScoreTable(measures, tuple(metric.form for metric in metrics), lines)
 
 
 #: Of a table of differences; columns that stay empty are left out.

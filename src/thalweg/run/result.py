@@ -11,7 +11,7 @@ from thalweg.errors import InvalidParameter, MissingExtra
 from thalweg.files import write_atomically
 from thalweg.report.notebook import cell, table_html
 from thalweg.report.page.formats import counted
-from thalweg.report.score_table import score_columns, verdict_of
+from thalweg.report.score_table import verdict_of
 from thalweg.report.tables import written
 from thalweg.run.compare import (
     DataSet,
@@ -20,7 +20,7 @@ from thalweg.run.compare import (
     require_same_rows,
     rows_used,
 )
-from thalweg.run.comparison import difference_table, draw_errors, verdict
+from thalweg.run.comparison import compared_scores, difference_table, draw_errors, verdict
 from thalweg.run.pairs import Pair, pairs
 from thalweg.run_metrics import as_metrics, loss_of
 from thalweg.table_model import TableModel
@@ -244,27 +244,14 @@ class Comparison:
         return next(iter(self.results.values()))
 
     def _repr_html_(self) -> str:
-        metrics = self._first.metrics
-        error = loss_of(metrics).name
-        columns = score_columns(metrics)
-        forms = [metric.form for _, metric in columns.values()]
-        scores = {name: each.metrics["scores"]["model"] for name, each in self.results.items()}
-        baselines = {name: each for name, each in metrics["scores"].items() if name != "model"}
-        lines = sorted(scores.items(), key=lambda each: each[1][error] or 0.0) + [
-            (name.replace("_", " "), each) for name, each in baselines.items()
-        ]
-        values = {name: [each.get(key) for key in columns] for name, each in lines}
-        run = metrics["run"]
-        about = f"{run['source']}, {run['target']}, {counted(metrics['rows']['scored'], 'row')} scored"
-        headers, groups = difference_table(self._data, self.pairs)
+        run, rows = self._first.metrics["run"], self._first.metrics["rows"]["scored"]
+        about = f"{run['source']}, {run['target']}, {counted(rows, 'row')} scored"
+        scores, (headers, groups) = compared_scores(self._data), difference_table(self._data, self.pairs)
         differences = [(f"{pair}, {name}", *cells) for pair, lines in groups.items() for name, *cells in lines]
         parts = [
             f'<p class="about">{escape(about)}</p>',
             f"<p>{escape(self.verdict)}</p>",
-            table_html(
-                ("", *(title for title, _ in columns.values())),
-                written(values, forms),
-            ),
+            table_html(("", *scores.measures), written(scores.lines, scores.forms)),
             table_html(headers, differences, even=True),
             "<p>Differences are the first’s less the second’s, with Student’s intervals over blocks of rows. "
             "McNemar’s test takes rows as independent: where mistakes cluster its p is too small.</p>",
