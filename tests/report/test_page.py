@@ -323,7 +323,8 @@ def test_text_stands_out_from_its_ground_in_light_and_dark() -> None:
 def test_the_figures_are_written_as_files(tmp_path: Path) -> None:
     names = {"labels": ["$x$", "_hidden", "流"], "members": ["$", "_", "a\nb"], "title": "_$"}
     written = figures(sample_metrics(30, names), tmp_path / "figures")
-    assert {path.stem for path in written} == {"error", "memory", "members", "means", "confusion", "calibration"}
+    stems = {"error", "rate", "memory", "members", "means", "confusion", "calibration"}
+    assert {path.stem for path in written} == stems
     assert {path.suffix for path in written} == {".png", ".svg"}
     assert all(path.stat().st_size > 1000 for path in written)
 
