@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import cohen_kappa_score
 
 pa = pytest.importorskip("pyarrow", reason="the engines need pyarrow")
 from pyarrow import parquet  # noqa: E402
@@ -284,6 +285,8 @@ def test_a_folder_by_the_command_line(spark, tmp_path, monkeypatch, capsys, kind
     metrics = json.loads((tmp_path / "keys" / "metrics.json").read_text())["rows"]
     assert (metrics["predicted"], metrics["keys"], metrics["features"]) == (1000, 4, NAMES)
     assert metrics["error"] < 0.3
+    got = spark.read.parquet(str(tmp_path / "keys" / "predictions")).where("event = 'predicted'").toPandas().dropna()
+    assert metrics["kappa"] == pytest.approx(cohen_kappa_score(got["state"].astype(str), got["prediction"].astype(str)))
     if kind == "csv":
         return
     model = load(tmp_path / "whole" / "model.thalweg")
@@ -360,9 +363,10 @@ def test_a_folder_of_numbers_by_the_command_line(spark, tmp_path, monkeypatch, c
     wide = lower < upper
     found = json.loads((tmp_path / "keys" / "metrics.json").read_text())["rows"]
     assert (found["predicted"], found["scored"], found["keys"]) == (597, 597, 3)
-    assert found["absolute_error"] == pytest.approx(np.abs(answers - truth).mean())
+    assert found["mae"] == pytest.approx(np.abs(answers - truth).mean())
     assert found["rmse"] == pytest.approx(np.sqrt(np.square(answers - truth).mean()))
     assert found["coverage"] == pytest.approx(np.mean((lower <= truth) & (truth <= upper), where=wide))
+    assert found["bias"] == pytest.approx((truth - answers).mean())
     assert found["mean_width"] == pytest.approx(np.mean(upper - lower, where=wide))
     twin = make_model("linear", task="regression").set_params(coverage=0.8)
     half = twin.partial_fit(table.slice(0, 300).select(names), table.slice(0, 300).column("heat"))

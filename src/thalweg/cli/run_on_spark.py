@@ -137,8 +137,8 @@ def _scores(found: Mapping[str, Any]) -> str:
         return "none of them with a label"
     if "error" in found:
         return f"{found['error']:.4f} of them wrongly"
-    errors = f"with a mean absolute error of {found['absolute_error']:.4g} (RMSE {found['rmse']:.4g})"
-    if found["coverage"] is None:
+    errors = f"with a mean absolute error of {found['mae']:.4g} (RMSE {found['rmse']:.4g})"
+    if found.get("coverage") is None:
         return errors
     held = f"{100 * found['coverage']:.1f} % of the targets, with a mean width of {found['mean_width']:.4g}"
     return f"{errors}; intervals hold {held}"

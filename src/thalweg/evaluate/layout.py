@@ -85,10 +85,12 @@ def scores_over(
     rows: Rows,
     costs: Mapping[str, float] | None = None,
     areas: tuple[float, float] | None = None,
+    weights: NDArray[np.int64] | None = None,
 ) -> dict[str, dict[str, float]]:
     """The scores over rows that are all at hand; NaN for what is not known. Labels may be any numbers.
 
-    ``areas`` are those under the curves of P(positive), where they are known already.
+    ``areas`` are those under the curves of P(positive), where they are known already; ``weights`` count rows that are
+    alike.
 
     Examples
     --------
@@ -107,8 +109,8 @@ def scores_over(
             for name in layout.predictors
         }
     added = {term for metric in layout.metrics for term in metric.adds}
-    averages = layout.block(rows).mean(axis=0)
-    confusions, at = _confusions(rows, layout) if added & {"confusion", *OF_CONFUSION} else ({}, None)
+    averages = np.average(layout.block(rows), axis=0, weights=weights)
+    confusions, at = _confusions(rows, layout, weights) if added & {"confusion", *OF_CONFUSION} else ({}, None)
     prices = (
         None if costs is None or not confusions else cost_matrix(costs, len(confusions["model"]), at, "scores_over")
     )
@@ -132,10 +134,12 @@ def _areas(likely: Floats, positive: NDArray[np.bool_]) -> tuple[float, float]:
     return areas.roc_auc(), areas.average_precision()
 
 
-def _confusions(rows: Rows, layout: Layout) -> tuple[dict[str, Floats], int | None]:
+def _confusions(rows: Rows, layout: Layout, weights: NDArray[np.int64] | None) -> tuple[dict[str, Floats], int | None]:
     """By predictor, the shares of the rows by truth and prediction, and the place of the label of interest."""
     count = len(rows.truth)
-    if all({"positive", "costs"} & set(each.needs) for each in layout.metrics if "confusion" in each.adds):
+    if weights is None and all(
+        {"positive", "costs"} & set(each.needs) for each in layout.metrics if "confusion" in each.adds
+    ):
         truth = rows.truth == rows.positive  # all others are one class
         return {name: _two_classes(truth, given == rows.positive) for name, given in rows.predictions.items()}, 1
     positive = [] if rows.positive is None else [rows.positive]
@@ -143,7 +147,8 @@ def _confusions(rows: Rows, layout: Layout) -> tuple[dict[str, Floats], int | No
     classes, shares = len(labels), {}
     for begin, name in enumerate(rows.predictions, start=1):
         pairs = codes[:count] * classes + codes[begin * count : (begin + 1) * count]
-        shares[name] = np.bincount(pairs, minlength=classes * classes).reshape(classes, classes) / count
+        counts = np.bincount(pairs, weights, minlength=classes * classes).reshape(classes, classes)
+        shares[name] = counts / counts.sum()
     return shares, None if rows.positive is None else int(np.searchsorted(labels, rows.positive))
 
 

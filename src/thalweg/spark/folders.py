@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from thalweg.errors import DataUnavailable, InvalidInput, NotAdditive
 from thalweg.part import Part
 from thalweg.spark.columns import REAL, WHOLE, column, feature_columns, require_column, type_of
 from thalweg.spark.exporting import models, write_batches
 from thalweg.spark.packing import PREDICTION
-from thalweg.spark.scores import LabelScores, scores_of
+from thalweg.spark.scores import label_scores, number_scores
 from thalweg.spark.streaming import learn_stream
 from thalweg.spark.whole_stream import CHECKPOINT, MODEL, PREDICTIONS, UNPREDICTED, learn_global
 from thalweg.store import read_notes
@@ -97,7 +98,7 @@ class FolderRun:
             learn_global(
                 df, model, **common, folder=out, predictions=True, where=where, trigger=once
             ).awaitTermination()
-        return self._found(scores_of(model), out) | {"features": names}
+        return self._found(model, coverage, out) | {"features": names}
 
     def _table(self) -> DataFrame:
         reader = self._spark.read.format(self._format).options(**self._options)
@@ -117,10 +118,8 @@ class FolderRun:
                     f"before {before['file']} in column {self._time!r}: touch the files in the order of their rows"
                 )
 
-    def _found(self, scores: LabelScores, out: Path) -> dict[str, Any]:
-        from pyspark.sql import functions as F  # noqa: N812
-
-        summary: dict[str, Any] = {"predicted": 0, "scored": 0} | dict.fromkeys(scores.names)
+    def _found(self, model: Any, coverage: float | None, out: Path) -> dict[str, Any]:
+        summary: dict[str, Any] = {"predicted": 0, "scored": 0}
         if self._key is None:
             summary[UNPREDICTED] = read_notes(out / MODEL)[UNPREDICTED]
         if not (out / PREDICTIONS).exists():  # all rows came in the first micro-batch
@@ -128,10 +127,11 @@ class FolderRun:
         predictions = self._spark.read.parquet(str(out / PREDICTIONS))
         if self._key is not None:
             predictions = predictions.where("event = 'predicted'")
-        numbers = scores.columns(predictions, self._target)
-        row = predictions.agg(F.count(PREDICTION), F.count(numbers[0]), *map(F.avg, numbers)).first()
-        assert row is not None
-        summary |= {"predicted": row[0], "scored": row[1]} | scores.of(row[2:])
+        summary["predicted"] = predictions.dropna(subset=[PREDICTION]).count()
+        if is_regressor(model):
+            summary |= number_scores(predictions, self._target, coverage)
+        else:
+            summary |= label_scores(predictions, self._target)
         if self._key is not None:
             summary["keys"] = models(self._spark, str(out / CHECKPOINT)).count()
         return summary
