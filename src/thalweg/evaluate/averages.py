@@ -61,7 +61,7 @@ class CumulativeMean(Saved):
         return self.sums / self.count
 
 
-class WindowedMean:
+class WindowedMean(Saved):
     """The mean of the last ``rows`` rows (of all, while there are fewer), in so many columns.
 
     The rows are kept and summed afresh when the mean is asked for, so that rows that leave the window leave no rounding
@@ -72,9 +72,11 @@ class WindowedMean:
     >>> window = WindowedMean(2)
     >>> window.push_and_average(np.array([[True], [False], [False]]), np.array([0, 2])).tolist()
     [[1.0], [0.0]]
-    >>> window.mean(), window.state()
-    (array([0.]), [[0, 0]])
+    >>> window.mean()
+    array([0.])
     """
+
+    _saved = ("_last",)
 
     def __init__(self, rows: int, columns: int = 0) -> None:
         self._rows = rows
@@ -107,23 +109,6 @@ class WindowedMean:
 
     def mean(self) -> Floats:
         return np.asarray(self._last.mean(axis=0))
-
-    @property
-    def last(self) -> NDArray[Any]:
-        """The rows in the window."""
-        return self._last
-
-    @last.setter
-    def last(self, rows: NDArray[Any]) -> None:
-        self._last = rows
-
-    def state(self) -> list[list[int]]:
-        """The flags in the window, column by column, as JSON holds them."""
-        found: list[list[int]] = self._last.T.astype(int).tolist()
-        return found
-
-    def restore(self, state: list[list[int]]) -> None:
-        self._last = np.array(state, dtype=np.bool_).T
 
 
 class FadingMean(Saved):

@@ -151,7 +151,7 @@ class _Constant:
 class ReferenceBoard(Saved):
     """The losses of a reference beside the model's, over the rows that both predicted, in constant memory."""
 
-    _saved = ("scored", "rows", "first", "sums", "blocks", "history")
+    _saved = ("scored", "rows", "first", "sums", "blocks", "history", "_recent")
 
     def __init__(self) -> None:
         #: Rows that the model predicted, those among them that the reference did too, and the first of these.
@@ -190,13 +190,6 @@ class ReferenceBoard(Saved):
     def curve(self) -> list[float | None]:
         """The windowed loss at the points of the model's own curve; None before the first prediction."""
         return [loss / share if share else None for loss, share in self.history.points]
-
-    def state(self) -> dict[str, Any]:
-        return super().state() | {"recent": self._recent.last}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        super().restore(state)
-        self._recent.last = state["recent"]
 
 
 class Against:

@@ -244,7 +244,7 @@ class RareScoreboard:
             "alerts": None if self._alerts is None else self._alerts.state(),
             "scores": scores,
             "flags": flags.astype(np.bool_),
-            "outcomes": np.array(self._outcomes.state(), dtype=np.bool_),
+            "outcomes": self._outcomes.state(),
             "counts": self._all.counts,
         }
 

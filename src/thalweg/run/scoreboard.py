@@ -23,8 +23,10 @@ LEVEL = 0.95
 Floats = NDArray[np.float64]
 
 
-class BlockMeans:
+class BlockMeans(Saved):
     """Sums of consecutive blocks of equal length; when there are too many, neighbours are joined."""
+
+    _saved = ("length", "sums", "_open", "_all", "_open_rows", "_rows")
 
     def __init__(self) -> None:
         self.length = 1
@@ -62,19 +64,6 @@ class BlockMeans:
         """The mean with Student's interval over the blocks; None while there are too few of them."""
         return student_interval(self.mean, np.array(self.sums) / self.length, self.length, least)
 
-    def state(self) -> dict[str, Any]:
-        return {
-            "length": self.length,
-            "sums": self.sums,
-            "open": [self._open, self._open_rows],
-            "all": [self._all, self._rows],
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self.length, self.sums = int(state["length"]), list(state["sums"])
-        self._open, self._open_rows = state["open"]
-        self._all, self._rows = state["all"]
-
 
 def student_interval(
     difference: float | None, means: Floats, block_rows: int, least: float = -math.inf
@@ -110,7 +99,7 @@ class Scoreboard(Saved):
     verdict has for them. Terms ``besides`` are added up elsewhere.
     """
 
-    _saved: ClassVar[tuple[str, ...]] = ("rows", "unpredicted", "blocks", "history", "_all", "_fading")
+    _saved: ClassVar[tuple[str, ...]] = ("rows", "unpredicted", "blocks", "history", "_all", "_recent", "_fading")
 
     def __init__(
         self,
@@ -221,15 +210,6 @@ class Scoreboard(Saved):
             }
             for metric in self.over_time.metrics
         }
-
-    # ------------------------------------------------------------------ checkpoints
-
-    def state(self) -> dict[str, Any]:
-        return super().state() | {"recent": self._recent.last}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        super().restore(state)
-        self._recent.last = state["recent"]
 
 
 def finite(value: float) -> float | None:
