@@ -109,7 +109,8 @@ def scores_over(
             for name in layout.predictors
         }
     added = {term for metric in layout.metrics for term in metric.adds}
-    averages = np.average(layout.block(rows), axis=0, weights=weights)
+    block = layout.block(rows)
+    averages = block.mean(axis=0) if weights is None else weights @ block / weights.sum()
     confusions, at = _confusions(rows, layout, weights) if added & {"confusion", *OF_CONFUSION} else ({}, None)
     prices = (
         None if costs is None or not confusions else cost_matrix(costs, len(confusions["model"]), at, "scores_over")
