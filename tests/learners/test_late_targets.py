@@ -91,3 +91,23 @@ def test_of_noise_the_default_makes_no_more_than_the_mean_does(delay):
     rows = np.arange(2000 + delay, len(y))
     errors, least = (np.abs(each - y[rows]).mean() for each in (predictions[rows], mean[rows - delay - 1]))
     assert errors < 1.02 * least
+
+
+def test_until_late_predictions_are_judged_no_member_leaves_the_targets_far_behind():
+    """Linear members go on where the columns do, and for as long as the delay nobody sees that the target does not."""
+    delay, rng = 300, np.random.default_rng(0)
+    time = np.arange(2 * delay)
+    X = np.column_stack([time, rng.normal(size=(len(time), 20)) * (1 + time[:, np.newaxis] / 50)])
+    y = 1000 + rng.normal(size=len(time)) + time / delay
+    order = np.concatenate([[i, ~(i - delay)] if i >= delay else [i] for i in time])
+    model, kept = AutoRegressor(curved=False), KeptPredictions.none(len(time))
+    predictions = model.follow(X, y, order, kept=kept).predictions
+    members = (
+        kept.of_numbers(1, model._core.n_opinions)["members"][:, : len(model.members_)] + predictions[:, np.newaxis]
+    )
+    smooth = [at for at, name in enumerate(model.members_) if name != "last value"]
+    for row in range(delay + 2, 2 * delay):
+        known = y[: row - delay]
+        away = np.abs(members[row, smooth] - known.mean())
+        assert away.max() <= 2.5 * known.std() + 1e-4
+        assert len(set(members[row, smooth].round(3))) > 1

@@ -14,7 +14,8 @@ last value     the target of the row before
 running mean   the mean of all targets
 =============  ==============================================================================================
 
-The prediction of a member is held to the range of the targets so far and a tenth of it on either side. Members are
+The prediction of a member is held to the range of the targets so far and a tenth of it on either side, and of late
+targets near their mean at first (``kernels/regression/late_mixing.hpp``). Members are
 weighted by exp(-0.25 L / v), where L <- discount L + e^2 sums a member's squared errors and v is the recent mean
 squared error of the mixture. Three discounts, memories of 50, 200 and 1,000 rows, give three sets of weights, which are
 mixed by the same rule. What the second set of tilings learns is left by a mixture of least squares, quadratic member

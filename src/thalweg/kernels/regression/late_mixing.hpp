@@ -8,8 +8,10 @@
 //
 // Until rows that were predicted have targets nothing is known of anyone, and members that learn fast are far off where the delay
 // is long. Members begin with a handicap in proportion to the delay, the mean of all targets with that of some hundred rows; it
-// fades as rows are judged. O(members mixtures) a row.
+// fades as rows are judged. What members answer is held near the mean of the targets at first (`reach`). O(members mixtures) a row.
 #pragma once
+
+#include <limits>
 
 #include "regression/error_mixing.hpp"
 
@@ -25,6 +27,11 @@ class LateMixing {
   bool active() const { return !in_force.empty(); }
   const Buffer &weights() const { return in_force; }
   void begin() { in_force.clear(); }
+  // Standard deviations of the targets by which an answer may be away from their mean: linear members leave the rows that they
+  // know far behind, and nobody sees it until the first of these targets comes.
+  double reach() const {
+    return active() ? kReach * (1 + judged / kReachRows) : std::numeric_limits<double>::infinity();
+  }
   // Targets come so many rows late from now on.
   void begin(double delay) {
     have_room();
@@ -100,6 +107,7 @@ class LateMixing {
   static constexpr double kDiscounts[kMemories] = {0.98, 0.995, 0.999}, kSeries[] = {30, 300};  // of each judge
   static constexpr double kSharpness = 0.25, kMixturesDiscount = 0.998, kMixtureSeries = 100, kLevelDiscount = 0.999;
   static constexpr double kPatience = 60, kMostHandicap = 60, kMeanHandicap = 8, kFading = 0.97;
+  static constexpr double kReach = 2.5, kReachRows = 300;
   static constexpr double kLeast = 1e-300;
 
   void have_room() {
@@ -173,6 +181,7 @@ class TargetMixing {
     }
     late.judge(before, y, weight, limit, delay);
   }
+  double reach() const { return late.reach(); }
   void come_late(double delay) {
     if (!late.active()) late.begin(delay);
   }

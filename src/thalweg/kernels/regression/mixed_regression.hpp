@@ -83,6 +83,7 @@ class MixedTarget {
     if (surface) surface->learn(y - curve, times, limit);
     for (std::size_t i = 0; i < sets.size(); i++) sets[i].learn(y - base_of(i, base), times, limit);
     const double answered = first ? 0 : level.origin + given;
+    level.hold_within(mixing.reach());
     if (level.follow(far, given, limit, times)) {
       begin();
       learn(z, target, times);
@@ -102,6 +103,7 @@ class MixedTarget {
   void visit(State &state) {
     level.visit(state);
     state.part("mixing_", mixing);
+    level.hold_within(mixing.reach());
     if (!options.residual.empty()) state.part("smooth_mixing_", smooth);
     if (bank) state.part("bank_", *bank);
     if (surface) state.part("quadratic_", *surface);

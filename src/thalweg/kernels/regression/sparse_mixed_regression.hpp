@@ -105,6 +105,7 @@ class SparseMixedTarget {
     if (!first && (late.answers || !late.come_late)) mixing.judge(room.data(), late.answers, y, times, limit, delay);
     for (SparseLinear &each : linear) each.learn(z, std::clamp(y - rest - each.answer(z), -limit, limit), times);
     const double answered = first ? 0 : level.origin + given;
+    level.hold_within(mixing.reach());
     if (level.follow(far, given, limit, times)) {
       begin();
       learn(z, base, theirs, target, times, nullptr, 0);
@@ -115,6 +116,7 @@ class SparseMixedTarget {
   void visit(State &state) {
     level.visit(state);
     state.part("mixing_", mixing);
+    level.hold_within(mixing.reach());
     for (std::size_t i = 0; i < linear.size(); i++) state.part("linear" + std::to_string(i) + "_", linear[i]);
   }
 

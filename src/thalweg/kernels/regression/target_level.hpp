@@ -1,7 +1,8 @@
 // What a mixture of regressors keeps of a target beside its members: where the numbers lie and how large residuals are.
 //
 // All is relative to the first target, which saves the digits of a large offset. The answer of a member is held to the range of
-// the targets so far and a tenth of it on either side.
+// the targets so far and a tenth of it on either side; of late targets also to some standard deviations around their mean, until
+// answers that were given in advance have been judged (late_mixing.hpp).
 //
 // `robust`: residuals beyond a limit count by their size and not by its square (Huber 1964). The limit is twice the mean
 // absolute residual of the last hundred rows, of which each counts at most three times as much as those before it.
@@ -24,9 +25,11 @@ class TargetLevel {
 
   bool awake() const { return rows > 0; }
   double limit() const { return robust && rows >= kTrusted ? kHuber * size : kNone; }
-  double held(double answer) const {
-    const double more = kBeyond * (highest - lowest);
-    return std::clamp(answer, lowest - more, highest + more);
+  double held(double answer) const { return std::clamp(answer, lower, upper); }
+  // From now on within so many standard deviations of the targets around their mean.
+  void hold_within(double deviations) {
+    reach = deviations;
+    set_bounds();
   }
   // A target y that was answered so, as it is learned.
   double tamed(double y, double given) const {
@@ -35,8 +38,8 @@ class TargetLevel {
   }
   // A target y that was answered so, where residuals beyond the limit count for less. Whether one of the first was wild.
   bool follow(double y, double given, double limit, double times) {
-    const double residual = std::fabs(y - given), most = farthest();
-    const double reach = std::min(limit, most), near = awake() ? given + std::clamp(y - given, -reach, reach) : y;
+    const double residual = std::fabs(y - given), most = farthest(), cap = std::min(limit, most);
+    const double near = awake() ? given + std::clamp(y - given, -cap, cap) : y;
     if (awake()) {
       const bool trusted = rows >= kTrusted && size > 0;
       const double cut = residual > most && size > 0 ? most : trusted ? std::min(residual, kCut * size) : residual;
@@ -44,15 +47,19 @@ class TargetLevel {
     }
     last = awake() ? tamed(y, given) : y;
     const bool early = rows < kTrusted;
-    if (early) squares += times * near * near;
+    squares += times * near * near;
     rows += times;
     mean += times / rows * (near - mean);
     lowest = std::min(lowest, near);
     highest = std::max(highest, near);
+    set_bounds();
     return early && rows >= kTrusted && began_wild(times);
   }
 
-  void begin() { rows = origin = lowest = highest = mean = last = size = squares = 0; }
+  void begin() {
+    rows = origin = lowest = highest = mean = last = size = squares = 0;
+    hold_within(kNone);
+  }
   void visit(State &state) {
     state.real("rows", rows, not_negative);
     state.real("origin", origin);
@@ -61,12 +68,11 @@ class TargetLevel {
     state.real("mean", mean);
     state.real("last", last);
     state.real("residual_size", size, not_negative);
-    const bool early = rows < kTrusted && awake();
-    if (early) state.real("squares", squares, not_negative);
-    if (!early) squares = 0;  // those of the model whose place this one takes
+    state.real("squares", squares, not_negative);
     for (double value : {origin, lowest, highest, mean, last})
       if (!std::isfinite(value)) throw BadState("mean");
     if (!(lowest <= highest)) throw BadState("lowest");
+    hold_within(kNone);
   }
 
   double origin = 0, mean = 0, last = 0;  // mean and last are relative to the origin
@@ -80,6 +86,13 @@ class TargetLevel {
 
   // From an answer, as far as a target is learned.
   double farthest() const { return rows < kTamed ? kNone : std::max(kWild * size, highest - lowest); }
+  void set_bounds() {
+    const double more = kBeyond * (highest - lowest);
+    lower = lowest - more, upper = highest + more;
+    if (!(reach < kNone) || !awake()) return;
+    const double away = reach * std::sqrt(std::max(0.0, squares / rows - mean * mean));
+    lower = std::max(lower, mean - away), upper = std::max(lower, std::min(upper, mean + away));
+  }
   // Whether the target that is farthest from the mean, of a row that counted `times` times, is far from all others.
   bool began_wild(double times) const {
     const double far = highest - mean > mean - lowest ? highest : lowest, others = rows - times;
@@ -95,7 +108,9 @@ class TargetLevel {
   double rows = 0;                 // weight of all rows
   double lowest = 0, highest = 0;  // relative to the origin
   double size = 0;                 // mean absolute residual
-  double squares = 0;              // of the first targets
+  double squares = 0;              // of all targets
+  double reach = kNone;            // standard deviations
+  double lower = 0, upper = 0;     // ends of what a member may answer
 };
 
 // What members had answered when a row was predicted whose target comes now, if that is known.
