@@ -245,6 +245,11 @@ def follow_is_the_loop(model, X, y):
         for row, by_class in probabilities.items():
             full = [by_class.get(label, 0.0) for label in fast.classes_]
             np.testing.assert_allclose(proba[row], full, atol=rounding)
+    unpredicted, taught = fresh(model), fresh(model)
+    unpredicted.follow(X, y, ~np.arange(len(X)))
+    for x, label in zip(X, y.tolist(), strict=True):
+        taught.learn_one(x, label)
+    assert dumps(unpredicted) == dumps(taught)
 
 
 def learn_then_test_is_the_loop(model, X, y):

@@ -60,7 +60,7 @@ def test_only_the_needed_parts_of_evaluation_are_loaded(module):
     modules = added("import numpy, sklearn.base", f"import thalweg.{module}")
     names = ["averages", "class_drift", "drift", "late_labels", "metrics", "record", "residual_changes", "task"]
     if module == "run.runner":
-        names += ["alert_rules", "alerts", "confusion", "number_baselines", "reliability", "running_auc"]
+        names += ["alert_rules", "alerts", "confusion", "layout", "number_baselines", "reliability", "running_auc"]
     if module in ("run.runner", "service.learning.live_model"):  # they watch columns, and look for causes
         names += [
             "block_scores",

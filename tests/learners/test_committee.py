@@ -190,22 +190,21 @@ def test_the_mixture_is_the_rule(loss, discount):
 class SlowLateMixing(SlowMixing):
     """The same where labels are late, for one discount and the zero-one loss that is never rare."""
 
-    #: Whether by log-loss, and whether of what was predicted.
-    JUDGES = ((0, 0), (0, 1), (1, 1))
+    JUDGES = ((0, 0, 1), (1, 0, 1), (0, 0.25, 0.25), (1, 0.25, 0.25), (0, 0.3, 0), (1, 0.3, 0))
 
     def __init__(self, *given):
         super().__init__(*given)
-        self.late, self.mistakes = None, np.zeros((3, len(self.discounts)))
+        self.late, self.mistakes = None, np.zeros((6, len(self.discounts)))
 
     def mixtures(self):
-        losses = self.losses * 3 if self.late is None else [each for judge in self.late for each in judge]
+        losses = self.losses * 6 if self.late is None else [each for judge in self.late for each in judge]
         return [self.shares(each) for each in losses]
 
     def weights(self):
         if self.late is None:
             return super().weights()
         skill = self.skill(self.mistakes, 10)
-        handicaps = np.array([4 * (skill if log else 1 - skill) for log, _ in self.JUDGES])
+        handicaps = np.array([4 * (skill if log else 1 - skill) for log, _, _ in self.JUDGES])
         mixed = self.shares((self.mistakes + handicaps[:, None]).ravel()) @ self.mixtures()
         return self.gone_over(mixed, (1 - skill) / 2)
 
@@ -215,27 +214,24 @@ class SlowLateMixing(SlowMixing):
         return said.argmax(axis=1), level, [(share @ said).argmax() for share in self.mixtures()]
 
     def learn_late(self, kept, would, k):
-        """Learn a row that was predicted so; nothing is kept of one that came before the first label."""
         if self.late is None:
             self.late = [[each.copy() for each in self.losses] for _ in self.JUDGES]
-            self.mistakes = np.tile(self.of_memories, (3, 1))
+            self.mistakes = np.tile(self.of_memories, (6, 1))
+        classes, level, mixtures = kept
+        rest = np.maximum(0, np.exp(np.log(1e-3) * level / 255) - 1e-3)
+        given = np.where(classes == k, 1 - rest, rest)
         surprise = lambda p: np.clip(-np.log(p + 1e-3), 0, 6)  # noqa: E731
-        before = now = (would.argmax(axis=1) != k).astype(float), surprise(would[:, k])
-        mixtures = [(share @ would).argmax() for share in self.mixtures()]
-        if kept is not None:
-            classes, level, mixtures = kept
-            rest = np.maximum(0, np.exp(np.log(1e-3) * level / 255) - 1e-3)
-            before = (classes != k).astype(float), surprise(np.where(classes == k, 1 - rest, rest))
+        before = (classes != k).astype(float), surprise(given)
+        now = (would.argmax(axis=1) != k).astype(float), surprise(would[:, k])
         self.mistakes = 0.999 * self.mistakes + (np.array(mixtures) != k).reshape(self.mistakes.shape)
         self.judged = 0.999 * self.judged + 1
-        for judge, (log, of_said) in zip(self.late, self.JUDGES, strict=True):
-            lost = (0.3 if of_said or kept is None else 1) * (before if of_said else now)[log]
+        for judge, (log, of_said, of_would) in zip(self.late, self.JUDGES, strict=True):
             for i, discount in enumerate(self.discounts):
-                judge[i] = discount * judge[i] + lost
+                judge[i] = discount * judge[i] + of_said * before[log] + of_would * now[log]
         for i, discount in enumerate(self.discounts):
             self.losses[i] = discount * self.losses[i] + now[0]
-        plain = np.clip(-np.log(np.maximum(would[:, k], 1e-300)), 0, 6)
-        self.count(plain if kept is None else 0.5 * (plain + before[1]), k)
+        plain = np.clip(-np.log(would[:, k]), 0, 6)
+        self.count(0.5 * (plain + before[1]), k)
 
 
 def test_members_are_judged_by_what_they_predicted_where_labels_are_late():
@@ -257,10 +253,10 @@ def test_members_are_judged_by_what_they_predicted_where_labels_are_late():
             ):  # classes are announced where a call brings them, and have no probability before they are seen
                 np.testing.assert_allclose(proba[step], expected, rtol=1e-6, atol=1e-9)
             kept[step] = twin.keep(said[step])
-        elif step == -1:
-            twin.learn(would[0], y[0], first=True)
+        elif step < 0 and ~step in kept:
+            twin.learn_late(kept[~step], would[~step], y[~step])
         elif step < 0:
-            twin.learn_late(kept.get(~step), would[~step], y[~step])
+            twin.learn(would[~step], y[~step], first=step == -1)
     assert twin.late is not None
 
 

@@ -12,8 +12,8 @@ With q the share of the rows outside the most frequent class, the weights go ove
 weights by log-loss, cut at 6 and discounted by 1 - q / 20, so that about twenty rows of the rare classes count.
 
 Where labels come late, a member with a short memory has learned a row's neighbours by the time its label comes. So
-`follow` keeps what members predicted, and from the first late label on there are three judges: the zero-one loss of
-what would be predicted just before learning, and the zero-one loss and the log-loss of what was predicted. The mixtures
+`follow` keeps what members predicted, and from the first late label on there are six judges: the zero-one loss and the
+log-loss, each of what was predicted, of what would be predicted just before learning, and of half of both. The mixtures
 of all are weighted by the mistakes they made as predicted (``kernels/ensemble/mixing.hpp``).
 
 Cost: the sum of the members', plus O(members (classes + discounts)) for the mixture.

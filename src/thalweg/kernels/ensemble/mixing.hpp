@@ -11,16 +11,16 @@
 //
 // Late labels. A member with a short memory has learned the neighbours of a row by the time its label comes, so that what it
 // would say then flatters it; what it said when the row was predicted is what a user got, but old after an abrupt change. So
-// there are three judges: the zero-one loss of what would be said and of what was said, and the log-loss of what was said, cut
-// at 6. Each judge has its weights by each discount, and the mixtures of all are weighted by the mistakes that they made as
-// predicted. The judges beside the first begin with the first label that comes late; labels that come with their rows are
-// judged as above.
+// there are six judges: two losses (zero-one, and the log-loss cut at 6), each of what was said, of what would be said, and of
+// half of both. Each judge has its weights by each discount, and the mixtures of all are weighted by the mistakes that they
+// made as predicted. The judges beside the first begin with the first label that comes late; labels that come with their
+// rows are judged as above.
 //
 // What was said of a row is kept in a few bytes (`keep`): of each member the class that it gave, as class + 1, and the
 // probability of that class, in steps of the log-loss; of each mixture its class; and how many rows had been learned. The
 // rest of the probability is taken to be that of the label, where it is another class.
 //
-// O(members discounts) a row, times three where labels are late.
+// O(members discounts) a row, times six where labels are late.
 #pragma once
 
 #include <numeric>
@@ -107,10 +107,9 @@ class Mixing {
   void judge(const double *opinions, int64_t k, double weight, int64_t learned, const uint8_t *kept) {
     const int64_t n = members();
     const bool first = learned == 0;
-    const bool comes_late = kept && Kept::is_late(kept, kept_size(), learned);
-    const uint8_t *said = comes_late && kept[0] ? kept : nullptr;
-    if (comes_late && !late()) begin_late();
-    if (late()) judge_late(opinions, k, weight, said, comes_late);
+    const uint8_t *said = kept && kept[0] && Kept::is_late(kept, kept_size(), learned) ? kept : nullptr;
+    if (said && !late()) begin_late();
+    if (late()) judge_late(opinions, k, weight, said);
     else if (memories() > 1) judge_memories(opinions, k, weight, first);
     for (int64_t i = 0; i < memories(); i++)
       for (int64_t v = 0; v < n; v++) losses[i * n + v] *= options.discounts[i];
@@ -152,16 +151,15 @@ class Mixing {
   static constexpr double kFloor = 1e-3;                   // added to probabilities, so that the log-loss is finite
   static constexpr double kMostLevel = 6.907755278982137;  // -ln kFloor
   struct Judge {
-    bool log, of_said;
+    bool log;
+    double said, would;  // the shares of what was said, and of what would be said; errors of late predictions come in
+                         // series, so that what was said counts less
   };
-  static constexpr Judge kJudges[] = {{false, false}, {false, true}, {true, true}};
+  static constexpr Judge kJudges[] = {{false, 0, 1},      {true, 0, 1},    {false, 0.25, 0.25},
+                                      {true, 0.25, 0.25}, {false, 0.3, 0}, {true, 0.3, 0}};
   static constexpr int64_t kJudgeCount = std::size(kJudges);
-  // Errors of late predictions come in series, so that what was said counts less. So does what would be said of a row that was
-  // late when nothing was said yet: then all that is known is what flatters.
-  static constexpr double kOfSaid = 0.3;
   static constexpr double kRare = 0.05, kBalanced = 0.1, kWatched = 0.15, kRowsToCount = 20;
   static constexpr double kCountsDiscount = 0.9999, kPriorRows = 100, kMostLogLoss = 6;
-  static constexpr double kLeastGiven = 0.0024787521766663585;  // exp(-kMostLogLoss)
 
   int64_t memories() const { return int64_t(options.discounts.size()); }
   int64_t mixtures() const { return kJudgeCount * memories(); }
@@ -202,10 +200,9 @@ class Mixing {
     weigh_late();
   }
   // `said` is null for a row of which nothing was said, or what would be said still.
-  void judge_late(const double *opinions, int64_t k, double weight, const uint8_t *said, bool comes_late) {
+  void judge_late(const double *opinions, int64_t k, double weight, const uint8_t *said) {
     const int64_t n = members();
-    const int64_t lanes = (n + 7) / 8 * 8;
-    Scratch room(std::max(classes_, 4 * lanes));
+    Scratch room(std::max(classes_, 4 * n));
     for (int64_t r = 0; r < mixtures(); r++) {
       bool wrong;
       if (said) {
@@ -216,10 +213,11 @@ class Mixing {
       }
       mixture_losses[r] = kMixturesDiscount * mixture_losses[r] + weight * wrong;
     }
-    double *would[] = {room.data(), room.data() + lanes}, *before[] = {would[1] + lanes, would[1] + 2 * lanes};
-    log_losses(opinions, k, kFloor, would[1]);
+    double *would[] = {room.data(), room.data() + n}, *before[] = {room.data() + 2 * n, room.data() + 3 * n};
     for (int64_t v = 0; v < n; v++) {
-      would[0][v] = Learner::highest(opinions + v * classes_, classes_) != k;
+      const double *p = opinions + v * classes_;
+      would[0][v] = Learner::highest(p, classes_) != k;
+      would[1][v] = log_loss(p[k] + kFloor, kMostLogLoss);
       before[0][v] = said ? was_wrong(said[v], k) : would[0][v];
       before[1][v] = said ? log_loss_said(said, v, k) : would[1][v];
     }
@@ -227,22 +225,11 @@ class Mixing {
       const Judge &by = kJudges[r / memories()];
       const double keep = options.discounts[r % memories()];
       double *own = late_losses.data() + r * n;
-      const double *lost = (by.of_said ? before : would)[by.log];
-      const double counted = weight * (by.of_said || (comes_late && !said) ? kOfSaid : 1);
-      for (int64_t v = 0; v < n; v++) own[v] = keep * own[v] + counted * lost[v];
+      for (int64_t v = 0; v < n; v++)
+        own[v] = keep * own[v] + weight * (by.said * before[by.log][v] + by.would * would[by.log][v]);
     }
   }
 
-  // Log-losses of what the members give to class k, cut at kMostLogLoss; there is room for a multiple of eight.
-  void log_losses(const double *opinions, int64_t k, double floor, double *out) const {
-    const int64_t n = members();
-    for (int64_t v = 0; v < n; v++) {
-      const double p = opinions[v * classes_ + k] + floor;
-      out[v] = p > kLeastGiven ? std::min(p, 1.0) : kLeastGiven;
-    }
-    std::fill(out + n, out + (n + 7) / 8 * 8, 1.0);
-    for (int64_t at = 0; at < n; at += Lanes::kCount) (Lanes(0.0) - logarithm(Lanes::load(out + at))).store(out + at);
-  }
   static double log_loss(double p, double most) { return std::max(0.0, std::min(most, -std::log(p))); }
   double loss(const double *p, int64_t k) const {
     if (options.loss == MixingOptions::kLog) return log_loss(p[k], 5);
@@ -266,11 +253,9 @@ class Mixing {
     for (double &rows : counts) rows *= kCountsDiscount;
     counts[k] += weight;
     const double q = rest();
-    Scratch would((members() + 7) / 8 * 8);
-    log_losses(opinions, k, 0, would.data());
     for (int64_t v = 0; v < members(); v++) {
-      const double now = would.data()[v];
-      const double lost = first ? 0 : weight * (said ? 0.5 * (now + log_loss_said(said, v, k)) : now);
+      const double would = log_loss(opinions[v * classes_ + k], kMostLogLoss);
+      const double lost = first ? 0 : weight * (said ? 0.5 * (would + log_loss_said(said, v, k)) : would);
       rare_losses[v] = q >= kWatched ? options.handicaps[v] : (1 - q / kRowsToCount) * rare_losses[v] + lost;
       long_losses[v] = kMixturesDiscount * long_losses[v] + lost;
     }
