@@ -16,6 +16,7 @@ import pytest
 
 from tests.cli.signals import SECONDS, endings, write_files
 from tests.waiting import PATIENCE, wait_until
+from thalweg import cli
 from thalweg.stopping import Stopped, Stopping
 
 pytest.importorskip("pyarrow")
@@ -152,3 +153,22 @@ with Stopping() as stopping, stopping.unbroken():
 def test_every_command_ends_soon_after_a_signal(tmp_path: Path) -> None:
     write_files(tmp_path)
     assert [what for seconds, ended, what in endings(tmp_path, 10, seed=1) if seconds > SECONDS or not ended] == []
+
+
+def test_a_signal_while_a_class_is_made_is_no_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As on import: before Python 3.12 what is raised then comes wrapped."""
+
+    class Field:
+        def __set_name__(self, owner: type, name: str) -> None:
+            raise Stopped(signal.SIGTERM)
+
+    def command(*given: object, **options: object) -> None:
+        type("Record", (), {"field": Field()})
+
+    monkeypatch.setattr(cli, "parser", lambda: command)
+    with pytest.raises(SystemExit) as end:
+        cli.main(["run"])
+    assert end.value.code == 128 + signal.SIGTERM
+    assert "internal error" not in capsys.readouterr().err

@@ -164,10 +164,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Stopped as stopped:
         code = stopped.exit_code
     except Exception as error:
-        if debug:
+        if isinstance(error.__cause__, Stopped):  # wrapped by Python 3.11, where a class was being made
+            code = error.__cause__.exit_code
+        elif debug:
             raise
-        typer.echo(f"thalweg: {_one_line(error)}", err=True)
-        code = EXIT_ERROR
+        else:
+            typer.echo(f"thalweg: {_one_line(error)}", err=True)
+            code = EXIT_ERROR
     if code in (EXIT_INTERRUPTED, EXIT_TERMINATED):
         typer.echo("thalweg: interrupted", err=True)
     sys.exit(code if isinstance(code, int) else 0)
