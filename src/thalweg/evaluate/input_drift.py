@@ -79,6 +79,7 @@ class InputDrift(Saved):
     """
 
     _saved = (
+        "is_category",
         "rows",
         "left_out",
         "_taken",
@@ -359,9 +360,6 @@ class InputDrift(Saved):
         return found
 
     # ------------------------------------------------------------------ checkpoints
-
-    def state(self) -> dict[str, Any]:
-        return super().state() | {"is_category": self.is_category}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self._begin(state["names"] if state["_begun"] else [], state["is_category"])

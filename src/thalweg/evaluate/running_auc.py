@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from thalweg.evaluate.averages import Average, Cumulative, Windowed
 from thalweg.evaluate.record import Flags, Floats
 from thalweg.kernels import compiled
+from thalweg.saved import Saved
 
 #: Bins of a unit of log-odds, and the largest log-odds that are distinguished: doubles near 1 end at 37.
 _OF_A_UNIT, _LARGEST = 64, 40
@@ -54,7 +55,7 @@ def running_auc(average: Average) -> RunningAuc:
     return compiled.RecentAuc(factor=average.factor)
 
 
-class BinnedAuc:
+class BinnedAuc(Saved):
     """Both areas over all rows, in constant memory: probabilities in one bin of log-odds count as ties.
 
     Examples
@@ -64,6 +65,8 @@ class BinnedAuc:
     >>> auc.roc_auc(), auc.average_precision()
     (1.0, 1.0)
     """
+
+    _saved = ("counts",)
 
     def __init__(self) -> None:
         #: Negatives and positives, by bin.

@@ -192,8 +192,10 @@ class ReferenceBoard(Saved):
         return [loss / share if share else None for loss, share in self.history.points]
 
 
-class Against:
+class Against(Saved):
     """The references of a run, one batch behind it on a thread of their own."""
+
+    _saved = ("references", "boards", "_waiting")
 
     def __init__(self, names: tuple[str, ...], every: int, task: Task, model: Any, plan: Plan, seed: int) -> None:
         if plan.sparse_columns and names != ("prompt",):
@@ -276,17 +278,11 @@ class Against:
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps."""
         self.finish()
-        return {
-            name: {"reference": each.state(), "board": self.boards[name].state(), "waiting": self._waiting[name]}
-            for name, each in self.references.items()
-        }
+        return super().state()
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        for name, reference in self.references.items():
-            self._waiting[name] = state[name]["waiting"]
-            self.boards[name].restore(state[name]["board"])
-            with self._one_thread():
-                reference.restore(state[name]["reference"])
+        with self._one_thread():
+            super().restore(state)
 
 
 class PromptReference:

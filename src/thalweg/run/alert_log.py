@@ -30,7 +30,7 @@ MOST = 200
 class _Watch(Saved):
     """One rule of a value: the terms of the last rows, and since when it holds."""
 
-    _saved = ("rows", "last", "since")
+    _saved = ("rows", "last", "since", "fired")
 
     def __init__(self, rule: AlertRule) -> None:
         self.rule = rule
@@ -40,34 +40,35 @@ class _Watch(Saved):
         self.last = np.empty((0, len(self._layout.columns) or 1))
         #: Rows so far when it began to hold; None while it does not.
         self.since: int | None = None
-        self.fired: dict[str, Any] | None = None
+        #: Whether it has fired since then.
+        self.fired = False
 
     def block(self, rows: Rows) -> NDArray[Any] | None:
         """What the rule adds up; None where it is about a column."""
         return self._layout.block(rows) if self._layout.columns else None
 
-    def add(self, numbers: NDArray[np.int64], terms: NDArray[Any], fire: Callable[[dict[str, Any]], None]) -> None:
+    def add(self, numbers: NDArray[np.int64], terms: NDArray[Any], log: AlertLog) -> None:
         together = np.concatenate([self.last, terms])
         before, window = len(self.last), self.rule.window
         for end in range(EVERY - self.rows % EVERY, len(numbers) + 1, EVERY):
             if self.rows + end >= window:
-                self._check(together[before + end - window : before + end], int(numbers[end - 1]), end, fire)
+                self._check(together[before + end - window : before + end], int(numbers[end - 1]), end, log)
         self.rows += len(numbers)
         self.last = together[max(0, len(together) - window) :].copy()
 
-    def _check(self, terms: Floats, row: int, end: int, fire: Callable[[dict[str, Any]], None]) -> None:
+    def _check(self, terms: Floats, row: int, end: int, log: AlertLog) -> None:
         means = terms.copy().mean(axis=0)
         metric = METRICS.get(self.rule.metric)
         value = float(means[0]) if metric is None else metric.read(self._layout.means(means)["model"])
         if not self.rule.holds(value):
-            if self.fired is not None:
-                self.fired["ended"] = row
-            self.since = self.fired = None
+            if self.fired:
+                log.end(self.rule.text, row)
+            self.since, self.fired = None, False
             return
         self.since = self.rows + end if self.since is None else self.since
-        if self.fired is None and self.rows + end - self.since >= self.rule.hold:
-            self.fired = {"rule": self.rule.text, "row": row, "value": value, "ended": None}
-            fire(self.fired)
+        if not self.fired and self.rows + end - self.since >= self.rule.hold:
+            self.fired = True
+            log.fire({"rule": self.rule.text, "row": row, "value": value, "ended": None})
 
 
 class AlertLog(Saved):
@@ -113,25 +114,31 @@ class AlertLog(Saved):
         """Rows that are scored, by their numbers."""
         for watch in self._watches:
             if (block := watch.block(rows)) is not None:
-                watch.add(numbers, block, self._fire)
+                watch.add(numbers, block, self)
 
     def add_gaps(self, numbers: NDArray[np.int64], gaps: Mapping[str, NDArray[np.bool_]]) -> None:
         """Rows by their numbers, and where each column is missing."""
         for watch in self._watches:
             if (gap := gaps.get(watch.rule.column or "")) is not None:
-                watch.add(numbers, gap[:, np.newaxis], self._fire)
+                watch.add(numbers, gap[:, np.newaxis], self)
 
     def add_event(self, metric: str, row: int, **event: Any) -> None:
         """Something happened at a row, to a column where one is named."""
         for rule in self.rules:
             if rule.metric == metric and rule.column in (None, event.get("column")):
-                self._fire({"rule": rule.text, "row": row, **event})
+                self.fire({"rule": rule.text, "row": row, **event})
 
-    def _fire(self, alert: dict[str, Any]) -> None:
+    def fire(self, alert: dict[str, Any]) -> None:
         count = self._counts[alert["rule"]] = self._counts.get(alert["rule"], 0) + 1
         if count <= MOST:
             self.fired.append(alert)
             self._say(alert_words(alert))
+
+    def end(self, rule: str, row: int) -> None:
+        """The rule ceased to hold, whose last alert may have been counted only."""
+        for alert in self.fired:
+            if alert["rule"] == rule and alert["ended"] is None:
+                alert["ended"] = row
 
     def found(self) -> dict[str, Any]:
         """What ``metrics.json`` holds."""
@@ -146,22 +153,6 @@ class AlertLog(Saved):
         """By row, and then by rule: the order in which they were found depends on the chunks."""
         places = {rule.text: at for at, rule in enumerate(self.rules)}
         return sorted(self.fired, key=lambda alert: (alert["row"], places[alert["rule"]], str(alert.get("column"))))
-
-    # ------------------------------------------------------------------ checkpoints
-
-    def state(self) -> dict[str, Any]:
-        places = [None if each.fired is None else _place(self.fired, each.fired) for each in self._watches]
-        return super().state() | {"places": places}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        super().restore(state)
-        for watch, place in zip(self._watches, state["places"], strict=True):
-            watch.fired = None if place is None else self.fired[place] if place >= 0 else {}
-
-
-def _place(fired: Sequence[dict[str, Any]], alert: dict[str, Any]) -> int:
-    """Where an alert is kept; -1 where it was only counted."""
-    return next((at for at, each in enumerate(fired) if each is alert), -1)
 
 
 def alert_words(alert: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import astuple, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -34,6 +34,7 @@ from thalweg.run.questions import parse_against
 from thalweg.run.row_times import RowTimes
 from thalweg.run.task import Scored
 from thalweg.run.tasks import PossibleTasks
+from thalweg.saved import Saved
 from thalweg.table_model import TableModel
 from thalweg.tables import Block, Chunk, Encoder, Plan, Source, chunks
 from thalweg.tables.clock import NEVER, Clock
@@ -69,11 +70,13 @@ class LateQuantity(Exception):
     """Rows behind the first show that the target is a quantity: they can be read again, for regression."""
 
 
-class RunEngine:
+class RunEngine(Saved):
     """What a run does with its rows, wherever they come from and whatever is kept: `Run` adds a folder of files.
 
     A model that is given takes the place of the one that the options name.
     """
+
+    _saved = ("counts", "notices", "encoder", "against", "watch", "alerts", "row_times", "late")
 
     def __init__(
         self,
@@ -284,40 +287,23 @@ class RunEngine:
         assert self.encoder is not None
         self.watch.flush()
         return {
-            "options": self.options.resolved(),
-            "counts": list(astuple(self.counts)),
-            "notices": self.notices.state(),
-            "plan": self.encoder.plan.to_json(),
-            "encoder": self.encoder.state(),
-            "task": [self.task.name, self.task.state()],
-            "against": None if self.against is None else self.against.state(),
+            **super().state(),
             **self.observer.state(),
-            "inputs": self.watch.state(),
-            "alerts": self.alerts.state(),
-            "row_times": None if self.row_times is None else self.row_times.state(),
-            "late": self.late.state(),
+            "options": self.options.resolved(),
+            "plan": self.encoder.plan.to_json(),
+            "task": [self.task.name, self.task.state()],
             "clocks": {name: clock.form for name, clock in self.first_rows.clocks.items()},
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Bring a run that has not begun to where `state` was."""
-        self.counts = RowCounts(*state["counts"])
-        self.notices.restore(state["notices"])
         plan = Plan.from_json(state["plan"])
         name, own = state["task"]
         self.task = self.tasks.named(name)
         self.task.restore(own)
         self._begin_with(plan)
-        assert self.encoder is not None
-        self.encoder.restore(state["encoder"])
-        if self.against is not None:
-            self.against.restore(state["against"])
+        super().restore(state)
         self.observer.restore(state, plan)
-        self.watch.restore(state["inputs"])
-        self.alerts.restore(state["alerts"])
-        if self.row_times is not None:
-            self.row_times.restore(state["row_times"])
-        self.late.restore(state["late"])
         self.first_rows.clocks |= {name: Clock(form, self.options.na) for name, form in state["clocks"].items()}
 
     # ------------------------------------------------------------------ what is left behind

@@ -14,13 +14,16 @@ from thalweg.evaluate.late_labels import Batch
 from thalweg.evaluate.model_history import ModelHistory
 from thalweg.explain.importance_sampler import ImportanceSampler
 from thalweg.run.task import RunTask
+from thalweg.saved import Saved
 from thalweg.store import dumps, loads
 from thalweg.tables import Plan
 
 
 @dataclass
-class RowCounts:
+class RowCounts(Saved):
     """Rows of a run: read, predicted or not, learned, without a target, and skipped."""
+
+    _saved = ("read", "processed", "learned", "unlabelled", "skipped", "unpredicted")
 
     read: int = 0
     #: Those that can be used.

@@ -6,6 +6,7 @@ They count the rows that the `Scoreboard` counts, in constant memory; neither ch
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from thalweg.run.label_scoreboard import PREDICTORS
 from thalweg.run.options import RunOptions
 from thalweg.run.questions import AlertsAsked
 from thalweg.run.scoreboard import BlockMeans, finite, student_interval
+from thalweg.saved import Saved
 from thalweg.tables.clock import NEVER
 from thalweg.tables.target import plain_label
 
@@ -38,7 +40,20 @@ _MISTAKES = ("fp", "fn")
 _CONSTANT = {"always": True, "never": False}
 
 
-class RareScoreboard:
+class RareScoreboard(Saved):
+    _saved = (
+        "positive",
+        "_second",
+        "rows",
+        "with_proba",
+        "_history",
+        "_bins",
+        "_blocks",
+        "_alerts",
+        "_outcomes",
+        "_all",
+    )
+
     def __init__(self, options: RunOptions) -> None:
         #: The label of interest; None until the first rows have settled it, and where there is none.
         self.positive = None if options.positive is None else plain_label(options.positive)
@@ -232,35 +247,11 @@ class RareScoreboard:
 
     def state(self) -> dict[str, Any]:
         scores, flags = self._recent.rows()
-        return {
-            "positive": self.positive,
-            "second": self._second,
-            "rows": self.rows,
-            "with_proba": self.with_proba,
-            "every": self._history.every,
-            "points": self._history.points,
-            "bins": self._bins.tolist(),
-            "blocks": [[blocks[each].state() for each in _MISTAKES] for blocks in self._blocks.values()],
-            "alerts": None if self._alerts is None else self._alerts.state(),
-            "scores": scores,
-            "flags": flags.astype(np.bool_),
-            "outcomes": self._outcomes.state(),
-            "counts": self._all.counts,
-        }
+        return super().state() | {"scores": scores, "flags": flags.astype(np.bool_)}
 
-    def restore(self, state: dict[str, Any]) -> None:
-        self.positive, self._second = state["positive"], bool(state["second"])
-        self.rows, self.with_proba = int(state["rows"]), int(state["with_proba"])
-        self._history.restore(state)
-        self._bins = np.array(state["bins"])
-        for blocks, states in zip(self._blocks.values(), state["blocks"], strict=True):
-            for mistake, saved in zip(_MISTAKES, states, strict=True):
-                blocks[mistake].restore(saved)
-        if self._alerts is not None:
-            self._alerts.restore(state["alerts"])
+    def restore(self, state: Mapping[str, Any]) -> None:
+        super().restore(state)
         self._recent.push(state["scores"], state["flags"])
-        self._outcomes.restore(state["outcomes"])
-        self._all.counts = state["counts"]
 
 
 def _ratio(part: float | None, other: float | None) -> float | None:

@@ -6,14 +6,14 @@ Memory, also in a snapshot: 4,096 marks.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.evaluate.block_scores import BLOCK
+from thalweg.saved import Saved
 
 #: Marks that are kept. A row from before the first of them gets its number.
 _MARKS = 4096
@@ -21,7 +21,7 @@ _MARKS = 4096
 UNKNOWN = 0
 
 
-class RowNumbers:
+class RowNumbers(Saved):
     """Numbers of rows by their records, from marks that are at least 64 rows apart: at most 63 too low.
 
     Examples
@@ -32,6 +32,8 @@ class RowNumbers:
     >>> [numbers.of(*place) for place in ((1, 0), (2, 99), (4, 3), (6, 0))]
     [0, 100, 104, 101]
     """
+
+    _saved = ("rows", "first", "_seqs", "_before")
 
     def __init__(self) -> None:
         self.rows = 0
@@ -54,14 +56,6 @@ class RowNumbers:
         if self.first is None or seq < self.first:
             return UNKNOWN
         return self._before[max(bisect_right(self._seqs, seq) - 1, 0)] + row + 1
-
-    def state(self) -> dict[str, Any]:
-        places = {"seqs": np.array(self._seqs, dtype=np.int64), "before": np.array(self._before, dtype=np.int64)}
-        return {"rows": self.rows, "first": self.first, **places}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        self.rows, self.first = int(state["rows"]), state["first"]
-        self._seqs, self._before = state["seqs"].tolist(), state["before"].tolist()
 
 
 def stretches(numbers: NDArray[np.int64]) -> Iterator[tuple[slice, bool]]:
