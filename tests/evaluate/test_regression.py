@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression, SGDRegressor
 from sklearn.metrics import mean_absolute_error, mean_pinball_loss, mean_squared_error
 
+from tests.late_calls import ask, tell
 from thalweg import AutoRegressor, Committee, OnlineLDC, OnlineLinearRegression, PredictionIntervals, TableRegressor
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate import (
@@ -134,20 +135,19 @@ def test_several_targets_are_averaged():
 def test_late_targets_are_learned_when_they_come_and_judge_what_was_predicted(make, chunk):
     (X, y), delay = SHORT.take(), 5
     model, twin = make(), make()
-    has_intervals = hasattr(twin, "learn_late")
+    has_intervals = hasattr(twin, "predict_interval")
     asked = {"coverage": 0.8} if has_intervals else {}
     records = list(prequential(model, SHORT, chunk=chunk, delay=delay, **asked))
-    answers, ends, members = np.zeros(80), np.full((2, 80), np.nan), {}
+    answers, ends, kept = np.zeros(80), np.full((2, 80), np.nan), {}
     for i in range(80):
         this, late = slice(i, i + 1), slice(i - delay, i - delay + 1)
         if i > delay:
             answers[i] = twin.predict(X[this])[0]
             if has_intervals:
                 ends[:, this] = twin.predict_interval(X[this], 0.8)
-                members[i] = answers[i] + (twin.member_predictions(X[this]) - answers[i]).astype(np.float32)
+                kept[i] = ask(twin, X[this], 0.8)
         if i >= delay and has_intervals:
-            then = members.get(i - delay, np.full((1, 30), np.nan))
-            twin.learn_late(X[late], y[late], tuple(ends[:, late]), 0.8, delay=delay, member_predictions=then)
+            tell(twin, X[late], y[late], kept.get(i - delay), delay, 0.8)
         elif i >= delay:
             twin.partial_fit(X[late], y[late])
     np.testing.assert_array_equal(joined(records, "predictions"), answers)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from tests.late_calls import ask, tell
 from tests.oracles_regression import (
     SlowMixing,
     SlowTilings,
@@ -24,7 +25,7 @@ from thalweg import (
     StreamPipeline,
     TilingRegressor,
 )
-from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
+from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.learners.auto_regressor import FORGETTING_RATES, SPARSE_STEPS, WIDEST_LEAST_SQUARES
 from thalweg.learners.base.mixture import NUMBER_STEPS
 from thalweg.store import dumps, loads
@@ -128,7 +129,7 @@ def test_the_members_over_sparse_rows_and_their_mixture_are_their_slow_twins(den
         row = csr_array(X[[t]])
         if t:
             given.append(model.predict(row)[0])
-            answers.append(model.member_predictions(row)[0, : model._core.n_members])
+            answers.append(model._core.opinions(model._rows_to_predict(row))[0, 0, : model._core.n_members])
         assert model.predict_then_learn(row, y[[t]])[0] == (given[-1] if t else 0.0)
     answers, mean = np.array(answers), np.cumsum(y)[:-1] / np.arange(1, len(y))
     base, linear = np.append(y[0], mean), answers[:, : len(SPARSE_STEPS)]
@@ -228,15 +229,16 @@ def test_intervals_are_wider_where_the_noise_is(make):
 
 def late(model, X, y, delay, *, coverage=0.9, given=True):
     """Predictions and half-widths of all rows but the first, which are only learned; targets come late."""
-    nothing = np.full(delay, np.nan)
-    model.learn_late(X[:delay], y[:delay], (nothing, nothing), coverage, delay=delay)
+    tell(model, X[:delay], y[:delay], None, delay, coverage)
+    kept = [ask(model, X[t : t + 1], coverage) for t in range(delay, 2 * delay)]
     ends = [model.predict_interval(X[t : t + 1], coverage) for t in range(delay, 2 * delay)]
     for t in range(2 * delay, len(y)):
         row = slice(t - delay, t - delay + 1)
         if given:
-            model.learn_late(X[row], y[row], ends[-delay], coverage, delay=delay)
+            tell(model, X[row], y[row], kept[-delay], delay, coverage)
         else:
             model.partial_fit(X[row], y[row])
+        kept.append(ask(model, X[t : t + 1], coverage))
         ends.append(model.predict_interval(X[t : t + 1], coverage))
     lower, upper = np.transpose(ends)[0]
     return (lower + upper) / 2, (upper - lower) / 2
@@ -269,31 +271,11 @@ def test_coverages_that_were_not_asked_for_hold_too_where_targets_come_late():
     model, waiting, inside = AutoRegressor(curved=False).partial_fit(X[:5], y[:5]), [], []
     for t in range(5, 3000):
         half, row = model._core.half_widths()[0], slice(t, t + 1)
-        waiting.append((X[row], y[row], model.predict_interval(X[row])))
+        waiting.append((X[row], y[row], ask(model, X[row])))
         inside.append(abs(y[t] - model.predict(X[row])[0]) <= half)
         if t >= 10:
-            model.learn_late(*waiting.pop(0), delay=5)
+            tell(model, *waiting.pop(0), delay=5)
     np.testing.assert_allclose(np.mean(inside, axis=0), [0.5, 0.8, 0.9, 0.95, 0.99], atol=0.015)
-
-
-@pytest.mark.parametrize(
-    ("interval", "message"),
-    [
-        (([0.0, 0.0], [1.0]), "shaped like y"),
-        (([0.0, 0.0], [1.0, -1.0]), "upper one is not below the lower one"),
-        (([0.0, np.nan], [1.0, 1.0]), "NaN at both ends"),
-        (([0.0, 0.0], [1.0, np.inf]), "finite ends"),
-        ((["a", "b"], [1.0, 1.0]), "two arrays of numbers"),
-        (([0.5, 0.5], [0.0, 0.0], [1.0, 1.0]), "two arrays shaped like y"),
-    ],
-)
-def test_intervals_that_no_model_gives_are_refused_and_nothing_learned(interval, message):
-    X, y = stream(7, 32, 2)
-    model = AutoRegressor(curved=False).partial_fit(X[:30], y[:30])
-    before = dumps(model)
-    with pytest.raises(InvalidInput, match=message):
-        model.learn_late(X[30:], y[30:], interval, delay=1)
-    assert dumps(model) == before
 
 
 def test_on_a_still_linear_stream_it_answers_as_the_batch():
@@ -442,30 +424,18 @@ def late_errors(delay, judged_then):
     noise = np.convolve(rng.normal(size=2510), np.ones(10), "valid")[:2500]
     y = X @ [1.0, -1.0, 0.5] + noise
     model = AutoRegressor(curved=False).partial_fit(X[:2], y[:2])
-    answers, members = np.full(len(y), np.nan), np.full((len(y), model._core.n_opinions), np.nan)
+    answers, kept = np.full(len(y), np.nan), {}
     for now in range(2, len(y)):
-        answers[now], members[now] = model.predict_one(X[now]), model.member_predictions(X[now : now + 1])[0]
+        answers[now], kept[now] = model.predict_one(X[now]), ask(model, X[now : now + 1])
         row = slice(now - delay, now - delay + 1)
-        if now - delay >= 2:
-            interval = answers[row] - 1.0, answers[row] + 1.0
-            then = members[row] if judged_then else None
-            model.learn_late(X[row], y[row], interval, delay=delay, member_predictions=then)
-    return (answers - y)[500:], model
+        if now - delay >= 2 and judged_then:
+            tell(model, X[row], y[row], kept.pop(now - delay), delay)
+        elif now - delay >= 2:
+            model.partial_fit(X[row], y[row])
+    return (answers - y)[500:]
 
 
 def test_members_are_judged_by_what_they_said_when_the_row_was_predicted():
     """One row ahead the last residuals help; thirty rows later the members that lean on them know nothing."""
-    then, now = (np.sqrt(np.mean(late_errors(30, judged)[0] ** 2)) for judged in (True, False))
+    then, now = (np.sqrt(np.mean(late_errors(30, judged) ** 2)) for judged in (True, False))
     assert then < 1.1 * np.sqrt(10.0) < now  # the noise has this deviation
-    (first, one), (second, other) = late_errors(0, True), late_errors(0, False)
-    np.testing.assert_allclose(first, second, atol=1e-9)  # at once, then is now
-    np.testing.assert_allclose(one.weights_, other.weights_, atol=1e-9)
-
-
-@pytest.mark.parametrize("given", [np.zeros((2, 3)), [[np.nan] + [0.0] * 20] * 2, [[np.inf] * 21] * 2, "then"])
-def test_answers_of_members_that_cannot_be_are_refused(given):
-    model = AutoRegressor(curved=False).partial_fit([[0.0], [1.0]], [0.0, 1.0])
-    before = dumps(model)
-    with pytest.raises(InvalidInput, match="member_predictions must"):
-        model.learn_late([[0.0], [1.0]], [0.0, 1.0], ([0.0, 0.0], [1.0, 1.0]), delay=1, member_predictions=given)
-    assert dumps(model) == before

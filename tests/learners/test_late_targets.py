@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
+from tests.late_calls import ask, tell
 from thalweg import AutoRegressor, OnlineLinearRegression, PredictionIntervals, StandardScaler
 from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.pipeline import StreamPipeline, TargetEncodedRegressor
@@ -22,9 +23,8 @@ MODELS = {
 
 
 def slow_follow(model, X, y, order):
-    """Predictions, ends and what members said, by a call for each row."""
-    said, newest = {}, 0
-    members = model._make_core(0 if issparse(X) else X.shape[1]).n_opinions
+    """Predictions and ends, by a call for each row."""
+    said, kept, newest = {}, {}, 0
     for step in order.tolist():
         row = ~step if step < 0 else step
         x, target = X[row : row + 1], y[row : row + 1]
@@ -32,18 +32,12 @@ def slow_follow(model, X, y, order):
             newest = row
             if model.__sklearn_is_fitted__():
                 predicted = model.predict(x)
-                own = model.member_predictions(x).reshape(predicted.size, -1)
-                kept = (own - predicted.reshape(-1, 1)).astype(np.float32)
                 ends = model.predict_interval(x, None)
                 shown = ends if (ends.upper > ends.lower).all() else np.full((2, *predicted.shape), np.nan)
-                said[row] = (predicted, *shown, ends, kept + predicted.reshape(-1, 1))
-        elif row in said:
-            *_, ends, own = said[row]
-            model.learn_late(x, target, ends, delay=newest - row, member_predictions=own)
+                said[row] = (predicted, *shown)
+                kept[row] = ask(model, x, outputs=None if y.ndim == 1 else y.shape[1])
         else:
-            nothing = np.full(target.shape, np.nan)
-            unknown = np.full((target.size, members), np.nan)
-            model.learn_late(x, target, (nothing, nothing), delay=newest - row, member_predictions=unknown)
+            tell(model, x, target, kept.get(row), newest - row)
     return said
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from tests.late_calls import ask, tell
 from thalweg import (
     AutoRegressor,
     OnlineLinearRegression,
@@ -47,11 +48,10 @@ def test_intervals_are_those_of_the_steps(name: str, weighted: bool) -> None:
     lower, upper = whole.predict_interval(new, 0.8)
     np.testing.assert_array_equal([lower, upper], learner.predict_interval(known, 0.8))
     assert (lower < upper).all()
-    members = whole.member_predictions(new)
-    np.testing.assert_array_equal(members, learner.member_predictions(known))
-    whole.learn_late(new, targets, (lower, upper), 0.8, delay=600, member_predictions=members)
-    late = {"delay": 600, "member_predictions": members}
-    learner.learn_late(scaler.transform_then_learn(new), targets, (lower, upper), 0.8, **late)
+    kept, of_learner = ask(whole, new, 0.8), ask(learner, known, 0.8)
+    np.testing.assert_array_equal(kept.values, of_learner.values)
+    tell(whole, new, targets, kept, 600, 0.8)
+    tell(learner, scaler.transform_then_learn(new), targets, of_learner, 600, 0.8)
     np.testing.assert_array_equal(whole.predict_interval(X, 0.8), learner.predict_interval(scaler.transform(X), 0.8))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import orjson
 
 from thalweg.service.journal.databases import open_journal
-from thalweg.service.journal.records import LabelBody, LabelLink, PredictBody, PredictedLabels, Record
+from thalweg.service.journal.records import LabelBody, LabelLink, PredictBody, Predicted, Record
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning import schema
 from thalweg.service.options import ServeOptions
@@ -31,7 +31,7 @@ def written(folder: Path, pairs: int, kind: str = "oldc", pause: int = 1000) -> 
     numbers = np.random.default_rng(0).normal(size=pairs)
     for at, x in enumerate(numbers.tolist()):
         asked, time = 3 + 2 * at, BEGIN + pause * at
-        predicted = PredictedLabels(["high", "low"], np.zeros(1, np.int16))
+        predicted = Predicted({"prediction": np.zeros(1, np.int16)}, ["high", "low"])
         body = PredictBody(
             np.array([[x] + [0.0] * (len(encoder.plan.feature_names) - 1)]), {"default": predicted}, "low", asked - 1
         )

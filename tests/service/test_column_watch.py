@@ -22,7 +22,7 @@ from thalweg.service.journal.records import (
     LabelledRow,
     LabelsArrived,
     PredictBody,
-    PredictedLabels,
+    Predicted,
     PredictedRows,
 )
 from thalweg.service.learning import encoding, schema
@@ -90,7 +90,7 @@ def events_of(
             encoded = encoding.encode(encoder, encoding.of_rows(part, encoder), len(part))
             given = predicted[begin : begin + len(part)] if predicted else [""] * len(part)
             codes = np.array([known.index(label) if label else -1 for label in given], dtype=np.int16)
-            answers = {"m": PredictedLabels(known, codes)}
+            answers = {"m": Predicted({"prediction": codes}, known)}
             body = PredictBody(encoded.X, answers, None, 0, encoded.gaps, encoded.categories, cells=encoded.cells)
             asked = PredictedRows(seq, "m", 1000 * seq, body, {})
             found.append(asked)

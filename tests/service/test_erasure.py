@@ -15,7 +15,7 @@ from thalweg.errors import JournalDamaged
 from thalweg.service.commands import HttpResponse, Key
 from thalweg.service.journal.compressed_rows import CompressedRows
 from thalweg.service.journal.databases import open_journal
-from thalweg.service.journal.records import WATCHED_COLUMNS, LabelBody, PredictBody, PredictedLabels, PredictedNumbers
+from thalweg.service.journal.records import WATCHED_COLUMNS, LabelBody, PredictBody, Predicted
 from thalweg.service.journal.verification import Verified, verified
 from thalweg.service.learning.rebuild import rebuild
 from thalweg.service.options import Retention, ServeOptions
@@ -204,8 +204,10 @@ def test_what_is_left_of_a_record_has_no_values(sparse):
     from scipy.sparse import csr_array
 
     X = np.array([[1.0, 0.0], [2.0, 3.0], [4.0, 5.0]])
-    numbers = PredictedNumbers(*RNG.normal(size=(3, 3)), RNG.normal(size=(3, 2)))
-    labels = PredictedLabels(["a", "b"], np.array([0, 1, 1], np.int16), np.array([0.1, 0.2, 0.3]))
+    numbers = Predicted({"prediction": RNG.normal(size=3), "kept": np.ones((3, 2), np.uint8)})
+    labels = Predicted(
+        {"prediction": np.array([0, 1, 1], np.int16), "of_positive": np.array([0.1, 0.2, 0.3])}, ["a", "b"]
+    )
     gaps = np.array([[False, True], [True, False], [False, False]])
     rows = CompressedRows.of(csr_array(X)) if sparse else X
     when = np.arange(3).astype("datetime64[us]")
@@ -220,8 +222,9 @@ def test_what_is_left_of_a_record_has_no_values(sparse):
     assert left.erased == (1, 2)
     dense = left.X.matrix().toarray() if isinstance(left.X, CompressedRows) else left.X
     assert dense.tolist() == [[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
-    assert left.predictions["m"].codes.tolist() == [0, -1, -1]
-    assert np.isnan(left.predictions["n"].members[1:]).all()
+    assert left.predictions["m"].columns["prediction"].tolist() == [0, -1, -1]
+    assert np.isnan(left.predictions["n"].columns["prediction"][1:]).all()
+    assert not left.predictions["n"].columns["kept"][1:].any()
     assert left.gaps.tolist() == [[False, True], [False, False], [False, False]]
     labelled = LabelBody([(3, 0, "a"), (3, 1, "secret")], [(3, 2, "secret", 2), (3, 1, "", 0)])
     kept = labelled.without([(3, 1), (3, 2)])

@@ -16,7 +16,7 @@ from thalweg.catalogue import MODELS
 from thalweg.client.protocol import Costs, CreateRequest
 from thalweg.container import packed, unpacked
 from thalweg.service.journal.databases import open_journal
-from thalweg.service.journal.records import LabelBody, LabelLink, LabelsArrived, PredictBody, PredictedLabels, Record
+from thalweg.service.journal.records import LabelBody, LabelLink, LabelsArrived, PredictBody, Predicted, Record
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning import encoding, schema
 from thalweg.service.learning.classification import Classification
@@ -164,7 +164,7 @@ def test_bodies_are_kept_as_they_are():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(3, 4))
     gaps = rng.random((3, 2)) < 0.5
-    given = {"m": PredictedLabels(["a", "ü"], np.array([0, -1, 1], np.int16))}
+    given = {"m": Predicted({"prediction": np.array([0, -1, 1], np.int16)}, ["a", "ü"])}
     when = np.array(["2026-01-01T10:00:00.000001", "NaT", "1969-12-31"], "datetime64[us]")
     cells = {"day": (np.array([0, -1, 0]), ["mön"]), "when": when, "shop": (np.array([1, 0, 1]), ["b", "a"])}
     asked = PredictBody(X, given, None, 7, gaps, {"day": ["mon"]}, cells=cells)

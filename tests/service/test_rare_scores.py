@@ -7,7 +7,7 @@ import pytest
 from sklearn import metrics as sk
 
 from tests.service.rows import SCHEMA, stream
-from thalweg.service.journal.records import PredictBody, PredictedLabels
+from thalweg.service.journal.records import PredictBody, Predicted
 
 RECALL = 'thalweg_model_recent_recall_ratio{learner="rare",model="rare",predictor="model"}'
 CREATE = {"name": "rare", "kind": "oldc", "schema": SCHEMA, "positive": "flood", "costs": {"fp": 1, "fn": 50}}
@@ -87,9 +87,11 @@ def test_what_is_refused(change, told, client):
 
 def test_records_hold_the_probability_only_where_there_is_a_positive_label() -> None:
     X, codes = np.arange(6.0).reshape(3, 2), np.array([0, 1, 0], dtype=np.int16)
-    without = PredictBody(X, {"m": PredictedLabels(["a", "b"], codes)}, "a", 7, np.ones((3, 1), dtype=bool))
-    scored = PredictedLabels(["a", "b"], codes, np.array([0.25, 0.5, np.nan]))
-    with_scores = PredictBody(X, {"m": scored, "n": PredictedLabels([], codes)}, "a", 7, np.ones((3, 1), dtype=bool))
+    without = PredictBody(X, {"m": Predicted({"prediction": codes}, ["a", "b"])}, "a", 7, np.ones((3, 1), dtype=bool))
+    scored = Predicted({"prediction": codes, "of_positive": np.array([0.25, 0.5, np.nan])}, ["a", "b"])
+    with_scores = PredictBody(
+        X, {"m": scored, "n": Predicted({"prediction": codes}, [])}, "a", 7, np.ones((3, 1), dtype=bool)
+    )
     assert b"of_positive" not in without.to_bytes()
     for body in (without, with_scores):
         again = PredictBody.from_bytes(body.to_bytes())
@@ -97,5 +99,5 @@ def test_records_hold_the_probability_only_where_there_is_a_positive_label() -> 
         assert (again.X == X).all()
         assert again.gaps is not None
         assert again.gaps.all()
-    assert again.predictions["m"].of_positive.tolist()[:2] == [0.25, 0.5]
-    assert again.predictions["n"].of_positive is None
+    assert again.predictions["m"].columns["of_positive"].tolist()[:2] == [0.25, 0.5]
+    assert "of_positive" not in again.predictions["n"].columns

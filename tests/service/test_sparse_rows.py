@@ -25,7 +25,7 @@ from thalweg.errors import JournalDamaged
 from thalweg.service.batcher import PublishedModel
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import CompressedRows, as_learned, stacked
-from thalweg.service.journal.records import PredictBody, PredictedLabels, Record
+from thalweg.service.journal.records import PredictBody, Predicted, Record, _header, _with_header
 from thalweg.service.learning.creation import record_of
 from thalweg.service.learning.ledger import predicted_rows
 from thalweg.service.learning.live_model import LiveModel
@@ -262,7 +262,8 @@ def test_the_client_sends_maps(start: Callable[..., Server]) -> None:
 
 
 def body_of(X: csr_array) -> PredictBody:
-    answers = PredictedLabels(["a", "b"], np.zeros(X.shape[0], np.int16), np.linspace(0, 1, X.shape[0]))
+    columns = {"prediction": np.zeros(X.shape[0], np.int16), "of_positive": np.linspace(0, 1, X.shape[0])}
+    answers = Predicted(columns, ["a", "b"])
     return PredictBody(CompressedRows.of(X), {"m": answers}, "a", 3, np.ones((X.shape[0], 1), np.bool_))
 
 
@@ -279,41 +280,49 @@ def test_compressed_rows_are_kept_as_they_are(width: int) -> None:
         assert isinstance(found.X, CompressedRows)
         assert (len(found.X), found.X.nbytes) == (rows, body.X.nbytes)
         assert (as_learned(found.X) != X).nnz == 0
-        np.testing.assert_array_equal(found.predictions["m"].of_positive, np.linspace(0, 1, rows))
+        np.testing.assert_array_equal(found.predictions["m"].columns["of_positive"], np.linspace(0, 1, rows))
         np.testing.assert_array_equal(found.X.first_features(2), X[:, :2].toarray())
         again = stacked([found.X[at : at + 1] for at in range(rows)])
-        assert again.to_bytes() == found.X.to_bytes()
+        for name in ("indptr", "indices", "values"):
+            np.testing.assert_array_equal(getattr(again, name), getattr(found.X, name))
 
 
 def test_a_damaged_record_of_sparse_rows_is_found() -> None:
     whole = body_of(csr_array([[0.0, 1.0, 2.0], [3.0, 0.0, 0.0]]))
     X = whole.X
     assert isinstance(X, CompressedRows)
-    content = whole.to_bytes()
-    size = int.from_bytes(content[:4], "little")
-    header = orjson.loads(content[4 : 4 + size])
+    header, arrays = _header(whole.to_bytes())
+    del header["arrays"]
 
-    def forged(changed: dict[str, Any], rows: CompressedRows = X) -> bytes:
-        text = orjson.dumps(header | changed)
-        text += b" " * (-(len(text) + 4) % 8)
-        return len(text).to_bytes(4, "little") + text + rows.to_bytes() + content[4 + size + len(X.to_bytes()) :]
+    def forged(width: int = 3, **changed: Any) -> bytes:
+        return _with_header(header | {"width": width}, arrays | changed)
 
-    assert forged({}) == content
+    def described(*values: Any) -> bytes:
+        """Entries of another type or shape than those that are there."""
+        content = whole.to_bytes()
+        size = int.from_bytes(content[:4], "little")
+        told = orjson.loads(content[4 : 4 + size])
+        told["arrays"]["values"] = values
+        text = orjson.dumps(told)
+        return len(text).to_bytes(4, "little") + text + content[4 + size :]
+
+    assert forged() == whole.to_bytes()
     int32 = np.int32
     wrong = {
-        "cut": content[: 4 + size + 20],
+        "cut": forged()[:-40],
         "no header": b"",
-        "too many rows": forged({"shape": [10**15, 3]}),
-        "negative": forged({"entries": -1}),
-        "fewer entries": forged({"entries": 2}),
-        "narrow": forged({"shape": [2, 2]}),
-        "text": forged({"entries": "3"}),
-        "negative index": forged({}, CompressedRows(X.indptr, np.array([-1, 2, 0], int32), X.values, 3)),
-        "twice": forged({}, CompressedRows(X.indptr, np.array([2, 2, 0], int32), X.values, 3)),
-        "falling": forged({}, CompressedRows(X.indptr, np.array([2, 1, 0], int32), X.values, 3)),
-        "backwards": forged({}, CompressedRows(np.array([0, 4, 3], int32), X.indices, X.values, 3)),
-        "no number": forged({}, CompressedRows(X.indptr, X.indices, np.array([1.0, np.nan, 3.0]), 3)),
-        "begins late": forged({}, CompressedRows(np.array([1, 2, 3], int32), X.indices, X.values, 3)),
+        "too many": described("<f8", 10**15),
+        "negative": described("<f8", -1),
+        "text": described("<f8", "3"),
+        "objects": described("|O", 3),
+        "fewer entries": forged(values=X.values[:2]),
+        "narrow": forged(width=2),
+        "negative index": forged(indices=np.array([-1, 2, 0], int32)),
+        "twice": forged(indices=np.array([2, 2, 0], int32)),
+        "falling": forged(indices=np.array([2, 1, 0], int32)),
+        "backwards": forged(indptr=np.array([0, 4, 3], int32)),
+        "no number": forged(values=np.array([1.0, np.nan, 3.0])),
+        "begins late": forged(indptr=np.array([1, 2, 3], int32)),
     }
     for what, body in wrong.items():
         with pytest.raises(JournalDamaged, match="record 9 of the journal is damaged"):

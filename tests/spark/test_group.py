@@ -16,6 +16,7 @@ from sklearn.base import clone
 pa = pytest.importorskip("pyarrow", reason="the engines need pyarrow")
 
 from tests.examples import examples  # noqa: E402
+from tests.late_calls import ask, tell  # noqa: E402
 from tests.spark.oracle import Event, Oracle  # noqa: E402
 from thalweg import (  # noqa: E402
     AutoClassifier,
@@ -171,19 +172,17 @@ def test_a_regressor_learns_numbers_at_once_and_late(model, late):
         state, cell = group.take(state, packed(events[start : start + 13], layout), lambda _: 0)
         happened += batch_from_bytes(cell, layout.outgoing).to_pylist()
     said = np.full((3, 40), np.nan)  # answer, lower, upper
-    members_kept = twin._make_core(2).n_opinions if task.kept else 0
-    members, named = {}, [NamedRows(x[np.newaxis], NAMES) for x in X]
+    kept, named = {}, [NamedRows(x[np.newaxis], NAMES) for x in X]
     ends = bool(task.beside)
     for i in range(40 + lag):
         if i < 40 and twin.__sklearn_is_fitted__():
             said[0, i] = twin.predict(named[i])[0]
             if ends:
                 said[1:, i : i + 1] = twin.predict_interval(named[i])
-                members[i] = said[0, i] + (twin.member_predictions(named[i]) - said[0, i]).astype(np.float32)
+                kept[i] = ask(twin, named[i].values)
         due = i - lag if late else i
         if late and ends and due >= 0:
-            then, delay = members.get(due, np.full((1, members_kept), np.nan)), min(i, 39) - due
-            twin.learn_late(named[due], y[[due]], tuple(said[1:, [due]]), delay=delay, member_predictions=then)
+            tell(twin, named[due], y[[due]], kept.get(due), min(i, 39) - due)
         elif 0 <= due < 40:
             twin.partial_fit(named[due], y[[due]])
     said[1:, ~(said[1] < said[2])] = np.nan

@@ -18,7 +18,7 @@ Where we depart
 1. Residuals are scaled by their mean size over the last fifty rows, so that one step suits every unit and the width
    follows the noise at once, before misses move q.
 2. A row of weight w moves q by w times as much, and the scale as w rows.
-3. Targets that come late (`learn_late`) are judged by the interval that was given. Of delays beyond 50 rows the step is
+3. Targets that come late (`follow`) are judged by the interval that was given. Of delays beyond 50 rows the step is
    smaller in proportion, or q would swing.
 4. With ``local_widths`` s is multiplied by what 64 random tilings of the features (`TilingRegressor`) say of the size
    of residuals around the row, relative to the recent one.

@@ -239,22 +239,6 @@ class RegressorCore(_Chained):
                 each[at] = values
         return newest
 
-    def learn_late(
-        self,
-        X: Floats,
-        Y: Floats,
-        lower: Floats,
-        upper: Floats,
-        coverage: int,
-        delay: float,
-        opinions: Floats | None = None,
-        masses: Floats | None = None,
-    ) -> None:
-        """The last step judges what was predicted then; each row is transformed by what was known before it."""
-        for rows, Z in self.chain.causal(X, masses):
-            members, weights = (None if each is None else each[rows] for each in (opinions, masses))
-            self.last.learn_late(Z, Y[rows], lower[rows], upper[rows], coverage, delay, members, weights)
-
 
 class ForeignRegressor:
     """A regressor with ``partial_fit`` that is not ours; it predicts 0 before its first row."""

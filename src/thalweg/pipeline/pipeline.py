@@ -440,9 +440,6 @@ class RegressorPipeline(StreamPipeline, LinearRegressor):
 
     predict_interval = available_if(_last_has("predict_interval"))(WithIntervals.predict_interval)
     predict_interval_then_learn = available_if(_last_has("predict_interval"))(WithIntervals.predict_interval_then_learn)
-    member_predictions = available_if(_last_has("predict_interval"))(WithIntervals.member_predictions)
-    learn_late = available_if(_last_has("predict_interval"))(WithIntervals.learn_late)
-    _as_opinions = WithIntervals._as_opinions
 
     @property
     def _usual_coverage(self) -> float:

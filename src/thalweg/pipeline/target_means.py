@@ -129,11 +129,6 @@ class _Core:
         self.last.run(Z, Y, *wanted, masses=masses, **named)
         self._keep(touched)
 
-    def learn_late(self, X: Floats, Y: Floats, *given: Any, masses: Floats | None = None) -> None:
-        Z, touched = self._encoded(X, Y[:, 0], masses)
-        self.last.learn_late(Z, Y, *given, masses=masses)
-        self._keep(touched)
-
     def follow(
         self, X: Floats, Y: Floats, order: NDArray[np.int64], number: NDArray[np.int64], *given: Any, **named: Any
     ) -> int:

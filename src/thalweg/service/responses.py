@@ -4,46 +4,35 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, TypeAlias
 
 import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
 
 from thalweg.client.protocol import RowPrediction
-from thalweg.service.journal.records import NO_PREDICTION, PredictedLabels, PredictedNumbers, row_id
-
-
-class Response(Protocol):
-    """The predictions of the model that was asked, for the rows of one request."""
-
-    def part(self, rows: slice) -> Self:
-        """Those for some of the rows."""
-
-    def predictions(self, seq: int) -> list[RowPrediction]:
-        """As JSON; ``seq`` is the record that holds them."""
-
-    def columns(self) -> dict[str, Any]:
-        """As arrays of Arrow; null before any label was known."""
-
-    def message(self) -> dict[str, Any]:
-        """The first of them, as fields of a message."""
+from thalweg.service.journal.records import NO_PREDICTION, Predicted, row_id
 
 
 @dataclass(frozen=True, slots=True)
 class LabelResponse:
-    own: PredictedLabels
+    """The predictions of the model that was asked, for the rows of one request."""
+
+    own: Predicted
+    labels: list[str]
     #: Probabilities of the classes; None where the model has none, or knows no label.
     proba: NDArray[np.float64] | None
     #: Whether each class is in the set of each row, where the model gives sets.
     sets: NDArray[np.bool_] | None
 
     def part(self, rows: slice) -> LabelResponse:
+        """Those for some of the rows."""
         proba = None if self.proba is None else self.proba[rows]
-        return LabelResponse(self.own.part(rows), proba, None if self.sets is None else self.sets[rows])
+        return LabelResponse(self.own.part(rows), self.labels, proba, None if self.sets is None else self.sets[rows])
 
     def predictions(self, seq: int) -> list[RowPrediction]:
-        codes, labels = self.own.codes.tolist(), self.own.labels
+        """As JSON; ``seq`` is the record that holds them."""
+        codes, labels = self.own.columns["prediction"].tolist(), self.labels
         likely = [None] * len(codes) if self.proba is None else self.proba.tolist()
         return [
             RowPrediction(
@@ -56,35 +45,39 @@ class LabelResponse:
         ]
 
     def columns(self) -> dict[str, Any]:
+        """As arrays of Arrow; null before any label was known."""
         import pyarrow as pa
 
-        codes = self.own.codes
+        codes = self.own.columns["prediction"]
         unknown = codes == NO_PREDICTION
         if self.proba is None:
             likely = pa.nulls(len(codes), pa.float64())
         else:
             likely = pa.array(self.proba[np.arange(len(codes)), np.maximum(codes, 0)], mask=unknown)
         places = pa.array(codes.astype(np.int32), mask=unknown)
-        found = {"prediction": pa.array(self.own.labels, pa.string()).take(places), "probability": likely}
+        found = {"prediction": pa.array(self.labels, pa.string()).take(places), "probability": likely}
         if self.sets is not None:
             sets = [self._set(row) for row in range(len(codes))]
             found["prediction_set"] = pa.array(sets, pa.list_(pa.string()))
         return found
 
     def message(self) -> dict[str, Any]:
-        prediction = self.own[0]
-        probability = None if prediction is None or self.proba is None else float(self.proba[0][self.own.codes[0]])
+        """The first of them, as fields of a message."""
+        prediction, code = self.own[0], self.own.columns["prediction"][0]
+        probability = None if prediction is None or self.proba is None else float(self.proba[0][code])
         found: dict[str, Any] = {"prediction": prediction, "probability": probability}
         return found if self.sets is None else found | {"prediction_set": self._set(0)}
 
     def _set(self, row: int) -> list[str]:
         assert self.sets is not None
-        return [self.own.labels[at] for at in self.sets[row].nonzero()[0]]
+        return [self.labels[at] for at in self.sets[row].nonzero()[0]]
 
 
 @dataclass(frozen=True, slots=True)
 class NumberResponse:
-    own: PredictedNumbers
+    """The same of a model that predicts numbers."""
+
+    own: Predicted
 
     def part(self, rows: slice) -> NumberResponse:
         return NumberResponse(self.own.part(rows))
@@ -104,5 +97,8 @@ class NumberResponse:
         return {name: values[0] for name, values in self._columns().items()}
 
     def _columns(self) -> dict[str, list[float | None]]:
-        own = {"prediction": self.own.values, "lower": self.own.lower, "upper": self.own.upper}
-        return {name: [None if math.isnan(each) else each for each in v.tolist()] for name, v in own.items()}
+        own = {name: self.own.columns[name].tolist() for name in ("prediction", "lower", "upper")}
+        return {name: [None if math.isnan(each) else each for each in values] for name, values in own.items()}
+
+
+Response: TypeAlias = LabelResponse | NumberResponse

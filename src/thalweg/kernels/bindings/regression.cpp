@@ -54,18 +54,6 @@ template <class Rows> void bind_rows(nb::class_<RegressionCore> &core) {
     const RegressionOutputs out{data_of(answers), data_of(weights), data_of(intercepts)};
     c.run(rows, Y.data(), data_of(masses), out, data_of(half_widths), coverage);
   };
-  def("learn_late", "X"_a, "Y"_a, "lower"_a, "upper"_a, "coverage"_a, "delay"_a, "opinions"_a = nb::none(),
-      "masses"_a = nb::none()) = [](RegressionCore &c, Rows X, Matrix Y, Matrix lower, Matrix upper, int64_t coverage,
-                                    double delay, std::optional<Matrix> opinions, std::optional<Vector> masses) {
-    const Learning alone(c);
-    const auto rows = c.access(X);
-    c.check(rows.rows, Y, masses);
-    c.require(coverage);
-    for (const Matrix &end : {lower, upper}) refuse_shapes(end.shape(0) != Y.shape(0) || end.shape(1) != Y.shape(1));
-    const int64_t all = c.regressor->outputs() * c.regressor->opinion_count();
-    refuse_shapes(opinions && (opinions->shape(0) != Y.shape(0) || int64_t(opinions->shape(1)) != all));
-    c.learn_late(rows, Y.data(), data_of(masses), lower.data(), upper.data(), coverage, delay, data_of(opinions));
-  };
   def("half_widths_of", "X"_a, "out"_a, "coverage"_a, "The same at each row, for one of the coverages.") =
       [](const RegressionCore &c, Rows X, OutMatrix out, int64_t coverage) {
         const Reading together(c);

@@ -52,15 +52,6 @@ struct RegressorWithIntervals {
       if (intervals) intervals->learn(x, answers, y, weight, half ? half + i * m : nullptr, coverage);
     }
   }
-  // Rows that were predicted `delay` rows before, with these intervals of a coverage and these answers of the members.
-  template <class Access>
-  void learn_late(Access X, const double *Y, const double *weights, const double *lower, const double *upper,
-                  int64_t coverage, double delay, const double *opinions) {
-    const int64_t m = regressor->outputs(), all = m * regressor->opinion_count();
-    for (int64_t i = 0; i < X.rows; i++)
-      learn_row_late(X.to_learn(i), Y + i * m, weights ? weights[i] : 1, lower + i * m, upper + i * m, coverage, delay,
-                     opinions ? opinions + i * all : nullptr);
-  }
   // Predicts and learns in any order: i stands for "predict row i", -1 - i for "learn row i". `number` is that of each row in the
   // stream, `newest` that of the last row predicted before, and is returned. `by_step`: X holds a row for each step.
   template <class Access>
@@ -76,8 +67,10 @@ struct RegressorWithIntervals {
         const bool is_narrow = std::isnan(*lower);
         for (int64_t j = 0; j < all; j++) opinions[j] = answers[j / each] + kept[j];
         const double delay = double(std::max<int64_t>(0, newest - number[row]));
-        learn_row_late(X.to_learn(at), Y + row * m, 1, is_narrow ? answers : lower, is_narrow ? answers : upper,
-                       coverage, delay, all ? opinions.data() : nullptr);
+        const RowView x = X.to_learn(at);
+        regressor->learn_late(x, Y + row * m, 1, all ? opinions.data() : nullptr, delay);
+        intervals->learn_late(x, is_narrow ? answers : lower, is_narrow ? answers : upper, coverage, delay, Y + row * m,
+                              1);
         continue;
       }
       newest = number[row];
@@ -102,13 +95,6 @@ struct RegressorWithIntervals {
   void step(RowView x, const double *y, double *given) {
     regressor->step(x, y, 1, given);
     if (intervals) intervals->learn(x, given, y, 1, nullptr, 0);
-  }
-
- private:
-  void learn_row_late(RowView x, const double *y, double weight, const double *lower, const double *upper,
-                      int64_t coverage, double delay, const double *opinions) {
-    regressor->learn_late(x, y, weight, opinions, delay);
-    intervals->learn_late(x, lower, upper, coverage, delay, y, weight);
   }
 };
 

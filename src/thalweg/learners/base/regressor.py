@@ -339,7 +339,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
 
     def _run(self, core: RegressionCore, *arrays: Any, **options: Any) -> None:
         untroubled = core.cuts[0] == 0
-        (core.learn_late if options.pop("late", False) else core.run)(*arrays, **options)
+        core.run(*arrays, **options)
         self._keep_recent(*arrays[:2])
         if untroubled and core.cuts[0] > 0:
             self._warn_of_cuts(core, stacklevel=4)

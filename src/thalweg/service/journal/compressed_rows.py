@@ -76,27 +76,13 @@ class CompressedRows:
         indptr = np.append(0, np.cumsum(lengths * stay)).astype(_index_type(self.width))
         return CompressedRows(indptr, self.indices[entries], self.values[entries], self.width)
 
-    def to_bytes(self) -> bytes:
-        """Padded, so that what follows begins at a multiple of eight bytes."""
-        found = b"".join([self.values.tobytes(), self.indptr.tobytes(), self.indices.tobytes()])
-        return found + b"\0" * (-len(found) % 8)
-
     @classmethod
-    def from_bytes(cls, body: bytes, at: int, shape: Sequence[int], entries: int) -> tuple[CompressedRows, int]:
-        """Back from `to_bytes`, and where it ends; a `ValueError` where these are no rows of the shape."""
-        rows, width = shape
-        if min(rows, width, entries) < 0:
-            raise ValueError("a size is negative")
-        kind = _index_type(width)
-        values = np.frombuffer(body, np.float64, entries, at)
-        at += values.nbytes
-        places = np.frombuffer(body, kind, rows + 1 + entries, at)
-        at += places.nbytes + -places.nbytes % 8
-        indptr, indices = places[: rows + 1], places[rows + 1 :]
-        checked = compiled.SparseRows(indptr.astype(np.int64, copy=False), indices, values, width)
-        if indptr[-1] != entries or not checked.in_order or checked.first_bad != (-1, -1):
+    def checked(cls, indptr: Indices, indices: Indices, values: Floats, width: int) -> CompressedRows:
+        """From a file; a `ValueError` where these are no rows of this width."""
+        rows = compiled.SparseRows(indptr.astype(np.int64, copy=False), indices, values, width)
+        if indptr[-1] != len(values) or not rows.in_order or rows.first_bad != (-1, -1):
             raise ValueError("its sparse rows do not fit their entries")
-        return cls(indptr, indices, values, width), at
+        return cls(indptr, indices, values, width)
 
 
 #: Rows as the journal holds them.

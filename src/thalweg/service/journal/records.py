@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import orjson
@@ -106,63 +106,45 @@ LabelValue = str | float
 NO_PREDICTION = -1
 
 
-@dataclass(slots=True)
-class PredictedLabels:
-    """What one model predicted: the labels it knew, and the place of each prediction among them."""
+#: What stands for an erased value, by the kind of its array.
+_NOTHING: Mapping[str, Any] = {"i": NO_PREDICTION, "u": 0, "b": False, "f": math.nan, "M": np.datetime64("NaT")}
 
-    labels: list[str]
-    codes: NDArray[np.int16]
-    #: P(positive), where the model has a positive label and probabilities; NaN before any label was known.
-    of_positive: Floats | None = None
-    #: Of a committee: what its members predicted, by which they are judged when the label comes (`KeptPredictions`).
-    members: NDArray[np.uint8] | None = None
 
-    def part(self, rows: slice) -> PredictedLabels:
-        """The predictions for some of the rows."""
-        of_positive = None if self.of_positive is None else self.of_positive[rows]
-        members = None if self.members is None else self.members[rows]
-        return PredictedLabels(self.labels, self.codes[rows], of_positive, members)
-
-    def without(self, rows: Sequence[int]) -> PredictedLabels:
-        """The same with no predictions for some of the rows."""
-        codes = self.codes.copy()
-        codes[list(rows)] = NO_PREDICTION
-        members = None if self.members is None else self.members.copy()
-        if members is not None:
-            members[list(rows)] = 0
-        return PredictedLabels(self.labels, codes, _with_nan(self.of_positive, rows), members)
-
-    def __getitem__(self, row: int) -> str | None:
-        code = self.codes[row]
-        return None if code == NO_PREDICTION else self.labels[code]
+def _erased(values: NDArray[Any], rows: Sequence[int], nothing: Any = None) -> NDArray[Any]:
+    found = values.copy()
+    found[list(rows)] = _NOTHING[values.dtype.kind] if nothing is None else nothing
+    return found
 
 
 @dataclass(slots=True)
-class PredictedNumbers:
-    """What one regression model predicted for each row: a number within an interval; NaN before any label was known."""
+class Predicted:
+    """What one model predicted, as columns of a value for each row.
 
-    values: Floats
-    lower: Floats
-    upper: Floats
-    #: Rows x members: what each member of a mixture said, by which it is judged when the label comes.
-    members: Floats
+    ``prediction`` is a number, NaN for none, or the place of a label among those that the model knew, `NO_PREDICTION`
+    for none; ``lower`` and ``upper`` are the ends of the interval of a number; ``of_positive`` is P(positive), where
+    the model has a positive label and probabilities; ``kept`` is what the prediction is judged by when its label comes
+    (`KeptPredictions`).
+    """
 
-    def part(self, rows: slice) -> PredictedNumbers:
+    columns: dict[str, NDArray[Any]]
+    #: None where predictions are numbers.
+    labels: list[str] | None = None
+
+    def part(self, rows: slice) -> Predicted:
         """The predictions for some of the rows."""
-        return PredictedNumbers(self.values[rows], self.lower[rows], self.upper[rows], self.members[rows])
+        return Predicted({name: values[rows] for name, values in self.columns.items()}, self.labels)
 
-    def without(self, rows: Sequence[int]) -> PredictedNumbers:
+    def without(self, rows: Sequence[int]) -> Predicted:
         """The same with no predictions for some of the rows."""
-        return PredictedNumbers(
-            *(_with_nan(each, rows) for each in (self.values, self.lower, self.upper, self.members))
-        )
+        return Predicted({name: _erased(values, rows) for name, values in self.columns.items()}, self.labels)
 
-    def __getitem__(self, row: int) -> float | None:
-        value = float(self.values[row])
-        return None if math.isnan(value) else value
+    def __getitem__(self, row: int) -> str | float | None:
+        value = self.columns["prediction"][row]
+        if self.labels is not None:
+            return None if value == NO_PREDICTION else self.labels[value]
+        return None if math.isnan(value) else float(value)
 
 
-Predicted = PredictedLabels | PredictedNumbers
 #: Cells of a column: times, or the place of each among distinct names, -1 for a missing one.
 KeptCells = NDArray[np.datetime64] | tuple[NDArray[np.int64], list[str]]
 
@@ -186,27 +168,11 @@ def part_of_cells(cells: KeptCells, rows: slice | NDArray[np.int64]) -> KeptCell
     return codes[places], [names[at] for at in used.tolist()]
 
 
-@overload
-def _with_nan(values: Floats, rows: Sequence[int]) -> Floats: ...
-@overload
-def _with_nan(values: None, rows: Sequence[int]) -> None: ...
-def _with_nan(values: Floats | None, rows: Sequence[int]) -> Floats | None:
-    if values is None:
-        return None
-    found = values.copy()
-    found[list(rows)] = math.nan
-    return found
-
-
 def _without_cells(cells: KeptCells, rows: Sequence[int]) -> KeptCells:
     """The same with missing cells in some of the rows."""
     if isinstance(cells, tuple):
-        places = cells[0].copy()
-        places[list(rows)] = -1
-        return part_of_cells((places, cells[1]), slice(None))
-    found = cells.copy()
-    found[list(rows)] = np.datetime64("NaT")
-    return found
+        return part_of_cells((_erased(cells[0], rows), cells[1]), slice(None))
+    return _erased(cells, rows)
 
 
 @dataclass(slots=True)
@@ -236,109 +202,74 @@ class PredictBody:
     def without(self, rows: Collection[int]) -> PredictBody:
         """The same after some of the rows were erased; they keep their places."""
         gone = sorted(rows)
-        if isinstance(self.X, CompressedRows):
-            X: Features = self.X.without_values(gone)
-        else:
-            X = self.X.copy()
-            X[gone] = 0.0
-        gaps = None if self.gaps is None else self.gaps.copy()
-        if gaps is not None:
-            gaps[gone] = False
+        X = self.X.without_values(gone) if isinstance(self.X, CompressedRows) else _erased(self.X, gone, 0.0)
+        gaps = None if self.gaps is None else _erased(self.gaps, gone)
         predictions = {name: each.without(gone) for name, each in self.predictions.items()}
         erased = tuple(sorted({*self.erased, *gone}))
         cells = {name: _without_cells(each, gone) for name, each in self.cells.items()}
         return replace(self, X=X, predictions=predictions, gaps=gaps, erased=erased, cells=cells)
 
     def to_bytes(self) -> bytes:
-        header: dict[str, Any] = {
-            "shape": (len(self.X), self.X.width) if isinstance(self.X, CompressedRows) else self.X.shape,
-            "last": self.last,
-            "version": self.version,
-        }
+        header: dict[str, Any] = {"last": self.last, "version": self.version}
+        arrays: dict[str, NDArray[Any]] = {}
         if isinstance(self.X, CompressedRows):
-            header["entries"] = len(self.X.values)
-        labels = {name: each for name, each in self.predictions.items() if isinstance(each, PredictedLabels)}
-        numbers = {name: each for name, each in self.predictions.items() if isinstance(each, PredictedNumbers)}
-        header["labels"] = {name: each.labels for name, each in labels.items()}
-        if numbers:
-            widths = {name: each.members.shape[1] for name, each in numbers.items()}
-            header |= {"numbers": widths, "baselines": self.baselines, "before": self.before}
+            header["width"] = self.X.width
+            arrays |= {"indptr": self.X.indptr, "indices": self.X.indices, "values": self.X.values}
+        else:
+            arrays["X"] = self.X
+        header["labels"] = {name: each.labels for name, each in self.predictions.items()}
+        for model, each in self.predictions.items():
+            arrays |= {f"{model}/{name}": values for name, values in each.columns.items()}
+        if None in header["labels"].values():
+            header |= {"baselines": self.baselines, "before": self.before}
         if self.categories:
             header["categories"] = self.categories
         if self.erased:
             header["erased"] = self.erased
-        scores = {name: each.of_positive for name, each in labels.items() if each.of_positive is not None}
-        if scores:
-            header["of_positive"] = list(scores)
-        named = {name: each for name, each in self.cells.items() if isinstance(each, tuple)}
-        times = {name: each for name, each in self.cells.items() if not isinstance(each, tuple)}
-        if self.cells:
-            header |= {"times": list(times), "names": {name: names for name, (_, names) in named.items()}}
-        members = {name: each.members for name, each in labels.items() if each.members is not None}
-        if members:
-            header["members"] = {name: each.shape[1] for name, each in members.items()}
-        arrays = [
-            self.X.to_bytes() if isinstance(self.X, CompressedRows) else self.X.tobytes(),
-            *(
-                part.tobytes()
-                for each in numbers.values()
-                for part in (each.values, each.lower, each.upper, each.members)
-            ),
-            *(each.tobytes() for each in scores.values()),
-            *(each.astype("datetime64[us]").tobytes() for each in times.values()),
-            *(places.astype(np.int32).tobytes() for places, _ in named.values()),
-            *(each.codes.tobytes() for each in labels.values()),
-            *(each.tobytes() for each in members.values()),
-        ]
+        if names := {name: cells[1] for name, cells in self.cells.items() if isinstance(cells, tuple)}:
+            header["names"] = names
+        for name, cells in self.cells.items():  # what is no cell has no blank before its name
+            arrays[f" {name}"] = (
+                cells[0].astype(np.int32) if isinstance(cells, tuple) else cells.astype("datetime64[us]")
+            )
         if self.gaps is not None:
             header["gaps"] = self.gaps.shape
-            arrays.append(np.packbits(self.gaps).tobytes())
+            arrays["gaps"] = np.packbits(self.gaps)
         return _with_header(header, arrays)
 
     @classmethod
     def from_bytes(cls, body: bytes) -> PredictBody:
-        header, at = _header(body)
-        rows, features = header["shape"]
+        header, arrays = _header(body)
         X: Features
-        if "entries" in header:
-            X, at = CompressedRows.from_bytes(body, at, header["shape"], header["entries"])
+        if "width" in header:
+            X = CompressedRows.checked(arrays["indptr"], arrays["indices"], arrays["values"], header["width"])
         else:
-            X = np.frombuffer(body, np.float64, rows * features, at).reshape(rows, features)
-            at += X.nbytes
-        predictions: dict[str, Predicted] = {}
-        for name, members in header.get("numbers", {}).items():
-            values = np.frombuffer(body, np.float64, (3 + members) * rows, at)
-            given, lower, upper = values[: 3 * rows].reshape(3, rows)
-            predictions[name] = PredictedNumbers(given, lower, upper, values[3 * rows :].reshape(rows, members))
-            at += values.nbytes
-        scores = {}
-        for name in header.get("of_positive", ()):
-            scores[name] = np.frombuffer(body, np.float64, rows, at)
-            at += 8 * rows
-        cells: dict[str, KeptCells] = {}
-        for name in header.get("times", ()):
-            cells[name] = np.frombuffer(body, "datetime64[us]", rows, at)
-            at += 8 * rows
-        for name, names in header.get("names", {}).items():
-            cells[name] = np.frombuffer(body, np.int32, rows, at).astype(np.int64), names
-            at += 4 * rows
-        for name, labels in header["labels"].items():
-            predictions[name] = PredictedLabels(labels, np.frombuffer(body, np.int16, rows, at), scores.get(name))
-            at += 2 * rows
-        for name, width in header.get("members", {}).items():
-            given_labels = predictions[name]
-            assert isinstance(given_labels, PredictedLabels)
-            given_labels.members = np.frombuffer(body, np.uint8, width * rows, at).reshape(rows, width)
-            at += width * rows
+            X = arrays["X"]
+        columns: dict[str, dict[str, NDArray[Any]]] = {name: {} for name in header["labels"]}
+        names, cells = header.get("names", {}), dict[str, KeptCells]()
+        for key, values in arrays.items():
+            if key.startswith(" "):
+                name = key[1:]
+                cells[name] = (values.astype(np.int64), names[name]) if name in names else values
+            elif "/" in key:
+                model, _, name = key.partition("/")
+                columns[model][name] = values
         gaps = None
         if "gaps" in header:
             shape = header["gaps"]
-            bits = np.unpackbits(np.frombuffer(body, np.uint8, -1, at), count=shape[0] * shape[1])
-            gaps = bits.astype(np.bool_).reshape(shape)
-        baselines = header.get("baselines", {}), header.get("before", 0)
-        erased = tuple(header.get("erased", ()))
-        new = header.get("categories")
-        return cls(X, predictions, header["last"], header["version"], gaps, new, *baselines, erased, cells)
+            gaps = np.unpackbits(arrays["gaps"], count=shape[0] * shape[1]).astype(np.bool_).reshape(shape)
+        return cls(
+            X,
+            {name: Predicted(columns[name], labels) for name, labels in header["labels"].items()},
+            header["last"],
+            header["version"],
+            gaps,
+            header.get("categories"),
+            header.get("baselines", {}),
+            header.get("before", 0),
+            tuple(header.get("erased", ())),
+            cells,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,21 +298,18 @@ class LabelBody:
     def to_bytes(self) -> bytes:
         labels = list(dict.fromkeys([each[2] for each in self.learned] + [each[2] for each in self.revised]))
         code = {label: at for at, label in enumerate(labels)}
-        learned = np.array([(asked, row, code[label]) for asked, row, label in self.learned], dtype=np.int64)
-        revised = np.array([(asked, row, code[label], at) for asked, row, label, at in self.revised], dtype=np.int64)
-        counts = {"learned": len(self.learned), "revised": len(self.revised)}
-        header = {"labels": labels, "erases": self.erases, **counts}
-        return _with_header(header, [learned.tobytes(), revised.tobytes()])
+        learned = [(asked, row, code[label]) for asked, row, label in self.learned]
+        revised = [(asked, row, code[label], at) for asked, row, label, at in self.revised]
+        arrays = {"learned": np.array(learned, dtype=np.int64), "revised": np.array(revised, dtype=np.int64)}
+        return _with_header({"labels": labels, "erases": self.erases}, arrays)
 
     @classmethod
     def from_bytes(cls, body: bytes) -> LabelBody:
-        header, at = _header(body)
+        header, arrays = _header(body)
         labels = header["labels"]
-        learned = np.frombuffer(body, np.int64, 3 * header["learned"], at).reshape(-1, 3)
-        revised = np.frombuffer(body, np.int64, 4 * header["revised"], at + learned.nbytes).reshape(-1, 4)
         return cls(
-            [(asked, row, labels[code]) for asked, row, code in learned.tolist()],
-            [(asked, row, labels[code], first) for asked, row, code, first in revised.tolist()],
+            [(asked, row, labels[code]) for asked, row, code in arrays["learned"].tolist()],
+            [(asked, row, labels[code], first) for asked, row, code, first in arrays["revised"].tolist()],
             header["erases"],
         )
 
@@ -493,13 +421,20 @@ class Decision:
 Event = PredictedRows | LabelsArrived | Decision
 
 
-def _with_header(header: dict[str, Any], arrays: Sequence[bytes]) -> bytes:
-    """Padded, so that numbers begin at a multiple of eight bytes."""
-    text = orjson.dumps(header)
+def _with_header(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Arrays behind JSON that has their types and shapes; the widest numbers come first, so that all are aligned."""
+    ordered = dict(sorted(arrays.items(), key=lambda each: -each[1].itemsize))
+    text = orjson.dumps(header | {"arrays": {name: [each.dtype.str, *each.shape] for name, each in ordered.items()}})
     text += b" " * (-(len(text) + 4) % 8)
-    return b"".join([len(text).to_bytes(4, "little"), text, *arrays])
+    return b"".join([len(text).to_bytes(4, "little"), text, *(each.tobytes() for each in ordered.values())])
 
 
-def _header(body: bytes) -> tuple[dict[str, Any], int]:
-    end = 4 + int.from_bytes(body[:4], "little")
-    return orjson.loads(body[4:end]), end
+def _header(body: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    at = 4 + int.from_bytes(body[:4], "little")
+    header, arrays = orjson.loads(body[4:at]), {}
+    for name, (kind, *shape) in header["arrays"].items():
+        if min(shape) < 0:
+            raise ValueError("a size is negative")
+        arrays[name] = np.frombuffer(body, kind, math.prod(shape), at).reshape(shape)
+        at += arrays[name].nbytes
+    return header, arrays

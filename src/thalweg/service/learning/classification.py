@@ -21,7 +21,7 @@ from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.pipeline.over_columns import over_columns, require_keys_taken
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features, as_learned
-from thalweg.service.journal.records import NO_PREDICTION, LabelledRow, LabelValue, Predicted, PredictedLabels
+from thalweg.service.journal.records import NO_PREDICTION, LabelledRow, LabelValue, Predicted
 from thalweg.service.learning.comparison import MistakeComparison
 from thalweg.service.learning.scoring import Scoring, label_number
 from thalweg.service.learning.task import Floats, Learner, ModelTask
@@ -94,8 +94,8 @@ class Classification(ModelTask, LabelTask):
     ) -> tuple[dict[str, Predicted], LabelResponse]:
         """What every learner predicts for the rows; of the champion, the probabilities and sets of its labels, too."""
         found: dict[str, Predicted] = {}
-        unknown = PredictedLabels([], np.full(len(X), NO_PREDICTION, dtype=np.int16))
-        response = LabelResponse(unknown, None, None)
+        unknown = Predicted({"prediction": np.full(len(X), NO_PREDICTION, dtype=np.int16)}, [])
+        response = LabelResponse(unknown, [], None, None)
         rows = as_learned(X)
         for name, model in models.items():
             known = labels[name]
@@ -104,15 +104,17 @@ class Classification(ModelTask, LabelTask):
                 continue
             members = KeptPredictions.none(len(X))
             codes, likely = model._codes_and_proba(rows, members)
-            of_positive = None
+            columns: dict[str, NDArray[Any]] = {"prediction": codes.astype(np.int16)}
             if self.positive is not None and likely is not None:
                 has_it = self.positive in known
                 of_positive = likely[:, known.index(self.positive)].copy() if has_it else np.zeros(len(X))
-            kept = members.values if members.values.shape[1] else None
-            own = found[name] = PredictedLabels(known, codes.astype(np.int16), of_positive, kept)
+                columns["of_positive"] = of_positive
+            if members.values.shape[1]:
+                columns["kept"] = members.values
+            own = found[name] = Predicted(columns, known)
             if name == champion:
                 sets = model.predict_set(rows) if hasattr(model, "predict_set") else None
-                response = LabelResponse(own, likely, sets)
+                response = LabelResponse(own, known, likely, sets)
         return found, response
 
     def targets(self, labels: Sequence[LabelValue]) -> NDArray[Any]:
@@ -125,8 +127,8 @@ class Classification(ModelTask, LabelTask):
             return found
         for at, row in enumerate(rows):
             given = learner.predicted(row)
-            if isinstance(given, PredictedLabels) and given.members is not None:
-                own = KeptPredictions(given.members[row.row : row.row + 1], given.labels)
+            if given is not None and "kept" in given.columns:
+                own = KeptPredictions(given.columns["kept"][row.row : row.row + 1], given.labels or ())
                 own.of(core, known)
                 found.put(slice(at, at + 1), own)
         return found
@@ -153,7 +155,7 @@ def _line(labelled: LabelledRow, own: Predicted | None) -> list[float]:
     """One row as `Scoring` takes it; NaN for what was not known. Before any label no-change is wrong."""
     body, row = labelled.rows.body, labelled.row
     given = None if own is None else own[row]
-    likely = own.of_positive if isinstance(own, PredictedLabels) else None
+    likely = None if own is None else own.columns.get("of_positive")
     return [
         label_number(str(labelled.label)),
         math.nan if given is None else label_number(str(given)),

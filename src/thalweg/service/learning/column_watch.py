@@ -24,7 +24,7 @@ from thalweg.evaluate.input_drift import Cells, InputDrift, joined_cells
 from thalweg.evaluate.stream_watch import EVENTS, StreamWatch, watched_names
 from thalweg.explain.importance_sampler import ImportanceSampler
 from thalweg.service.journal.compressed_rows import stacked
-from thalweg.service.journal.records import KeptCells, LabelledRow, PredictBody, Predicted, PredictedLabels
+from thalweg.service.journal.records import KeptCells, LabelledRow, PredictBody, Predicted
 from thalweg.service.learning.encoding import Encoded, gaps_together, read_back
 from thalweg.service.learning.row_numbers import RowNumbers, stretches
 from thalweg.tables.encoder import Encoder
@@ -337,10 +337,8 @@ def _cells_of(name: str, places: Sequence[tuple[PredictBody, int]]) -> KeptCells
 
 def cells_of_predictions(given: Predicted, without: Sequence[int]) -> Cells:
     """What a model predicted, but for rows that were erased."""
-    if isinstance(given, PredictedLabels):
-        codes = np.delete(given.codes, list(without)) if without else given.codes
-        return codes.astype(np.int64), given.labels
-    return np.delete(given.values, list(without)) if without else given.values
+    values = np.delete(given.columns["prediction"], list(without)) if without else given.columns["prediction"]
+    return values if given.labels is None else (values.astype(np.int64), given.labels)
 
 
 def cells_of_labels(labels: NDArray[Any]) -> Cells:

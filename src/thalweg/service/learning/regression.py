@@ -15,13 +15,13 @@ from thalweg.catalogue import ask_of, make_model
 from thalweg.evaluate.metrics import NUMBERS
 from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.residual_changes import ResidualChanges
-from thalweg.evaluate.task import NumberTask
+from thalweg.evaluate.task import Asked, NumberTask
 from thalweg.kernels import compiled
 from thalweg.learners.base.kept_predictions import OF_NUMBERS, KeptPredictions
 from thalweg.learners.base.rows import width_for_core
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features, as_learned
-from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted, PredictedNumbers
+from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted
 from thalweg.service.learning.comparison import SquaredErrorComparison
 from thalweg.service.learning.scoring import Scoring
 from thalweg.service.learning.task import Floats, Learner, ModelTask
@@ -33,6 +33,8 @@ from thalweg.tables.plan import Plan
 #: The share of rows whose interval is to hold the target, where nothing is said.
 COVERAGE = 0.9
 _BASELINES = NumberBaselines().names
+#: Of a row: its prediction and the ends of its interval.
+_SAID = ("prediction", "lower", "upper")
 
 
 @dataclass(frozen=True)
@@ -100,11 +102,14 @@ class Regression(ModelTask, NumberTask):
         own = found.get(champion) or _unknown(len(X))
         return dict(found), NumberResponse(own)
 
-    def _predicted(self, model: Any, X: Any) -> PredictedNumbers:
+    def _predicted(self, model: Any, X: Any) -> Predicted:
+        rows = X.shape[0]
         if not model.__sklearn_is_fitted__():
-            return _unknown(X.shape[0])
-        lower, upper = model.predict_interval(X, self.coverage)
-        return PredictedNumbers(model.predict(X), lower, upper, model.member_predictions(X))
+            return _unknown(rows)
+        kept = KeptPredictions.none(rows)
+        self.in_turn(model, X, np.zeros(rows), np.arange(rows), Asked(coverage=self.coverage), kept)
+        given = kept.of_numbers(1, model._core.n_opinions)
+        return Predicted({name: given[name][:, 0].copy() for name in _SAID} | {"kept": kept.values})
 
     def targets(self, labels: Sequence[LabelValue]) -> Floats:
         return np.array(labels, dtype=np.float64)
@@ -113,14 +118,13 @@ class Regression(ModelTask, NumberTask):
         model, found = learner.model, KeptPredictions.none(len(rows))
         core = model._core if model.__sklearn_is_fitted__() else model._make_core(width_for_core(X))
         given = found.of_numbers(1, core.n_opinions)
-        given["number"] = later + np.array([row.rows.body.before + row.row + 1 for row in rows])
         for name in OF_NUMBERS[1:]:
             given[name] = np.nan
         for at, row in enumerate(rows):
-            own, place = learner.predicted(row), row.row
-            if isinstance(own, PredictedNumbers) and own[place] is not None:
-                given["prediction"][at], given["lower"][at] = own.values[place], own.lower[place]
-                given["upper"][at], given["members"][at] = own.upper[place], own.members[place] - own.values[place]
+            own = learner.predicted(row)
+            if own is not None and own[row.row] is not None:
+                found.values[at] = own.columns["kept"][row.row]
+        given["number"] = later + np.array([row.rows.body.before + row.row + 1 for row in rows])
         return found
 
     def new_baselines(self) -> NumberBaselines:
@@ -142,15 +146,14 @@ class Regression(ModelTask, NumberTask):
         return np.array([_line(row, row.rows.body.predictions.get(name)) for row in rows])
 
 
-def _unknown(rows: int) -> PredictedNumbers:
-    nothing = np.full(rows, np.nan)
-    return PredictedNumbers(nothing, nothing, nothing, np.empty((rows, 0)))
+def _unknown(rows: int) -> Predicted:
+    return Predicted(dict.fromkeys(_SAID, np.full(rows, np.nan)))
 
 
 def _line(labelled: LabelledRow, own: Predicted | None) -> list[float]:
     """One row as `Scoring` takes it; NaN for what was not known."""
     body, row = labelled.rows.body, labelled.row
     value, *interval = [math.nan] * 3
-    if isinstance(own, PredictedNumbers):
-        value, *interval = (float(each[row]) for each in (own.values, own.lower, own.upper))
+    if own is not None:
+        value, *interval = (float(own.columns[name][row]) for name in _SAID)
     return [float(labelled.label), value, *(body.baselines.get(name, math.nan) for name in _BASELINES), *interval]
