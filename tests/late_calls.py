@@ -12,15 +12,15 @@ from thalweg.learners.base.rows import width_for_core
 
 def ask(model: Any, X: Any, coverage: float | None = None, outputs: int | None = None) -> KeptPredictions:
     """What is to be kept of the predictions for these rows; several ``outputs`` have a column each."""
-    kept = KeptPredictions.none(X.shape[0])
-    targets = np.zeros(X.shape[0] if outputs is None else (X.shape[0], outputs))
-    model.follow(X, targets, np.arange(X.shape[0]), coverage=coverage, kept=kept)
+    rows = getattr(X, "values", X).shape[0]
+    kept, targets = KeptPredictions.none(rows), np.zeros(rows if outputs is None else (rows, outputs))
+    model.follow(X, targets, np.arange(rows), coverage=coverage, kept=kept)
     return kept
 
 
 def tell(model: Any, X: Any, y: Any, kept: KeptPredictions | None, delay: int, coverage: float | None = None) -> None:
     """Learn rows that were predicted so many rows before; without ``kept`` nothing was predicted for them then."""
-    core = model._core if model.__sklearn_is_fitted__() else model._make_core(width_for_core(X))
+    core = model._core if model.__sklearn_is_fitted__() else model._make_core(width_for_core(getattr(X, "values", X)))
     outputs = 1 if y.ndim == 1 else y.shape[1]
     is_known, kept = kept is not None, kept or KeptPredictions.none(len(y))
     of_rows = kept.of_numbers(outputs, core.n_opinions)

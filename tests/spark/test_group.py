@@ -179,7 +179,7 @@ def test_a_regressor_learns_numbers_at_once_and_late(model, late):
             said[0, i] = twin.predict(named[i])[0]
             if ends:
                 said[1:, i : i + 1] = twin.predict_interval(named[i])
-                kept[i] = ask(twin, named[i].values)
+                kept[i] = ask(twin, named[i])
         due = i - lag if late else i
         if late and ends and due >= 0:
             tell(twin, named[due], y[[due]], kept.get(due), min(i, 39) - due)

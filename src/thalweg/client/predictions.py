@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar, overload
+from dataclasses import dataclass, fields
+from typing import Any, overload
 
 from msgspec import UNSET
 
 from thalweg.client.protocol import PredictResponse
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +55,15 @@ class Prediction:
     contributions: Mapping[str, float] | None = None
     base: float | None = None
     score: float | None = None
+
+
+#: By field of a prediction, the column of `Predictions`.
+_COLUMNS = {each.name: each.name for each in fields(Prediction)} | {
+    "id": "ids",
+    "prediction": "predictions",
+    "prediction_set": "prediction_sets",
+    "score": "scores",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,60 +113,27 @@ class Predictions(Sequence[Prediction]):
     @classmethod
     def of(cls, given: PredictResponse) -> Predictions:
         """From a response of JSON."""
-        found = replace(cls._of(given), recorded=given.recorded)
-        if not given.predictions or given.predictions[0].contributions is UNSET:
-            return found
-        each = [[getattr(row, name) for row in given.predictions] for name in ("contributions", "base", "score")]
-        return replace(found, contributions=each[0], base=each[1], scores=each[2])
-
-    @classmethod
-    def _of(cls, given: PredictResponse) -> Predictions:
         rows = given.predictions
-        ids = [row.id for row in rows]
-        if rows and rows[0].lower is not UNSET:
-            numbers = [[getattr(row, name) for row in rows] for name in ("prediction", "lower", "upper")]
-            return cls.of_numbers(given.model, given.version, ids, *numbers)
-        likely = [row.probabilities or {} for row in rows]
-        return cls(
-            given.model,
-            given.version,
-            ids,
-            [row.prediction for row in rows],
-            list(likely),
-            [of_each.get(str(row.prediction)) for row, of_each in zip(rows, likely, strict=True)],
-            [row.prediction_set or [] for row in rows] if rows and rows[0].prediction_set is not UNSET else None,
-        )
+        known = [name for name in _COLUMNS if rows and getattr(rows[0], name, UNSET) is not UNSET]
+        columns: dict[str, list[Any]] = {name: [getattr(row, name) for row in rows] for name in ("id", *known)}
+        if "probabilities" in columns:
+            pairs = zip(columns["prediction"], columns["probabilities"], strict=True)
+            columns["probability"] = [likely.get(str(prediction)) for prediction, likely in pairs]
+        return cls.of_columns(given.model, given.version, columns, given.recorded)
 
     @classmethod
-    def of_numbers(
-        cls,
-        model: str,
-        version: int | None,
-        ids: list[str],
-        predictions: list[str | float | None],
-        lower: list[float | None],
-        upper: list[float | None],
+    def of_columns(
+        cls, model: str, version: int | None, given: Mapping[str, list[Any]], recorded: bool = True
     ) -> Predictions:
-        """Those of a regression model, which have neither classes nor probabilities."""
-        nothing = [None] * len(ids)
-        return cls(model, version, ids, predictions, [*nothing], [*nothing], None, lower, upper)
+        """From columns by the names of the fields of `Prediction`; a regression model has no probabilities."""
+        nothing: dict[str, list[Any]] = {name: [None] * len(given["id"]) for name in ("probability", "probabilities")}
+        found = {_COLUMNS[name]: column for name, column in (nothing | dict(given)).items()}
+        return cls(model, version, **found, recorded=recorded)
 
     def __add__(self, later: Predictions) -> Predictions:
-        return Predictions(
-            self.model,
-            later.version,
-            self.ids + later.ids,
-            self.predictions + later.predictions,
-            self.probabilities + later.probabilities,
-            self.probability + later.probability,
-            _both(self.prediction_sets, later.prediction_sets),
-            _both(self.lower, later.lower),
-            _both(self.upper, later.upper),
-            _both(self.contributions, later.contributions),
-            _both(self.base, later.base),
-            _both(self.scores, later.scores),
-            self.recorded and later.recorded,
-        )
+        lists = {name: (getattr(self, name), getattr(later, name)) for name in _COLUMNS.values()}
+        together: dict[str, Any] = {name: None if None in both else both[0] + both[1] for name, both in lists.items()}
+        return Predictions(self.model, later.version, **together, recorded=self.recorded and later.recorded)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -171,16 +145,6 @@ class Predictions(Sequence[Prediction]):
     def __getitem__(self, at: int | slice) -> Prediction | list[Prediction]:
         if isinstance(at, slice):
             return [self[place] for place in range(*at.indices(len(self)))]
-        columns: tuple[list[Any] | None, ...] = (self.prediction_sets, self.lower, self.upper)
-        columns += (self.contributions, self.base, self.scores)
-        return Prediction(
-            self.ids[at],
-            self.predictions[at],
-            self.probability[at],
-            self.probabilities[at],
-            *(None if each is None else each[at] for each in columns),
-        )
-
-
-def _both(first: list[T] | None, second: list[T] | None) -> list[T] | None:
-    return None if first is None or second is None else first + second
+        columns = {name: getattr(self, column) for name, column in _COLUMNS.items()}
+        own: dict[str, Any] = {name: None if column is None else column[at] for name, column in columns.items()}
+        return Prediction(**own)

@@ -391,18 +391,8 @@ class Receipt(ResponseBody, frozen=True):
         return not (self.unknown or self.expired or self.conflicts)
 
     def __add__(self, later: Receipt) -> Receipt:
-        return Receipt(
-            self.model,
-            later.seq,
-            self.learned + later.learned,
-            self.revised + later.revised,
-            self.repeated + later.repeated,
-            self.replayed + later.replayed,
-            self.unknown + later.unknown,
-            self.expired + later.expired,
-            self.conflicts + later.conflicts,
-            self.new_labels + later.new_labels,
-        )
+        names = [name for name in self.__struct_fields__ if name not in ("model", "seq")]
+        return Receipt(self.model, later.seq, **{name: getattr(self, name) + getattr(later, name) for name in names})
 
 
 class VoidReceipt(ResponseBody, frozen=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from operator import add
 from os import PathLike
@@ -467,24 +466,9 @@ class Calls:
         reply = await self._posted("/v1/predict", batch, key, query)
         if batch.media == ARROW:
             given, metadata = arrow_columns(reply.body)
-            model, version = (
-                metadata.get("model", model or ""),
-                int(metadata["version"]) if "version" in metadata else None,
-            )
+            version = int(metadata["version"]) if "version" in metadata else None
             recorded = metadata.get("recorded") != "false"
-            if "lower" in given:
-                numbers = (given[name] for name in ("prediction", "lower", "upper"))
-                return replace(Predictions.of_numbers(model, version, given["id"], *numbers), recorded=recorded)
-            return Predictions(
-                model,
-                version,
-                given["id"],
-                given["prediction"],
-                [None] * len(given["id"]),
-                given["probability"],
-                given.get("prediction_set"),
-                recorded=recorded,
-            )
+            return Predictions.of_columns(metadata.get("model", model or ""), version, given, recorded)
         return Predictions.of(decoded(reply, PredictResponse))
 
     async def _labelled(self, batch: Batch, key: str, model: str | None, revise: bool) -> Receipt:

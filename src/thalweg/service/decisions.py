@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -200,14 +201,11 @@ def _changed(model: PublishedModel, change: ColumnChange) -> Encoder:
 
 def _learned_again(reader: Callable[[], SqlJournal], name: str, change: ColumnChange) -> tuple[dict[str, str], int]:
     """Learners of the wider rows as files, and the last record whose labels they have learned."""
-    journal = reader()
-    try:
+    with closing(reader()) as journal:
         model = rebuild(journal, name).model
         through = model.seq
         model.change_columns(change, through + 1)
         files = model.learn_wider(learned_rows(journal, name, through))
-    finally:
-        journal.close()
     return {name: base64.b64encode(file).decode() for name, file in files.items()}, through
 
 
@@ -257,8 +255,7 @@ def rollback_body(reader: Reader, model: str, name: str, seq: int) -> dict[str, 
     found = state_at(reader, model, seq)
     if name not in found.learners:
         raise Refused(404, f"there was no model {name!r} at record {seq} yet")
-    journal = reader()
-    try:
+    with closing(reader()) as journal:
         settled = next(journal.records(model, after=found.seq, kind="schema"), None)
         if settled is not None:
             raise Refused(
@@ -275,17 +272,12 @@ def rollback_body(reader: Reader, model: str, name: str, seq: int) -> dict[str, 
                     "download the model at that record, and upload it as a model of its own",
                 )
             found.learn_wider(learned_rows(journal, model, found.seq))
-    finally:
-        journal.close()
     return found.rollback_to_this(name)
 
 
 def listed(reader: Reader, state: ModelState) -> list[Version]:
     """Named versions and snapshots, in order: states that are quickly found."""
     names = {seq: name for name, seq in state.versions.items()}
-    journal = reader()
-    try:
+    with closing(reader()) as journal:
         seqs = sorted({*journal.snapshots(state.name), *names})
         return [Version(names.get(record.seq), record.seq, record.time / 1e6) for record in journal.fetch(seqs)]
-    finally:
-        journal.close()

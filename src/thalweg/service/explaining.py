@@ -6,6 +6,7 @@ Cost of a row: that of `thalweg.explain.contributions` with 32 background rows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,8 +57,7 @@ def explain(reader: Callable[[], SqlJournal], state: ModelState, X: Any) -> list
 def _recent_rows(reader: Callable[[], SqlJournal], model: str, width: int) -> NDArray[np.float64]:
     """Rows that were predicted last, as far as they have these columns."""
     found: list[NDArray[np.float64]] = []
-    journal = reader()
-    try:
+    with closing(reader()) as journal:
         record = journal.last_of(model, kind="predict")
         while record is not None and sum(map(len, found)) < _BACKGROUND:
             body = body_of(record, PredictBody)
@@ -66,8 +66,6 @@ def _recent_rows(reader: Callable[[], SqlJournal], model: str, width: int) -> ND
                 break
             found.insert(0, np.delete(X, body.erased, axis=0))
             record = journal.last_of(model, through=record.seq - 1, kind="predict")
-    finally:
-        journal.close()
     if not found:
         raise Refused(409, f"{model!r} has predicted no rows yet, which an explanation compares with: predict some")
     return np.concatenate(found)[-_BACKGROUND:]

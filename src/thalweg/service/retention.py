@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 
 from thalweg.errors import JournalError, ThalwegError
 from thalweg.service.commands import Command, Cut, DropReplies
@@ -75,8 +76,7 @@ class JournalRetention:
 
     def due(self) -> list[Command]:
         """What is to be erased now; in a thread, since it reads the journal."""
-        journal = self._reader()
-        try:
+        with closing(self._reader()) as journal:
             self.size, self.free = journal.size(), journal.free()
             found: list[Command] = []
             if self._keep is not None:
@@ -86,8 +86,6 @@ class JournalRetention:
             if journal.has_replies(through):
                 found.append(DropReplies("", None, through))
             return found
-        finally:
-            journal.close()
 
     def _cuts(self, journal: SqlJournal, keep: Retention) -> list[Command]:
         before, (self._looked_through, _) = journal.cuts(), journal.last()

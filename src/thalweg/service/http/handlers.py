@@ -6,14 +6,14 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
 from thalweg.client import column_responses, history_responses, model_responses, protocol
 from thalweg.client.protocol import BYTES, DEFAULT_MODEL, EVENTS, JSON, field_rule
-from thalweg.service.commands import Decide, Erase, HttpResponse, Label, Predict, Refused, Void
+from thalweg.service.commands import Decide, HttpResponse, Predict, Refused
 from thalweg.service.explaining import Explanation
 from thalweg.service.http import arrow
 from thalweg.service.http.arrow import ArrowTable
@@ -22,6 +22,7 @@ from thalweg.service.http.routes import get, post, put
 from thalweg.service.journal.records import LabelValue
 from thalweg.service.service import Service
 
+R = TypeVar("R", bound=Struct)
 #: Rows beyond which a response takes its time.
 _MANY = 1000
 _IDS = {"ids": ["12-0"]}
@@ -99,7 +100,7 @@ async def label(
     """Send the labels of rows, by their ids, in any order and at any time."""
     asked = query if isinstance(body, ArrowTable) else body
     labels = await request.apart(_labels, service, request, asked.model, body)
-    return Once(partial(service.label, asked.model, labels, asked.revise), _labelled)
+    return Once(partial(service.label, asked.model, labels, asked.revise), _receipt(protocol.Receipt))
 
 
 def _labels(
@@ -111,35 +112,32 @@ def _labels(
     return [(row, service.read_label(name, value, at)) for at, (row, value) in enumerate(given)]
 
 
-def _labelled(command: Label) -> protocol.Receipt:
-    found = command.outcome
-    assert found is not None
-    return protocol.Receipt(
-        command.model,
-        command.seq,
-        len(found.learned),
-        len(found.revised),
-        found.repeated,
-        command.replayed,
-        tuple(found.unknown),
-        tuple(found.expired),
-        tuple(found.conflicts),
-        tuple(found.new_labels),
-    )
+#: What clients are told of.
+_LISTED = ("unknown", "expired", "conflicts", "new_labels")
+
+
+def _receipt(kind: type[R]) -> Callable[[Any], R]:
+    """How the response to labels, or to rows that are withdrawn or erased, is written: by the names of its fields."""
+
+    def written(command: Any) -> R:
+        outcome = vars(command.outcome) | {"model": command.model, "seq": command.seq}
+        outcome["replayed"] = getattr(command, "replayed", 0)
+        given = {name: outcome[name] for name in kind.__struct_fields__}
+        return kind(
+            **{
+                name: value if not isinstance(value, list) else tuple(value) if name in _LISTED else len(value)
+                for name, value in given.items()
+            }
+        )
+
+    return written
 
 
 @post("/v1/models/{name}/void", "learn", example=_IDS, waits=True)
 async def void(service: Service, request: Request, name: str, body: protocol.VoidRequest) -> Once[protocol.VoidReceipt]:
     """Withdraw rows: the model ends as if their labels had never come, and later ones are refused."""
     request.count(len(body.ids), "ids", service.limits)
-    return Once(partial(service.void, name, body.ids), _voided)
-
-
-def _voided(command: Void) -> protocol.VoidReceipt:
-    found = command.outcome
-    assert found is not None
-    counts = len(found.voided), found.repeated, command.replayed
-    return protocol.VoidReceipt(command.model, command.seq, *counts, tuple(found.unknown), tuple(found.expired))
+    return Once(partial(service.void, name, body.ids), _receipt(protocol.VoidReceipt))
 
 
 @post("/v1/models/{name}/erase", "admin", example=_IDS)
@@ -150,14 +148,7 @@ async def erase(
     rows out, and later labels are refused.
     """
     request.count(len(body.ids), "ids", service.limits)
-    return Once(partial(service.erase, name, body.ids), _erased)
-
-
-def _erased(command: Erase) -> protocol.EraseReceipt:
-    found = command.outcome
-    assert found is not None
-    counts = len(found.erased), found.repeated
-    return protocol.EraseReceipt(command.model, command.seq, *counts, tuple(found.unknown), tuple(found.expired))
+    return Once(partial(service.erase, name, body.ids), _receipt(protocol.EraseReceipt))
 
 
 # ---------------------------------------------------------------------- models

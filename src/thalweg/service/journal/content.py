@@ -13,8 +13,7 @@ _FETCH = 10_000
 def rows_after(journal: SqlJournal, model: str, seq: int) -> int:
     """Rows that a model has predicted after a record."""
     statement = "SELECT COALESCE(SUM(rows), 0) FROM journal WHERE model = ? AND kind = 'predict' AND seq > ?"
-    with journal.translated():
-        return int(journal.execute(statement, [model, seq]).fetchone()[0])
+    return int(journal.value(statement, [model, seq]))
 
 
 def record_before_rows(journal: SqlJournal, model: str, rows: int) -> int:
@@ -25,8 +24,7 @@ def record_before_rows(journal: SqlJournal, model: str, rows: int) -> int:
     )
     before, counted = journal.last()[0] + 1, 0
     while counted < rows:
-        with journal.translated():
-            found = journal.execute(statement, [model, before]).fetchall()
+        found = journal.rows(statement, [model, before])
         if not found:
             return 0
         for seq, asked in found:
@@ -38,11 +36,8 @@ def record_before_rows(journal: SqlJournal, model: str, rows: int) -> int:
 
 def bytes_after(journal: SqlJournal, seq: int) -> int:
     """Bytes of records, snapshots and replies after a record, about as many as they take in the database."""
-    with journal.translated():
-        sizes = [
-            journal.execute(
-                f"SELECT COALESCE(SUM(length(body)), 0), COUNT(*) FROM {table} WHERE seq > ?", [seq]
-            ).fetchone()
-            for table in ("journal", "snapshots", "responses")
-        ]
+    sizes = (
+        journal.rows(f"SELECT COALESCE(SUM(length(body)), 0), COUNT(*) FROM {table} WHERE seq > ?", [seq])[0]
+        for table in ("journal", "snapshots", "responses")
+    )
     return sum(int(size) + _BESIDES * int(number) for size, number in sizes)

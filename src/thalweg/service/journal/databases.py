@@ -147,17 +147,13 @@ class PostgresJournal(SqlJournal):
 
     def claim(self) -> None:
         """Hold an advisory lock, which the server gives up with the connection."""
-        with self.translated():
-            held = self.execute("SELECT pg_try_advisory_lock(?)", [_LOCK]).fetchone()[0]
-        if not held:
+        if not self.value("SELECT pg_try_advisory_lock(?)", [_LOCK]):
             raise JournalError("the database is in use by another `thalweg serve`")
         self._claimed = True
 
     def probe(self) -> None:
         """Ask the server whether it takes changes."""
-        with self.translated():
-            mode = self.execute("SHOW transaction_read_only").fetchone()[0]
-        if mode != "off":
+        if self.value("SHOW transaction_read_only") != "off":
             raise JournalError("the journal cannot be used: the database is read-only")
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
@@ -167,9 +163,8 @@ class PostgresJournal(SqlJournal):
         return self._connection.execute(statement.replace("?", "%s"), values or None)
 
     def size(self) -> int:
-        with self.translated():
-            sizes = ", ".join(f"pg_total_relation_size('{table}')" for table in _LARGE_TABLES)
-            return int(sum(self.execute(f"SELECT {sizes}").fetchone()))
+        sizes = ", ".join(f"pg_total_relation_size('{table}')" for table in _LARGE_TABLES)
+        return int(sum(self.rows(f"SELECT {sizes}")[0]))
 
     def used(self) -> int:
         """By what is in it, since the server does not say how much of its files is free."""
@@ -306,8 +301,7 @@ class SqliteJournal(SqlJournal):
                 os.unlink(path)
         except OSError as error:
             raise JournalError(f"the journal cannot be used: {error.strerror or error}") from error
-        with self.translated():
-            self.execute("SELECT protocol FROM about").fetchone()
+        self.rows("SELECT protocol FROM about")
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
         return self._connection.execute(statement, values)
@@ -325,10 +319,7 @@ class SqliteJournal(SqlJournal):
         return None
 
     def used(self) -> int:
-        with self.translated():
-            pages, free, size = (
-                self.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
-            )
+        pages, free, size = (self.value(f"PRAGMA {name}") for name in ("page_count", "freelist_count", "page_size"))
         return int((pages - free) * size)
 
     def shrink(self) -> None:
@@ -336,8 +327,7 @@ class SqliteJournal(SqlJournal):
             self.execute("VACUUM")
 
     def overwrite_erased(self) -> None:
-        with self.translated():
-            self.execute("PRAGMA secure_delete = ON").fetchall()
+        self.rows("PRAGMA secure_delete = ON")
 
     def scrub_log(self) -> None:
         with self.translated():
@@ -353,8 +343,7 @@ class SqliteJournal(SqlJournal):
 
     def require_sound(self) -> None:
         """By the check of pages and indexes that SQLite has."""
-        with self.translated():
-            found = self.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        found = self.value("PRAGMA integrity_check(1)")
         if found != "ok":
             raise JournalDamaged(f"the file of the journal is damaged: {' '.join(found.split())}")
 

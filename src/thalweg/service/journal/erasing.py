@@ -56,7 +56,7 @@ def erase_page(journal: SqlJournal, model: str, cut: int, expired: int, page: tu
     """Erase some of the records before a cut, inside a transaction; rows up to ``expired`` wait for no label."""
     phase, after = page
     if phase == 0:
-        rows = journal.execute(_OPEN, [model, after, cut, limit]).fetchall()
+        rows = journal.rows(_OPEN, [model, after, cut, limit])
         gone = [row[0] for row in rows if (row[1] == 0 or row[0] <= expired) and row[2] <= cut and row[0] != cut]
         last = rows[-1][0] if len(rows) == limit else None
     else:

@@ -154,11 +154,9 @@ class SqlJournal(ABC):
 
     def require_end(self) -> None:
         """`JournalDamaged` where something was written after what is the last record now."""
-        with self.translated():
-            labelled, kept = (
-                self.execute(f"SELECT COALESCE(max(seq), 0) FROM {table}").fetchone()[0]
-                for table in ("label_links", "snapshots")
-            )
+        labelled, kept = (
+            self.value(f"SELECT COALESCE(max(seq), 0) FROM {table}") for table in ("label_links", "snapshots")
+        )
         last, _ = self.last()
         if max(labelled, kept) > last:
             raise JournalDamaged(
@@ -279,36 +277,39 @@ class SqlJournal(ABC):
 
     # ------------------------------------------------------------------ reading
 
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """All that a statement finds."""
+        with self.translated():
+            found: list[Any] = self.execute(statement, values).fetchall()
+        return found
+
+    def value(self, statement: str, values: Sequence[Any] = ()) -> Any:
+        """The only value that a statement finds."""
+        return self.rows(statement, values)[0][0]
+
     def last(self) -> tuple[int, int]:
         """Seq and time of the last record; zeros where there is none."""
-        with self.translated():
-            found = self.execute(f"SELECT {_COLUMNS} FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
-        if found is None:
-            return 0, 0
-        record = require_unchanged(_record(found))
-        return record.seq, record.time
+        for row in self.rows(f"SELECT {_COLUMNS} FROM journal ORDER BY seq DESC LIMIT 1"):
+            record = require_unchanged(_record(row))
+            return record.seq, record.time
+        return 0, 0
 
     def last_before(self, time: int) -> int:
         """The last record up to a time; 0 for none."""
-        with self.translated():
-            low, high = 0, self.execute("SELECT COALESCE(max(seq), 0) FROM journal").fetchone()[0]
-            while low < high:  # times rise with the records
-                middle = (low + high + 1) // 2
-                nearest = "SELECT seq, time FROM journal WHERE seq <= ? ORDER BY seq DESC LIMIT 1"
-                found = self.execute(nearest, [middle]).fetchone()
-                if found is None or found[1] <= time:
-                    low = middle
-                else:
-                    high = found[0] - 1
-            found = self.execute("SELECT max(seq) FROM journal WHERE seq <= ?", [low]).fetchone()[0]
-        return int(found or 0)
+        low, high = 0, self.value("SELECT COALESCE(max(seq), 0) FROM journal")
+        while low < high:  # times rise with the records
+            middle = (low + high + 1) // 2
+            nearest = self.rows("SELECT seq, time FROM journal WHERE seq <= ? ORDER BY seq DESC LIMIT 1", [middle])
+            if not nearest or nearest[0][1] <= time:
+                low = middle
+            else:
+                high = nearest[0][0] - 1
+        return int(self.value("SELECT max(seq) FROM journal WHERE seq <= ?", [low]) or 0)
 
     def first_records(self, model: str, kind: Kind, after: int, through: int, limit: int) -> list[Record]:
         """The first records of one kind between two others."""
         statement = f"{self._of_kinds(1)} ORDER BY seq LIMIT {limit}"
-        with self.translated():
-            rows = self.execute(statement, [model, kind, after, through]).fetchall()
-        return [require_unchanged(_record(row)) for row in rows]
+        return [require_unchanged(_record(row)) for row in self.rows(statement, [model, kind, after, through])]
 
     def in_order(self, through: int = _LATEST) -> Iterator[Record]:
         """Records of all models up to one, whatever their checksums."""
@@ -317,8 +318,7 @@ class SqlJournal(ABC):
 
     def _pages(self, statement: str, values: Callable[[int], list[Any]], after: int) -> Iterator[Record]:
         while True:
-            with self.translated():
-                rows = self.execute(f"{statement} ORDER BY seq LIMIT {_FETCH}", values(after)).fetchall()
+            rows = self.rows(f"{statement} ORDER BY seq LIMIT {_FETCH}", values(after))
             yield from map(_record, rows)
             if len(rows) < _FETCH:
                 return
@@ -326,9 +326,7 @@ class SqlJournal(ABC):
 
     def models(self) -> list[str]:
         """The names of all models that clients may ask, in the order of their creation."""
-        with self.translated():
-            rows = self.execute("SELECT model FROM journal WHERE kind = 'create' ORDER BY seq").fetchall()
-        return [row[0] for row in rows]
+        return [row[0] for row in self.rows("SELECT model FROM journal WHERE kind = 'create' ORDER BY seq")]
 
     def records(
         self, model: str, *, after: int = 0, through: int | None = None, kind: Kind | None = None
@@ -352,9 +350,8 @@ class SqlJournal(ABC):
         kinds = get_args(Kind) if kind is None else (kind,)
         end = _LATEST if through is None else through
         values = [value for name in kinds for value in (model, name, 0, end)]
-        with self.translated():
-            found = self.execute(f"{self._of_kinds(len(kinds))} ORDER BY seq DESC LIMIT 1", values).fetchone()
-        return None if found is None else require_unchanged(_record(found))
+        found = self.rows(f"{self._of_kinds(len(kinds))} ORDER BY seq DESC LIMIT 1", values)
+        return require_unchanged(_record(found[0])) if found else None
 
     def _of_kinds(self, kinds: int) -> str:
         """Records of a model, merged by their kinds from the index over (model, kind, seq).
@@ -367,18 +364,13 @@ class SqlJournal(ABC):
     def fetch(self, seqs: Sequence[int]) -> list[Record]:
         """These records, in order; those that do not exist are left out."""
         condition, value = self.among("seq", seqs)
-        with self.translated():
-            statement = f"SELECT {_COLUMNS} FROM journal WHERE {condition} ORDER BY seq"
-            rows = self.execute(statement, [value]).fetchall()
+        rows = self.rows(f"SELECT {_COLUMNS} FROM journal WHERE {condition} ORDER BY seq", [value])
         return [require_unchanged(_record(row)) for row in rows]
 
     def links(self, asked: Sequence[int]) -> list[tuple[int, int]]:
         """Which label records, in their order, speak of rows of these predict records."""
         condition, value = self.among("asked", asked)
-        with self.translated():
-            rows = self.execute(
-                f"SELECT asked, seq FROM label_links WHERE {condition} ORDER BY seq", [value]
-            ).fetchall()
+        rows = self.rows(f"SELECT asked, seq FROM label_links WHERE {condition} ORDER BY seq", [value])
         return [(row[0], row[1]) for row in rows]
 
     def all_links(self, through: int = _LATEST) -> Iterator[tuple[int, int, int]]:
@@ -391,13 +383,11 @@ class SqlJournal(ABC):
 
     def cuts(self) -> dict[str, int]:
         """By model, the snapshot before which records were erased."""
-        with self.translated():
-            return {row[0]: row[1] for row in self.execute("SELECT model, seq FROM cuts").fetchall()}
+        return {row[0]: row[1] for row in self.rows("SELECT model, seq FROM cuts")}
 
     def gaps(self) -> list[tuple[int, int]]:
         """Records before which time has passed unseen, and how many microseconds."""
-        with self.translated():
-            return [(row[0], row[1]) for row in self.execute("SELECT seq, microseconds FROM gaps").fetchall()]
+        return [(row[0], row[1]) for row in self.rows("SELECT seq, microseconds FROM gaps")]
 
     def open_rows(self, model: str, after: int) -> Iterator[tuple[int, int, int]]:
         """Predict records in order: seq, time, and how many of their rows have no label."""
@@ -406,8 +396,7 @@ class SqlJournal(ABC):
             f"FROM journal j WHERE j.model = ? AND j.kind = 'predict' AND j.seq > ? ORDER BY j.seq LIMIT {_FETCH}"
         )
         while True:
-            with self.translated():
-                rows = self.execute(statement, [model, after]).fetchall()
+            rows = self.rows(statement, [model, after])
             yield from ((row[0], row[1], int(row[2])) for row in rows)
             if len(rows) < _FETCH:
                 return
@@ -417,9 +406,7 @@ class SqlJournal(ABC):
         """All idempotency keys."""
         after = ""
         while True:
-            with self.translated():
-                statement = f"SELECT key FROM responses WHERE key > ? ORDER BY key LIMIT {_MANY_KEYS}"
-                rows = self.execute(statement, [after]).fetchall()
+            rows = self.rows(f"SELECT key FROM responses WHERE key > ? ORDER BY key LIMIT {_MANY_KEYS}", [after])
             yield from (row[0] for row in rows)
             if len(rows) < _MANY_KEYS:
                 return
@@ -428,30 +415,21 @@ class SqlJournal(ABC):
     def recall(self, keys: Sequence[str]) -> dict[str, StoredResponse]:
         """By key, the responses to requests with these keys."""
         condition, value = self.among("key", keys)
-        with self.translated():
-            statement = f"SELECT key, request, status, media, body FROM responses WHERE {condition}"
-            rows = self.execute(statement, [value]).fetchall()
+        rows = self.rows(f"SELECT key, request, status, media, body FROM responses WHERE {condition}", [value])
         return {row[0]: StoredResponse(row[0], bytes(row[1]), row[2], row[3], bytes(row[4])) for row in rows}
 
     def has_replies(self, through: int) -> bool:
         """Whether there are replies to requests up to a record."""
-        with self.translated():
-            return self.execute("SELECT 1 FROM responses WHERE seq <= ? LIMIT 1", [through]).fetchone() is not None
+        return bool(self.rows("SELECT 1 FROM responses WHERE seq <= ? LIMIT 1", [through]))
 
     def snapshots(self, model: str, through: int | None = None) -> list[int]:
         """The seqs of a model's snapshots, rising."""
-        with self.translated():
-            rows = self.execute(
-                "SELECT DISTINCT seq FROM snapshots WHERE model = ? AND seq <= ? ORDER BY seq",
-                [model, _LATEST if through is None else through],
-            ).fetchall()
-        return [int(row[0]) for row in rows]
+        statement = "SELECT DISTINCT seq FROM snapshots WHERE model = ? AND seq <= ? ORDER BY seq"
+        return [int(row[0]) for row in self.rows(statement, [model, _LATEST if through is None else through])]
 
     def snapshot(self, model: str, seq: int) -> list[Part]:
-        with self.translated():
-            rows = self.execute(
-                "SELECT name, sha256, body FROM snapshots WHERE model = ? AND seq = ? ORDER BY name", [model, seq]
-            ).fetchall()
+        statement = "SELECT name, sha256, body FROM snapshots WHERE model = ? AND seq = ? ORDER BY name"
+        rows = self.rows(statement, [model, seq])
         return [Part(model, seq, row[0], bytes(row[1]), bytes(row[2])) for row in rows]
 
     def close(self) -> None:

@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from msgspec import convert
 from numpy.typing import NDArray
 
 from thalweg.client import column_responses
+from thalweg.client.protocol import prepared
 from thalweg.container import packed, unpacked
 from thalweg.evaluate.block_scores import BLOCK
 from thalweg.evaluate.input_drift import Cells, InputDrift, joined_cells
@@ -30,6 +32,7 @@ from thalweg.service.learning.row_numbers import RowNumbers, stretches
 from thalweg.tables.encoder import Encoder
 from thalweg.tables.plan import Plan
 
+T = TypeVar("T")
 #: Rises that are kept for alerts.
 _RISES = 20
 #: How often something happened, and the last times of it.
@@ -60,21 +63,13 @@ class WatchView:
         if found is None:
             return column_responses.ImportanceOverTime(name, loss, None, self.sampler.distance, [], [], 0, [])
         columns = [
-            column_responses.ColumnImportance(
-                each["name"],
-                each["recent"]["increase"],
-                each["recent"]["increase_error"],
-                each["recent"]["effect"],
-                each["increase"],
-                each["effect"],
-            )
+            {"name": each["name"], "increases": each["increase"], "effects": each["effect"], **each["recent"]}
+            | {"standard_error": each["recent"]["increase_error"]}
             for each in found["columns"]
         ]
-        causes = [column_responses.ImportanceChange(**_as_change(each)) for each in found["causes"]]
-        left_out = found["columns_left_out"]
-        return column_responses.ImportanceOverTime(
-            name, loss, found["label"], found["every"], found["rows"], columns, left_out, causes
-        )
+        changed = [each | {"labels": each["row"]} for each in found["causes"]]
+        more = {"model": name, "labels": found["rows"], "columns": columns, "changes": changed}
+        return _response(column_responses.ImportanceOverTime, found | more)
 
     @cached_property
     def ranking(self) -> dict[str, float]:
@@ -102,24 +97,18 @@ class WatchView:
         return column_responses.Inputs(
             name,
             self.drift.rows,
-            [
-                column_responses.InputColumn(each["name"], each["kind"], each["then"], each["now"], each.get("measure"))
-                for each in self._summary
-            ],
+            [_response(column_responses.InputColumn, each) for each in self._summary],
             [column_responses.InputChange(**change) for change in self.drift.changes],
             self.drift.left_out,
             self.stream.not_watched(self.plan),
             [_as_cause(each) for each in self._causes] if is_champion else [],
-            [*(self._predictions if is_champion else ()), *self._labels],
+            [*(self._outcomes[0] if is_champion else ()), *self._outcomes[1]],
         )
 
     @cached_property
-    def _predictions(self) -> list[column_responses.WatchedOutcome]:
-        return _as_outcome(self.stream.predictions)
-
-    @cached_property
-    def _labels(self) -> list[column_responses.WatchedOutcome]:
-        return _as_outcome(self.stream.targets)
+    def _outcomes(self) -> list[list[column_responses.WatchedOutcome]]:
+        """Of predictions and of labels one each; none before the first row."""
+        return [_as_outcome(drift) for drift in (self.stream.predictions, self.stream.targets)]
 
     @cached_property
     def _causes(self) -> list[dict[str, Any]]:
@@ -130,27 +119,19 @@ class WatchView:
         return self.stream.summary(self.plan)
 
 
-def _as_change(cause: Mapping[str, Any]) -> dict[str, Any]:
-    return {("labels" if key == "row" else key): value for key, value in cause.items()}
+def _response(kind: type[T], found: Mapping[str, Any]) -> T:
+    """A response, from a mapping that has its fields among others."""
+    return convert(found, prepared(kind))
 
 
 def _as_outcome(drift: InputDrift) -> list[column_responses.WatchedOutcome]:
-    """One; none before the first row."""
-    changes = [column_responses.InputChange(**change) for change in drift.changes]
-    return [
-        column_responses.WatchedOutcome(
-            each["name"], each["kind"], drift.rows, each["then"], each["now"], changes, drift.left_out
-        )
-        for each in drift.summary()
-    ]
+    more = {"rows": drift.rows, "changes": drift.changes, "changes_left_out": drift.left_out}
+    return [_response(column_responses.WatchedOutcome, each | more) for each in drift.summary()]
 
 
 def _as_cause(found: Mapping[str, Any]) -> column_responses.ErrorCause:
-    alike = column_responses.AlikeRows(**found["alike"]) if "alike" in found else None
-    changed = [column_responses.NearChange(**each) for each in found["changed"]]
-    return column_responses.ErrorCause(
-        found["row"], found["at"], found["cause"], found["columns"], "short" in found, alike, changed
-    )
+    shown = {**found, "labels": found["row"], "row": found["at"], "short": "short" in found}
+    return _response(column_responses.ErrorCause, shown)
 
 
 @dataclass(frozen=True)
