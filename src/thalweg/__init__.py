@@ -48,57 +48,22 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _PACKAGES = (
-    "client",
-    "conformance",
-    "errors",
-    "evaluate",
-    "explain",
-    "fleet",
-    "frames",
-    "kernels",
-    "learners",
-    "papers",
-    "part",
-    "pipeline",
-    "rates",
-    "report",
-    "river",
-    "spark",
-    "store",
-    "streams",
-    "text",
-    "transforms",
+    "client conformance errors evaluate explain fleet frames kernels learners papers part pipeline rates report "
+    "river spark store streams text transforms"
 )
 _NAMES = {
-    "learners": [
-        "AutoClassifier",
-        "AutoRegressor",
-        "BalancedWinnow",
-        "Committee",
-        "CostSensitive",
-        "HiraokaLDA",
-        "KernelMeanClassifier",
-        "LearnNSE",
-        "MajorityClass",
-        "NoChange",
-        "OnlineLDC",
-        "OnlineLinearRegression",
-        "OnlineLogistic",
-        "OnlineThreshold",
-        "PassiveAggressive",
-        "Perceptron",
-        "PredictionIntervals",
-        "PredictionSets",
-        "Recalibrated",
-        "TilingClassifier",
-        "TilingRegressor",
-        "TrendForecast",
-    ],
-    "part": ["Part", "merge"],
-    "pipeline": ["StreamPipeline"],
-    "store": ["load", "save"],
-    "table_model": ["TableClassifier", "TableRegressor"],
-    "transforms": ["CCIPCA", "RandomFeatures", "RandomTilings", "StandardScaler", "TextHasher"],
+    "learners": (
+        "AutoClassifier AutoRegressor BalancedWinnow Committee CostSensitive HiraokaLDA KernelMeanClassifier "
+        "LearnNSE MajorityClass NoChange OnlineLDC OnlineLinearRegression OnlineLogistic OnlineThreshold "
+        "PassiveAggressive Perceptron PredictionIntervals PredictionSets Recalibrated TilingClassifier "
+        "TilingRegressor TrendForecast"
+    ),
+    "part": "Part merge",
+    "pipeline": "StreamPipeline",
+    "store": "load save",
+    "table_model": "TableClassifier TableRegressor",
+    "transforms": "CCIPCA RandomFeatures RandomTilings StandardScaler TextHasher",
 }
-__getattr__, __dir__, _ = lazy_loader.attach(__name__, _PACKAGES, _NAMES)
-__all__ = sorted(name for names in _NAMES.values() for name in names)
+_BY_MODULE = {module: names.split() for module, names in _NAMES.items()}
+__getattr__, __dir__, _ = lazy_loader.attach(__name__, _PACKAGES.split(), _BY_MODULE)
+__all__ = sorted(name for names in _BY_MODULE.values() for name in names)
