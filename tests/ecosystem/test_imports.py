@@ -60,15 +60,19 @@ def test_only_the_needed_parts_of_evaluation_are_loaded(module):
     modules = added("import numpy, sklearn.base", f"import thalweg.{module}")
     names = ["averages", "class_drift", "drift", "late_labels", "metrics", "record", "residual_changes", "task"]
     if module == "run.runner":
-        names += ["alert_rules", "alerts", "confusion", "layout", "number_baselines", "reliability", "running_auc"]
-    if module in ("run.runner", "service.learning.live_model"):  # they watch columns, and look for causes
+        names += ["alert_rules", "alerts", "running_auc"]
+    if module in ("run.runner", "service.learning.live_model"):  # they score, watch columns, and look for causes
         names += [
             "block_scores",
             "column_summary",
+            "confusion",
             "error_causes",
             "input_drift",
+            "layout",
             "model_history",
+            "number_baselines",
             "reference_test",
+            "reliability",
             "short_rises",
             "stream_watch",
         ]
