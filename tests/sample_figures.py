@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from thalweg.papers.bounsiar import figures as bounsiar
-from thalweg.papers.figures import Curve, Panel, draw_progression
+from thalweg.papers.figures import Curve, Panel, draw_progression, points
 from thalweg.papers.karnick2008 import figures as karnick2008
 from thalweg.papers.kuncheva2008 import figures as kuncheva2008
 from thalweg.papers.schnackenberg2018 import figures as schnackenberg2018
@@ -26,7 +26,7 @@ def rate_figure() -> Figure:
             rates,
             0.1 + 0.1 * place + rates**2 / 9,
             label=f"{name} ({symbol})",
-            halfwidths=0.01 + 0 * rates,
+            band=(0.09 + 0.1 * place + rates**2 / 9, 0.11 + 0.1 * place + rates**2 / 9),
             paper_best=(0.9, 0.2),
         )
         for place, (name, symbol) in enumerate(MODELS)
@@ -36,7 +36,7 @@ def rate_figure() -> Figure:
 
 def snapshot_figure() -> Figure:
     X = np.random.default_rng(0).uniform(-1, 1, (50, 2))
-    shots = [kuncheva2008.Snapshot(f"θ = {angle}°", X, X[:, 0] > 0, (1.0, 0.0)) for angle in (0, 30, 60, 90)]
+    shots = [kuncheva2008.snapshot(f"θ = {angle}°", X, X[:, 0] > 0, (1.0, 0.0)) for angle in (0, 30, 60, 90)]
     return kuncheva2008.draw_snapshots(shots)
 
 
@@ -93,18 +93,15 @@ def boundary_figure() -> Figure:
 def plane_figure() -> Figure:
     rng = np.random.default_rng(0)
     plus, minus = np.array([1.0, 3.0]), np.array([-1.5, 3.0])
-    plane = bounsiar.Plane(
-        "(a) Linear kernel, two features\nρ = 0.38, ω = 33°: 6 → 2 of 120 rows wrong",
-        ("along $C_+ - C_-$ (no unit)", "at right angles to it (no unit)"),
-        clouds=[bounsiar.Cloud(rng.normal(plus, 0.5, (40, 2)), style.BLUE, "o", "class 1")],
-        arrows=[
-            bounsiar.Arrow(plus, style.BLUE, "$C_+$", "mean of class 1"),
-            bounsiar.Arrow(minus, style.VERMILION),
-        ],
-        lines=[bounsiar.Line(plus - minus, 0.5, style.INK, "-", "rule (5): best ρ and b")],
-        path=np.linspace(-minus, plus, 4),
-        path_labels=["ρ = 0.0", "ρ = 0.3", "ρ = 0.7", "ρ = 1.0"],
-    )
+    cloud, path = rng.normal(plus, 0.5, (40, 2)), np.linspace(-minus, plus, 4)
+    marks = [
+        points(cloud, style.BLUE, "o", "class 1"),
+        bounsiar.line(plus - minus, 0.5, style.INK, "-", "rule (5): best ρ and b"),
+        *bounsiar.vector(plus, style.BLUE, "$C_+$", "mean of class 1"),
+        *bounsiar.vector(minus, style.VERMILION),
+    ]
+    title = "(a) Linear kernel, two features\nρ = 0.38, ω = 33°: 6 → 2 of 120 rows wrong"
+    plane = bounsiar.plane(title, [cloud, path, np.stack([plus, minus])], marks)
     return bounsiar.draw_mean_plane([plane, plane])
 
 
@@ -126,7 +123,7 @@ def contour_figure() -> Figure:
         schnackenberg2018.Cloud("class 0", np.zeros(2), np.array([[2.0, 0.8], [0.8, 1.0]]), heading=np.ones(2)),
         schnackenberg2018.Cloud("class 1", np.full(2, 20.0), np.eye(2)),
     ]
-    moments = [schnackenberg2018.Moment(f"row {row:,}", clouds) for row in (0, 1000, 2000, 3999)]
+    moments = [(f"row {row:,}", clouds) for row in (0, 1000, 2000, 3999)]
     return schnackenberg2018.draw_contours(
         [("(a) Crossing\narrows: 600 rows ahead", moments), ("(b) Sudden", moments[:3])]
     )
@@ -135,7 +132,7 @@ def contour_figure() -> Figure:
 def shifted_figure() -> Figure:
     times, every = np.array([1.0, 2.0, 4.0, 7.0, 10.0]), np.arange(1.0, 11.0)
     panels = [
-        schnackenberg2018.TimePanel(title, times, times - 0.5, times / 2, times / 2 + 0.5, every, every - 1.0)
+        schnackenberg2018.time_panel(title, times, times - 0.5, times / 2, times / 2 + 0.5, (every, every - 1.0))
         for title in ("λ = 0.5: all rows weigh the same", "λ = 0.9: late rows weigh more")
     ]
     return schnackenberg2018.draw_shifted_times(panels)
@@ -168,14 +165,12 @@ def confusion_figure() -> Figure:
 
 def bands_figure() -> Figure:
     times = np.arange(1, 1001)
-    shown = [
-        wusnell2016.Band(name, 2.0 / times**power, 1.0 / times**power, 3.0 / times**power)
-        for name, power in (("SGD, η₀ = 1", 0.5), ("recursive least squares", 1.0), ("averaged SGD", 0.25))
-    ]
+    powers = {"SGD, η₀ = 1": 0.5, "recursive least squares": 1.0, "averaged SGD": 0.25}
+    shown = wusnell2016.bands({name: np.outer([1.0, 3.0], 1.0 / times**power) for name, power in powers.items()})
     quantity = "distance to the true weights (no unit)"
     panels = [
-        wusnell2016.BandPanel("As in the paper", quantity, times, shown, levels={"batch": 0.1}, limits=(0.0, 2.5)),
-        wusnell2016.BandPanel("The same, logarithmic", quantity, times, shown, logarithmic_time=True, logarithmic=True),
+        wusnell2016.band_panel("As in the paper", quantity, shown, levels={"batch": 0.1}, ylim=(0.0, 2.5)),
+        wusnell2016.band_panel("The same, logarithmic", quantity, shown, logarithmic=True),
     ]
     return wusnell2016.draw_bands(panels, title="Figure 1. Estimation error, 100 runs")
 
@@ -200,7 +195,7 @@ def boards_figure() -> Figure:
     rng = np.random.default_rng(0)
     cells = (np.add.outer(np.arange(50) // 25, np.arange(50) // 25) % 2).astype(np.int64)
     shots = [
-        karnick2008.Board(f"{turn}°, block {turn}", cells, rng.random((100, 2)), np.arange(100) % 2)
+        karnick2008.board(f"{turn}°, block {turn}", cells, rng.random((100, 2)), np.arange(100) % 2)
         for turn in range(6)
     ]
     return karnick2008.draw_boards(shots)

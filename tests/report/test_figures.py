@@ -152,11 +152,10 @@ def test_bars_join_what_the_critical_difference_cannot_tell_apart() -> None:
 
 def test_a_band_is_the_mean_and_its_quantiles_and_leaves_out_a_tenth_on_either_side() -> None:
     runs = np.random.default_rng(2).permuted(np.add.outer(np.arange(101.0), [0.0, 5.0, 9.0]), axis=0)
-    band = figures.Band.of("runs", runs)
-    np.testing.assert_allclose([band.low, band.mean, band.high], np.add.outer([10.0, 50.0, 90.0], [0.0, 5.0, 9.0]))
-    panel = figures.BandPanel("", "", np.arange(1, 4), [band])
-    (axes,) = figures.draw_bands([panel], title="Runs").axes
-    np.testing.assert_array_equal(axes.lines[0].get_ydata(), band.mean)
+    (band,) = figures.bands({"runs": runs})
+    np.testing.assert_allclose([*band.band, band.y], np.add.outer([10.0, 90.0, 50.0], [0.0, 5.0, 9.0]))
+    (axes,) = figures.draw_bands([figures.band_panel("", "", [band])], title="Runs").axes
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), band.y)
     extent = axes.collections[0].get_datalim(axes.transData)
     assert (extent.y0, extent.y1) == (10.0, 99.0)
 

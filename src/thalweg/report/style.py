@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from thalweg.errors import MissingExtra
 
@@ -85,10 +85,14 @@ _SETTINGS: Any = {
 }
 
 
+#: A style of lines of Matplotlib's.
+Dashes: TypeAlias = "str | tuple[int, tuple[float, ...]]"
+
+
 @dataclass(frozen=True)
 class Look:
     colour: str
-    dashes: str | tuple[int, tuple[float, ...]]
+    dashes: Dashes
     marker: str
 
 

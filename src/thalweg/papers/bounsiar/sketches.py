@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from operator import methodcaller
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,6 +28,7 @@ from thalweg.learners.kernel_mean.tuning import (
 from thalweg.papers.bounsiar import figures
 from thalweg.papers.bounsiar.printed import PAPER, per_cent, split_error
 from thalweg.papers.bounsiar.study import Densities, Parameters, tune
+from thalweg.papers.figures import Mark, Panel, two_classes
 from thalweg.papers.registry import Outcome
 from thalweg.papers.study import run_all, seeds_of_run
 from thalweg.report import style
@@ -103,7 +105,7 @@ def disc_and_bow(seed: int, runs: int, workers: int, finished: Callable[[float],
 def _draw_toy(shown: Toy) -> Figure:
     X, positive = shown.split.X_train, shown.split.y_train > 0
 
-    def boundary(rule: str, colour: str, dashes: str | tuple[int, tuple[float, ...]]) -> figures.Boundary:
+    def boundary(rule: str, colour: str, dashes: style.Dashes) -> figures.Boundary:
         machine = shown.parameters[rule].machine().fit(X, shown.split.y_train)
         sigma, rho, bias = shown.parameters[rule]
         said = f"{rule}: σ = {sigma:.2g}, ρ = {rho:.2f}" + (f", b = {bias:.2g}" if bias else "")
@@ -194,20 +196,18 @@ def _draw_turning(seed: int) -> Figure:
     X, positive = shown.split.X_train, shown.split.y_train > 0
     plane = MeanPlane.of(partial(radial, sigma=sigma), X, positive, X)
     rhos = np.linspace(0.0, 1.0, 6)
-    arrows = [
-        *(figures.Arrow(plane.weight(rho), style.GREY) for rho in rhos[1:-1]),
-        figures.Arrow(plane.plus, style.BLUE, "$C_+$", "mean of class 1, the disc"),
-        figures.Arrow(plane.minus, style.VERMILION, "$C_-$", "mean of class −1, the bow"),
-        figures.Arrow(-plane.minus, style.VERMILION, "$-C_-$", offset=(0.0, -18.0)),
+    path = np.stack([plane.weight(rho) for rho in rhos])
+    beside = {"textcoords": "offset points", "va": "center", "fontsize": 9, "color": style.INK}
+    marks: list[Mark] = [
+        methodcaller("plot", *path.T, color=style.GREY, linewidth=1.0, marker=".", markersize=5),
+        *(methodcaller("annotate", f"ρ = {rho:.1f}", at, (8, 0), **beside) for rho, at in zip(rhos, path, strict=True)),
+        *(mark for rho in rhos[1:-1] for mark in figures.vector(plane.weight(rho), style.GREY)),
+        *figures.vector(plane.plus, style.BLUE, "$C_+$", "mean of class 1, the disc"),
+        *figures.vector(plane.minus, style.VERMILION, "$C_-$", "mean of class −1, the bow"),
+        *figures.vector(-plane.minus, style.VERMILION, "$-C_-$", offset=(0.0, -18.0)),
     ]
-    plane_of_means = figures.Plane(
-        f"Disc and bow, radial kernel, σ = {sigma:.2g}:\n$w = ρ\\,C_+ - (1 - ρ)\\,C_-$",
-        ("along $C_+ - C_-$ (no unit)", "at right angles to it (no unit)"),
-        arrows=arrows,
-        path=np.stack([plane.weight(rho) for rho in rhos]),
-        path_labels=[f"ρ = {rho:.1f}" for rho in rhos],
-    )
-    return figures.draw_mean_plane([plane_of_means])
+    title = f"Disc and bow, radial kernel, σ = {sigma:.2g}:\n$w = ρ\\,C_+ - (1 - ρ)\\,C_-$"
+    return figures.draw_mean_plane([figures.plane(title, [path, plane.minus[np.newaxis]], marks)])
 
 
 def rotated_hyperplane(seed: int) -> Outcome:
@@ -251,23 +251,13 @@ def _angle(one: Floats, other: Floats) -> float:
     return abs(float(np.degrees((turn + np.pi) % (2.0 * np.pi) - np.pi)))
 
 
-def _separated(title: str, plane: MeanPlane, positive: Flags, fixed: Separation, free: Separation) -> figures.Plane:
-    return figures.Plane(
-        title,
-        ("along $C_+ - C_-$ (no unit)", "at right angles to it (no unit)"),
-        clouds=[
-            figures.Cloud(plane.rows[positive], style.BLUE, "o", "class 1"),
-            figures.Cloud(plane.rows[~positive], style.VERMILION, "x", "class −1"),
-        ],
-        arrows=[
-            figures.Arrow(plane.plus, style.BLUE, "$C_+$", "mean of class 1"),
-            figures.Arrow(plane.minus, style.VERMILION, "$C_-$", "mean of class −1"),
-        ],
-        lines=[
-            figures.Line(plane.weight(each.rho), each.bias, colour, dashes, name)
-            for each, colour, dashes, name in (
-                (fixed, style.GREEN, _DASH_DOT, "rule (1): ρ = 1/2, best b"),
-                (free, style.INK, "-", "rule (5): best ρ and b"),
-            )
-        ],
-    )
+def _separated(title: str, plane: MeanPlane, positive: Flags, fixed: Separation, free: Separation) -> Panel:
+    solid, dashed = (style.INK, "-", "rule (5): best ρ and b"), (style.GREEN, _DASH_DOT, "rule (1): ρ = 1/2, best b")
+    marks: list[Mark] = [
+        *two_classes(plane.rows, positive, ("class −1", "class 1"), markersize=3.5, markeredgewidth=0.8),
+        figures.line(plane.weight(fixed.rho), fixed.bias, *dashed),
+        figures.line(plane.weight(free.rho), free.bias, *solid),
+        *figures.vector(plane.plus, style.BLUE, "$C_+$", "mean of class 1"),
+        *figures.vector(plane.minus, style.VERMILION, "$C_-$", "mean of class −1"),
+    ]
+    return figures.plane(title, [plane.rows, np.stack([plane.plus, plane.minus])], marks)

@@ -84,7 +84,7 @@ def _boards(study: AccuracyStudy) -> Outcome:
     for degrees in TURNS:
         block = round(degrees / 360 * (board.blocks - 1))
         colours = stream.concept(block).label(cells).reshape(CELLS, CELLS)
-        shown.append(figures.Board(f"{degrees}°, block {block + 1}", colours, *board.block(study.seed, block)))
+        shown.append(figures.board(f"{degrees}°, block {block + 1}", colours, *board.block(study.seed, block)))
     return Outcome(PAPER, "fig2", "Figure 2. The rotating checkerboard", (), draw=partial(figures.draw_boards, shown))
 
 

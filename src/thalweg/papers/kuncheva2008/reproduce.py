@@ -232,14 +232,16 @@ def _fig1(study: RateStudy) -> Outcome:
         for model in MODELS[data]:
             found = [_finding("fig1", data, batch, batch.place(model, rate)) for rate in batch.errors(model)]
             findings += found
+            errors = np.array([finding.measured for finding in found])
+            halfwidths = np.array([finding.ci95 or 0.0 for finding in found])
             printed = tables.TABLE_1[data, model.name]
             curves.append(
                 Curve(
                     model.name,
                     np.array([finding.rate for finding in found]),
-                    np.array([finding.measured for finding in found]),
+                    errors,
                     label=f"{model.name} ({model.symbol})",
-                    halfwidths=np.array([finding.ci95 or 0.0 for finding in found]),
+                    band=(errors - halfwidths, errors + halfwidths),
                     paper_best=None if printed.rate is None else (printed.rate, printed.error),
                 )
             )
@@ -260,7 +262,7 @@ def _fig2(study: RateStudy) -> Outcome:
         X, y = stream.concept(degrees).draw(SNAPSHOT_POINTS)
         angle = np.deg2rad(degrees)
         normal = float(np.cos(angle)), float(np.sin(angle))
-        shots.append(figures.Snapshot(f"θ = {degrees}°", X, y == stream.classes[1], normal))
+        shots.append(figures.snapshot(f"θ = {degrees}°", X, y == stream.classes[1], normal))
     title = "Figure 2. The moving plane between 0 and 90 degrees"
     return Outcome(PAPER, "fig2", title, (), draw=partial(figures.draw_snapshots, shots))
 

@@ -9,17 +9,19 @@ mentions: several components, on the digits, and the three algorithms behind a k
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from scipy.special import ndtr
 
+from thalweg.papers.figures import Curve, Panel
 from thalweg.papers.registry import PAPERS, Outcome
 from thalweg.papers.study import Request, Study, run_all, seeds_of_run
 from thalweg.papers.wusnell2016 import beyond, facts, figures
 from thalweg.papers.wusnell2016 import simulations as simulated
+from thalweg.papers.wusnell2016.figures import band_panel, bands
 from thalweg.papers.wusnell2016.simulations import CENTRE, ROWS
 
 PAPER = "wusnell2016"
@@ -39,7 +41,6 @@ _NEEDS = {
     "digits": ("Digits",),
     "kernel": ("Kernel",),
 }
-TIMES = np.arange(1, ROWS + 1)
 
 
 class SimulationStudy(Study):
@@ -50,6 +51,10 @@ class SimulationStudy(Study):
     def curves(self, name: str) -> simulated.Curves:
         """Runs by rows of one simulation, by quantity and learner."""
         return self.once(name, lambda: self._measure(name))
+
+    def bands(self, name: str, quantity: str, learners: Iterable[str]) -> list[Curve]:
+        curves = self.curves(name)
+        return bands({learner: curves[quantity, learner] for learner in learners})
 
     def _measure(self, name: str) -> simulated.Curves:
         tasks = [partial(SIMULATIONS[name], seeds_of_run(self.seed, run)[0]) for run in range(self.runs)]
@@ -94,79 +99,60 @@ def _facts(study: SimulationStudy) -> Outcome:
 # ---- figures --------------------------------------------------------------------------------------------
 
 
-def _bands(curves: simulated.Curves, quantity: str, names: Sequence[str]) -> list[figures.Band]:
-    return [figures.Band.of(name, curves[quantity, name]) for name in names]
-
-
-def _drawn(item: str, title: str, panels: Sequence[figures.BandPanel], study: SimulationStudy) -> Outcome:
+def _drawn(item: str, title: str, panels: Sequence[Panel], study: SimulationStudy) -> Outcome:
     number = item.removeprefix("fig")
     full = f"Figure {number}. {title}, {study.runs} run{'s' if study.runs > 1 else ''}"
     return Outcome(PAPER, item, full, (), draw=partial(figures.draw_bands, panels, title=full))
+
+
+def _twice(curves: Sequence[Curve], quantity: str, highest: float) -> list[Panel]:
+    """As in the paper, and on logarithmic scales."""
+    return [
+        band_panel("As in the paper", quantity, curves, ylim=(0.0, highest)),
+        band_panel("The same, logarithmic", quantity, curves, logarithmic=True),
+    ]
+
+
+def _distance_figure(study: SimulationStudy) -> Outcome:
+    shown = study.bands("Regression", simulated.DISTANCE, _regressors_but(simulated.RIDGE))
+    return _drawn("fig1", "Estimation error", _twice(shown, "distance to the true weights (no unit)", 2.5), study)
 
 
 def _regressors_but(name: str) -> list[str]:
     return [each for each in simulated.REGRESSORS if each != name]
 
 
-def _distance_figure(study: SimulationStudy) -> Outcome:
-    shown = _bands(study.curves("Regression"), simulated.DISTANCE, _regressors_but(simulated.RIDGE))
-    quantity = "distance to the true weights (no unit)"
-    panels = [
-        figures.BandPanel("As in the paper", quantity, TIMES, shown, limits=(0.0, 2.5)),
-        figures.BandPanel("The same, logarithmic", quantity, TIMES, shown, logarithmic_time=True, logarithmic=True),
-    ]
-    return _drawn("fig1", "Estimation error", panels, study)
-
-
 def _regret_figure(study: SimulationStudy) -> Outcome:
     # Without a penalty the first predictions of least squares are far off, and its band would fill the panel.
-    curves, names = study.curves("Regression"), _regressors_but(simulated.LEAST_SQUARES)
-    quantity = "regret (sum of squared losses)"
+    names, quantity = _regressors_but(simulated.LEAST_SQUARES), "regret (sum of squared losses)"
+    known, hindsight = (
+        study.bands("Regression", regret, names) for regret in (simulated.REGRET, simulated.REGRET_IN_HINDSIGHT)
+    )
     panels = [
-        figures.BandPanel(
-            "Against the true weights, as in the paper", quantity, TIMES, _bands(curves, simulated.REGRET, names)
-        ),
-        figures.BandPanel(
-            "Against the best weights in hindsight, logarithmic",
-            quantity,
-            TIMES,
-            _bands(curves, simulated.REGRET_IN_HINDSIGHT, names),
-            logarithmic_time=True,
-            logarithmic=True,
-        ),
+        band_panel("Against the true weights, as in the paper", quantity, known),
+        band_panel("Against the best weights in hindsight, logarithmic", quantity, hindsight, logarithmic=True),
     ]
     return _drawn("fig2", "Regret", panels, study)
 
 
 def _accuracy_figure(study: SimulationStudy) -> Outcome:
-    curves, names = study.curves("Perceptron"), list(simulated.PERCEPTRONS)
+    accuracy, mistakes = (
+        study.bands("Perceptron", quantity, simulated.PERCEPTRONS)
+        for quantity in (simulated.ACCURACY, simulated.EXTRA_MISTAKES)
+    )
+    best = {"best line, Φ(√2)": float(ndtr(math.sqrt(2.0)))}
+    share = "accuracy on all rows so far (share)"
     panels = [
-        figures.BandPanel(
-            "As in the paper",
-            "accuracy on all rows so far (share)",
-            TIMES,
-            _bands(curves, simulated.ACCURACY, names),
-            levels={"best line, Φ(√2)": float(ndtr(math.sqrt(2.0)))},
-            limits=(0.75, 1.0),
-        ),
-        figures.BandPanel(
-            "Against the best line, x₁ + x₂ = 0",
-            "mistakes beyond the line's (rows)",
-            TIMES,
-            _bands(curves, simulated.EXTRA_MISTAKES, names),
-        ),
+        band_panel("As in the paper", share, accuracy, levels=best, ylim=(0.75, 1.0)),
+        band_panel("Against the best line, x₁ + x₂ = 0", "mistakes beyond the line's (rows)", mistakes),
     ]
     return _drawn("fig4", "Cumulative accuracy of the perceptron", panels, study)
 
 
 def _component_figure(study: SimulationStudy) -> Outcome:
     names = (simulated.CENTRED, simulated.VARIANCE_WEIGHED, simulated.RAW)
-    shown = _bands(study.curves("First component"), simulated.DISTANCE, names)
-    quantity = "distance to the first component (no unit)"
-    panels = [
-        figures.BandPanel("As in the paper", quantity, TIMES, shown, limits=(0.0, 1.42)),
-        figures.BandPanel("The same, logarithmic", quantity, TIMES, shown, logarithmic_time=True, logarithmic=True),
-    ]
+    shown = study.bands("First component", simulated.DISTANCE, names)
+    panels = _twice(shown, "distance to the first component (no unit)", 1.42)
     return _drawn("fig6", "Error of the first component", panels, study)
 
 
