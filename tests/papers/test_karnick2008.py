@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.optimize import check_grad
@@ -27,6 +25,7 @@ from thalweg.papers.karnick2008.study import (
     follow,
 )
 from thalweg.papers.registry import PAPERS, Outcome
+from thalweg.papers.study import Request
 from thalweg.streams import Table
 
 #: Every learner on both data sets, in seconds.
@@ -122,7 +121,7 @@ def test_dips_and_recoveries_are_those_of_the_curve() -> None:
     # Three concepts of 20 blocks: before, a fall to 0.5 and a rise by 0.05 a block, then no recovery at all.
     rise = np.minimum(0.5 + 0.05 * np.arange(20), 0.95)
     ensemble = np.concatenate([np.full(20, 0.9), rise, np.full(20, 0.3)])
-    courses = AccuracyCurves(
+    courses = AccuracyCurves.of(
         [AccuracyCurve(ensemble, np.full(60, 0.72)), AccuracyCurve(ensemble + 0.01, np.full(60, 0.72))]
     )
     first, second = courses.recovery(20, 20), courses.recovery(40, 20)
@@ -140,7 +139,7 @@ def test_dips_and_recoveries_are_those_of_the_curve() -> None:
 
 @pytest.mark.slow
 def test_naive_bayes_on_sea_falls_at_the_drifts_and_passes_the_newest_again() -> None:
-    study = AccuracyStudy(["drifts"], DATA, runs=1, seed=0, workers=1, progress=lambda share, label: None)
+    study = AccuracyStudy(DATA, Request(["drifts"], runs=1))
     study._jobs = [job for job in study._jobs if job.learner == BAYES]
     courses = study.courses(SEA, BAYES)
     assert courses.ensemble.mean() == pytest.approx(SEA_BAYES, abs=0.01)
@@ -154,7 +153,7 @@ def test_naive_bayes_on_sea_falls_at_the_drifts_and_passes_the_newest_again() ->
 @pytest.mark.slow
 def test_on_the_board_the_age_of_errors_is_what_counts() -> None:
     data = {BOARD: Checkerboard(blocks=350)}
-    study = AccuracyStudy(["weightings"], data, runs=1, seed=0, workers=1, progress=lambda share, label: None)
+    study = AccuracyStudy(data, Request(["weightings"], runs=1))
     means = {weighting: study.courses(BOARD, BAYES, weighting).ensemble.mean() for weighting in WEIGHTINGS}
     by_age = study.courses(BOARD, BAYES)
     assert by_age.single.mean() == pytest.approx(BOARD_BAYES_ALONE, abs=0.01)
@@ -174,7 +173,7 @@ def test_all_items_are_the_same_with_any_number_of_workers(monkeypatch: pytest.M
     def missing() -> Table:
         raise DataUnavailable("nothing is at hand here.")
 
-    cases = tuple(replace(case, load=missing) for case in beyond.CASES)
+    cases = tuple(case._replace(load=missing) for case in beyond.CASES)
     monkeypatch.setattr("thalweg.papers.karnick2008.beyond.CASES", cases)
     shares: list[float] = []
     items = [item for item in reproduce.ITEMS if item != "time"]
@@ -205,7 +204,7 @@ def test_runs_are_as_many_as_asked_for() -> None:
     (outcome,) = PAPERS["karnick2008"].reproduce(["weightings"], runs=2, fast=True)
     assert {each.runs for each in outcome.findings} == {2}
     assert all(each.ci95 is not None for each in outcome.findings)
-    defaults = AccuracyStudy(["table"], DATA, runs=None, seed=0, workers=1, progress=lambda share, label: None)
+    defaults = AccuracyStudy(DATA, Request(["table"], runs=0))
     counts = {learner: sum(job.learner == learner for job in defaults._jobs) for learner in LEARNERS}
     assert counts == {"naive Bayes": 10, "SVM": 4, "MLP": 6}
     with pytest.raises(InvalidParameter, match="'runs' parameter of karnick2008"):
@@ -215,7 +214,7 @@ def test_runs_are_as_many_as_asked_for() -> None:
 @pytest.mark.slow
 def test_errors_on_real_data_are_those_of_blocks_answered_before_they_are_learned() -> None:
     try:
-        case = replace(beyond.CASES[0], load=lambda: Table(*table.take(330)))
+        case = beyond.CASES[0]._replace(load=lambda: Table(*table.take(330)))
         table = beyond.CASES[0].load()
     except DataUnavailable as error:
         pytest.skip(str(error))

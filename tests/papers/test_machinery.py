@@ -141,7 +141,7 @@ def test_the_next_step_is_what_is_answered_and_sums_tell_all() -> None:
     for place in range(2):
         expected = errors[:, place]
         np.testing.assert_allclose(measured.curve(place), expected.mean(axis=0))
-        np.testing.assert_allclose(measured.run_means(place), expected.mean(axis=1))
+        np.testing.assert_allclose(measured.means(place), expected.mean(axis=1))
         summary = measured.summary(place)
         assert summary.mean == pytest.approx(expected.mean())
         assert summary.sd_curve == pytest.approx(expected.mean(axis=0).std(ddof=1))
@@ -159,7 +159,7 @@ def test_a_start_without_two_rows_of_a_class_is_drawn_again() -> None:
         redrawn += int(np.bincount(here.sampler("start").rows_at(np.arange(10))[1], minlength=2).min() < 2)
     assert redrawn
     measured = NextStepTrial(stream, seed=0, runs=300).measure([Candidate(reproduce.O_LDC, 0.5)], 1, ignore)
-    assert measured.run_means(0).max() < 0.5
+    assert measured.means(0).max() < 0.5
     single = NextStepTrial(stream, seed=0, runs=1).measure([Candidate(reproduce.O_LDC, 0.5)], 1, ignore)
     assert single.summary(0).mean_sd is None
     assert single.ci95(0) is None

@@ -118,6 +118,17 @@ class Study(Meter):
         return f"Measured in {time.perf_counter() - self._began:,.0f} s."
 
 
+def at_hand(sources: Mapping[str, Callable[[], Result]]) -> tuple[dict[str, Result], list[str]]:
+    """What can be had, by name, and a note on what cannot."""
+    there, notes = {}, []
+    for name, load in sources.items():
+        try:
+            there[name] = load()
+        except DataUnavailable as error:
+            notes.append(f"Left out: {error}")
+    return there, notes
+
+
 _SENT_AWAY: ContextVar[bool] = ContextVar("sent_away", default=False)
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.evaluate import mean_interval, paired_t_test
+from thalweg.evaluate import paired_t_test
+from thalweg.papers.registry import ci95
 from thalweg.rates import Rate
+from thalweg.streams.stream import Rows
 
 
 class Learner(Protocol):
@@ -25,8 +26,7 @@ class Learner(Protocol):
         """Each row's prediction, made before its label is learned."""
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(NamedTuple):
     """A model of the paper: its printed name, its rate's symbol, and how to make one."""
 
     name: str
@@ -35,8 +35,7 @@ class Model:
     make: Callable[[Any, int], Learner]
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A model at a fixed or adaptive rate; a baseline has none."""
 
     model: Model
@@ -46,28 +45,25 @@ class Candidate:
         return self.model.make(self.rate, seed)
 
 
+def mistakes_held_out(candidates: Sequence[Candidate], seed: int, start: Rows, rows: Rows, tests: Rows) -> NDArray[Any]:
+    """Mistakes by candidate and step, on test rows of the step, after learning the start and the rows so far."""
+    learners = [candidate.learner(seed).fit(*start) for candidate in candidates]
+    return np.stack([learner.learn_then_test(*rows, *tests) for learner in learners])
+
+
 SIGNIFICANT = 0.05
 
 
 class Measured(ABC):
-    """Errors of several candidates, by their places, on the same data."""
+    """Errors of several candidates, by their places, on the same data; here in several independent runs."""
 
-    @property
     @abstractmethod
-    def runs(self) -> int:
-        """Runs the errors are averaged over."""
+    def means(self, place: int) -> NDArray[np.float64]:
+        """Mean errors whose spread gives the interval: of each run."""
 
     @abstractmethod
     def error(self, place: int) -> float:
         """Mean error over the whole stream and all runs."""
-
-    @abstractmethod
-    def ci95(self, place: int) -> float | None:
-        """Half-width of the error's 95 % interval; None for a single run."""
-
-    @abstractmethod
-    def differs(self, place: int, reference: int) -> bool | None:
-        """Whether two candidates' errors differ at p < 0.05; None where it cannot be tested."""
 
     @abstractmethod
     def times(self) -> NDArray[np.int64]:
@@ -77,47 +73,26 @@ class Measured(ABC):
     def curve(self, place: int) -> NDArray[np.float64]:
         """Error at each point of time."""
 
-
-class OverRuns(Measured):
-    """Measured in several independent runs, whose spread gives the intervals."""
-
-    @abstractmethod
-    def run_means(self, place: int) -> NDArray[np.float64]:
-        """Mean error of each run."""
-
     @property
     def runs(self) -> int:
-        return len(self.run_means(0))
+        """Runs the errors are averaged over."""
+        return len(self.means(0))
 
     def ci95(self, place: int) -> float | None:
-        """From the spread of the runs' means."""
-        return None if self.runs < 2 else mean_interval(self.run_means(place)).halfwidth
+        """Half-width of the error's 95 % interval; None for a single run."""
+        return ci95(self.means(place))
 
     def differs(self, place: int, reference: int) -> bool | None:
-        """By a paired t test over runs."""
+        """Whether two candidates' errors differ at p < 0.05, by a paired t test; None where it cannot be tested."""
         if self.runs < 2 or place == reference:
             return None
-        return paired_t_test(self.run_means(place), self.run_means(reference)).p_value < SIGNIFICANT
-
-
-class Trial(ABC):
-    """One data set and its protocol."""
-
-    @property
-    @abstractmethod
-    def work(self) -> float:
-        """Rows predicted to measure one candidate, the unit of progress."""
-
-    @abstractmethod
-    def measure(self, candidates: Sequence[Candidate], workers: int, finished: Callable[[float], None]) -> Measured:
-        """Measure all candidates on the same rows; ``finished`` is called with the share done."""
+        return paired_t_test(self.means(place), self.means(reference)).p_value < SIGNIFICANT
 
 
 Measurement = TypeVar("Measurement", bound=Measured, covariant=True)
 
 
-@dataclass(frozen=True)
-class Batch(Generic[Measurement]):
+class Batch(NamedTuple, Generic[Measurement]):
     """Candidates and what was measured of them, place by place."""
 
     candidates: tuple[Candidate, ...]

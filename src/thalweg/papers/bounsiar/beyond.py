@@ -20,10 +20,10 @@ from thalweg.errors import DataUnavailable
 from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier
 from thalweg.papers.bounsiar import figures
 from thalweg.papers.bounsiar.printed import PAPER, duration, per_cent, readable, split_error
-from thalweg.papers.bounsiar.study import GRID, Densities, Parameters, of_tuning_splits, tune
+from thalweg.papers.bounsiar.study import GRID, Densities, Parameters, Timing, error_on, of_tuning_splits, timed, tune
 from thalweg.papers.figures import Curve, Panel
 from thalweg.papers.registry import Finding, Outcome
-from thalweg.papers.study import processor_seconds, run_all
+from thalweg.papers.study import at_hand, run_all
 from thalweg.report import tables
 from thalweg.streams import BenchmarkSet, Split, TwoNorm, load_benchmark
 
@@ -41,8 +41,7 @@ OURS, TUNING, COMPRESSED, PEER = "kernel mean", "kernel mean, tuned in fit", f"{
 
 class Point(NamedTuple):
     rows: int
-    fit: float
-    predict: float
+    time: Timing
     error: float
 
 
@@ -56,27 +55,25 @@ def measure(seed: int, sizes: tuple[int, ...], finished: Callable[[float], None]
     steps = [(rows, name) for rows in sizes for name in machines]
     for step, (rows, name) in enumerate(steps, start=1):
         done = points[name]
-        if not done or done[-1].fit * (rows / done[-1].rows) ** 2 <= PATIENCE:
+        if not done or done[-1].time.fit * (rows / done[-1].rows) ** 2 <= PATIENCE:
             done.append(_point(machines[name], Split(X[:rows], y[:rows], *test)))
         finished(step / len(steps))
     return points
 
 
 def _machines(split: Split) -> Mapping[str, Any]:
-    sigma, rho, bias = tune(Densities.at_test_rows(split))
+    chosen = tune(Densities.at_test_rows(split))
     return {
-        OURS: KernelMeanClassifier(sigma=sigma, rho=rho, bias=bias),
+        OURS: chosen.machine(),
         TUNING: KernelMeanClassifier(progress=False),
-        COMPRESSED: KernelMeanClassifier(sigma=sigma, rho=rho, bias=bias, budget=BUDGET),
-        PEER: min(GRID, key=lambda chosen: chosen.error(split)).machine(),
+        COMPRESSED: chosen.machine().set_params(budget=BUDGET),
+        PEER: min((chosen.machine() for chosen in GRID), key=lambda machine: error_on(machine, split)),
     }
 
 
 def _point(machine: Any, split: Split) -> Point:
-    fit = processor_seconds(partial(machine.fit, split.X_train, split.y_train))
-    predict = processor_seconds(partial(machine.predict, split.X_test))
-    error = float(np.mean(machine.predict(split.X_test) != split.y_test))
-    return Point(len(split.y_train), fit, predict, error)
+    time = timed(machine, split)
+    return Point(len(split.y_train), time, float(np.mean(machine.predict(split.X_test) != split.y_test)))
 
 
 def growth(seed: int, finished: Callable[[float], None]) -> Outcome:
@@ -99,7 +96,7 @@ def growth(seed: int, finished: Callable[[float], None]) -> Outcome:
 
 def _findings(points: Mapping[str, list[Point]]) -> list[Finding]:
     return [
-        duration("growth", "twonorm", name, operation, point.rows, getattr(point, operation))
+        duration("growth", "twonorm", name, operation, point.rows, getattr(point.time, operation))
         for name, each in points.items()
         for point in each
         for operation in ("fit", "predict")
@@ -112,7 +109,7 @@ def _table(points: Mapping[str, list[Point]]) -> tuple[list[str], list[list[str]
         for name, each in points.items():
             for point in (point for point in each if point.rows == rows):
                 first = f"{rows:,}" if name == OURS else ""
-                times = readable(point.fit), readable(point.predict)
+                times = readable(point.time.fit), readable(point.time.predict)
                 lines.append([first, name, *times, f"{100.0 * point.error:.1f} %"])
     return ["rows", "", "fit", "predict", "error"], lines
 
@@ -120,7 +117,7 @@ def _table(points: Mapping[str, list[Point]]) -> tuple[list[str], list[list[str]
 def _draw(points: Mapping[str, list[Point]]) -> Figure:
     def curve(name: str, operation: str) -> Curve:
         rows = np.array([point.rows for point in points[name]])
-        return Curve(name, rows, np.array([getattr(point, operation) for point in points[name]]))
+        return Curve(name, rows, np.array([getattr(point.time, operation) for point in points[name]]))
 
     panels = [
         Panel("fit", [curve(name, "fit") for name in points]),
@@ -137,7 +134,7 @@ def _exponents(points: Mapping[str, list[Point]]) -> str:
         if len(each) > 1:
             one, last = each[-2:]
             scale = np.log(last.rows / one.rows)
-            fit, predict = np.log(last.fit / one.fit) / scale, np.log(last.predict / one.predict) / scale
+            fit, predict = np.log(np.divide(last.time, one.time)) / scale
             said.append(f"{name} n^{fit:.1f} and n^{predict:.1f} (to {last.rows:,})")
     return f"Fit and predict grew over the last two sizes as: {'; '.join(said)}."
 
@@ -155,16 +152,11 @@ _NOTES = (
 
 def compression(splits: int, workers: int, finished: Callable[[float], None]) -> Outcome:
     """Errors at every budget, beside the exact machine."""
+    sets, notes = at_hand({name: partial(load_benchmark, name) for name in SETS})
     findings: list[Finding] = []
     lines: list[list[str]] = []
-    notes: list[str] = []
-    for place, name in enumerate(SETS):
-        try:
-            data = load_benchmark(name)
-        except DataUnavailable as error:
-            notes.append(f"Left out: {error}")
-            continue
-        errors = _measure(data, splits, workers, partial(_finish_part, finished, place))
+    for name, data in sets.items():
+        errors = _measure(data, splits, workers, partial(_finish_part, finished, SETS.index(name)))
         largest = int(max(np.sum(data.y[rows] == label) for rows in data.train for label in (-1, 1)))
         line = [name]
         for budget, each in errors.items():
@@ -201,17 +193,12 @@ def _measure(
 
 
 def _errors(data: BenchmarkSet, number: int, chosen: Parameters) -> Mapping[int | None, float]:
-    X, y, X_test, y_test = data.split(number)
+    split = data.split(number)
     # Some sets are stored in sorted order, unlike a stream.
-    order = np.random.default_rng(number).permutation(len(y))
-    return {
-        budget: float(np.mean(_machine(chosen, budget).fit(X[order], y[order]).predict(X_test) != y_test))
-        for budget in BUDGETS
-    }
-
-
-def _machine(chosen: Parameters, budget: int | None) -> KernelMeanClassifier:
-    return KernelMeanClassifier(sigma=chosen.sigma, rho=chosen.rho, bias=chosen.bias, budget=budget)
+    order = np.random.default_rng(number).permutation(len(split.y_train))
+    split = split._replace(X_train=split.X_train[order], y_train=split.y_train[order])
+    machine = partial(KernelMeanClassifier, **chosen._asdict())
+    return {budget: error_on(machine(budget=budget), split) for budget in BUDGETS}
 
 
 def _losses(findings: list[Finding]) -> list[str]:

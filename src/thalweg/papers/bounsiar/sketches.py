@@ -27,7 +27,7 @@ from thalweg.learners.kernel_mean.tuning import (
 )
 from thalweg.papers.bounsiar import figures
 from thalweg.papers.bounsiar.printed import PAPER, per_cent, split_error
-from thalweg.papers.bounsiar.study import Densities, Parameters, tune
+from thalweg.papers.bounsiar.study import Densities, Parameters, error_on, tune
 from thalweg.papers.figures import Mark, Panel, two_classes
 from thalweg.papers.registry import Outcome
 from thalweg.papers.study import run_all, seeds_of_run
@@ -73,11 +73,7 @@ def toy(seed: int, run: int) -> Toy:
         BIASED: tune(seen),
     }
     split = Split(X[chosen], y[chosen], *test)
-    errors = {
-        rule: float(np.mean(each.machine().fit(split.X_train, split.y_train).predict(split.X_test) != split.y_test))
-        for rule, each in parameters.items()
-    }
-    return Toy(split, parameters, errors)
+    return Toy(split, parameters, {rule: error_on(each.machine(), split) for rule, each in parameters.items()})
 
 
 def disc_and_bow(seed: int, runs: int, workers: int, finished: Callable[[float], None]) -> Outcome:

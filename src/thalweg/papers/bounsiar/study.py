@@ -7,15 +7,14 @@ same way.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
-from thalweg.errors import DataUnavailable
 from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier
 from thalweg.learners.kernel_mean.densities import (
     leave_one_out_log_means,
@@ -31,7 +30,7 @@ from thalweg.learners.kernel_mean.tuning import (
     middle_of_minima,
 )
 from thalweg.papers.bounsiar.printed import TABLE_1
-from thalweg.papers.study import Finished, Request, Study, processor_seconds, run_all
+from thalweg.papers.study import Finished, Request, Study, at_hand, processor_seconds, run_all
 from thalweg.streams import BenchmarkSet, Split, load_benchmark
 
 #: Splits on which the paper chooses its parameters.
@@ -105,6 +104,22 @@ def tune(
     return Parameters(float(SIGMAS[width]), rho, found)
 
 
+def error_on(machine: Any, split: Split) -> float:
+    return float(np.mean(machine.fit(split.X_train, split.y_train).predict(split.X_test) != split.y_test))
+
+
+class Timing(NamedTuple):
+    """Processor seconds to fit the training rows and to predict the test rows."""
+
+    fit: float
+    predict: float
+
+
+def timed(machine: Any, split: Split) -> Timing:
+    fit = processor_seconds(partial(machine.fit, split.X_train, split.y_train))
+    return Timing(fit, processor_seconds(partial(machine.predict, split.X_test)))
+
+
 #: A grid that is finer changes errors by tenths and takes hours.
 COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 GAMMAS = tuple(2.0**power for power in (-8, -6, -4, -2, 0, 2, 4))
@@ -119,10 +134,6 @@ class SupportVectors(NamedTuple):
     def machine(self) -> SVC:
         return SVC(C=self.cost, gamma=self.gamma)
 
-    def error(self, split: Split) -> float:
-        predicted = self.machine().fit(split.X_train, split.y_train).predict(split.X_test)
-        return float(np.mean(predicted != split.y_test))
-
 
 GRID = tuple(SupportVectors(cost, gamma) for cost in COSTS for gamma in GAMMAS)
 
@@ -130,7 +141,9 @@ GRID = tuple(SupportVectors(cost, gamma) for cost in COSTS for gamma in GAMMAS)
 def tuned_support_vectors(data: BenchmarkSet, workers: int, finished: Finished) -> SupportVectors:
     """Those of the grid with the least mean error on the first five test halves, the first of equally good ones."""
     splits = list(data.splits(TUNING_SPLITS))
-    tasks = [lambda chosen=chosen: float(np.mean([chosen.error(split) for split in splits])) for chosen in GRID]
+    tasks = [
+        lambda chosen=chosen: float(np.mean([error_on(chosen.machine(), split) for split in splits])) for chosen in GRID
+    ]
     return GRID[int(np.argmin(run_all(tasks, workers, finished)))]
 
 
@@ -143,39 +156,27 @@ ONE_HOT = "splice, one-hot"
 SETS = (*TABLE_1, ONE_HOT)
 
 
-@dataclass(frozen=True)
-class Timing:
-    """Processor seconds on the first split: to fit the training rows and to predict the test rows."""
-
-    fit: float
-    predict: float
-
-
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     data: BenchmarkSet
     #: By model, the error of each split.
     errors: Mapping[str, NDArray[np.float64]]
     #: By model, where all splits share them.
-    machines: Mapping[str, Parameters]
-    support_vectors: SupportVectors
-    #: By model.
+    chosen: Mapping[str, Parameters | SupportVectors]
+    #: By model, on the first split.
     timings: Mapping[str, Timing]
+
+
+#: The stages of the work on a set, and their shares of it.
+_STAGES = {"tuning": 0.3, "tuning SVC": 0.4, "testing": 0.25, "timing": 0.05}
 
 
 class Table1Study(Study):
     def __init__(self, names: Sequence[str], request: Request) -> None:
-        self.sets: dict[str, BenchmarkSet] = {}
-        notes = []
-        for name in names:
-            try:
-                self.sets[name] = _load(name)
-            except DataUnavailable as error:
-                notes.append(f"Left out: {error}")
+        self.sets, notes = at_hand({name: partial(_load, name) for name in names})
         work = {
-            stage: share * _work(data, request.runs)
+            f"{name}: {stage}": share * _work(data, request.runs)
             for name, data in self.sets.items()
-            for stage, share in zip(_stages(name), _SHARES, strict=True)
+            for stage, share in _STAGES.items()
         }
         super().__init__(work, request)
         self.notes += notes
@@ -184,76 +185,48 @@ class Table1Study(Study):
         return self.once(name, lambda: self._measure(name, self.sets[name]))
 
     def _measure(self, name: str, data: BenchmarkSet) -> Measured:
-        tuning, peer, testing, timing = map(self.stage, _stages(name))
-        machines = tuned_machines(data, self.workers, tuning)
-        support_vectors = tuned_support_vectors(data, self.workers, peer)
+        tuning, peer, testing, timing = (self.stage(f"{name}: {stage}") for stage in _STAGES)
+        chosen: dict[str, Parameters | SupportVectors] = {**tuned_machines(data, self.workers, tuning)}
+        chosen[SUPPORT_VECTORS] = tuned_support_vectors(data, self.workers, peer)
         numbers = range(min(self.runs, data.n_splits))
-        tasks = [partial(_errors, data, number, machines, support_vectors) for number in numbers]
-        by_split = run_all(tasks, self.workers, testing)
+        by_split = run_all([partial(_errors, data, number, chosen) for number in numbers], self.workers, testing)
         errors = {model: np.array([each[model] for each in by_split]) for model in by_split[0]}
-        timings = _timings(data.split(0), machines[PAPER_PROTOCOL], support_vectors, timing)
-        return Measured(data, errors, machines, support_vectors, timings)
+        timings = {}
+        for place, model in enumerate((PAPER_PROTOCOL, LEFT_OUT_ALONE, SUPPORT_VECTORS), start=1):
+            timings[model] = timed(_machine(model, chosen), data.split(0))
+            timing(place / 3)
+        return Measured(data, errors, chosen, timings)
 
 
 def tuned_machines(data: BenchmarkSet, workers: int, finished: Finished) -> dict[str, Parameters]:
     """The machines whose parameters all splits share, by model."""
-    shares = iter((0.3, 0.6, 0.7, 1.0))
-
-    def found(parameters: Parameters) -> Parameters:
-        finished(next(shares))
-        return parameters
-
-    at_test = of_tuning_splits(data, Densities.at_test_rows)
-    return {
-        PAPER_PROTOCOL: found(tune(at_test, workers=workers)),
-        UNBIASED: found(tune(at_test, bias=0.0, workers=workers)),
-        HALF: found(tune(at_test, rhos=np.array([0.5]), workers=workers)),
-        LEFT_OUT: found(tune(of_tuning_splits(data, Densities.at_left_out_rows), workers=workers)),
-    }
-
-
-def error_on(machine: KernelMeanClassifier, split: Split) -> float:
-    return float(np.mean(machine.fit(split.X_train, split.y_train).predict(split.X_test) != split.y_test))
+    at_test, left_out = (of_tuning_splits(data, kind) for kind in (Densities.at_test_rows, Densities.at_left_out_rows))
+    recipes: tuple[tuple[str, Densities, dict[str, Any], float], ...] = (
+        (PAPER_PROTOCOL, at_test, {}, 0.3),
+        (UNBIASED, at_test, {"bias": 0.0}, 0.6),
+        (HALF, at_test, {"rhos": np.array([0.5])}, 0.7),
+        (LEFT_OUT, left_out, {}, 1.0),
+    )
+    machines = {}
+    for name, densities, fixed, share in recipes:
+        machines[name] = tune(densities, workers=workers, **fixed)
+        finished(share)
+    return machines
 
 
-def _errors(
-    data: BenchmarkSet, number: int, machines: Mapping[str, Parameters], support_vectors: SupportVectors
-) -> dict[str, float]:
+def _machine(model: str, chosen: Mapping[str, Parameters | SupportVectors]) -> Any:
+    return chosen[model].machine() if model in chosen else KernelMeanClassifier(progress=False)
+
+
+def _errors(data: BenchmarkSet, number: int, chosen: Mapping[str, Parameters | SupportVectors]) -> dict[str, float]:
     split = data.split(number)
-    errors = {model: error_on(parameters.machine(), split) for model, parameters in machines.items()}
-    errors[LEFT_OUT_ALONE] = error_on(KernelMeanClassifier(progress=False), split)
-    errors[SUPPORT_VECTORS] = support_vectors.error(split)
-    return errors
-
-
-def _timings(
-    split: Split, chosen: Parameters, support_vectors: SupportVectors, finished: Finished
-) -> dict[str, Timing]:
-    models = {
-        PAPER_PROTOCOL: chosen.machine(),
-        LEFT_OUT_ALONE: KernelMeanClassifier(progress=False),
-        SUPPORT_VECTORS: support_vectors.machine(),
-    }
-    timings = {}
-    for place, (name, model) in enumerate(models.items(), start=1):
-        fit = processor_seconds(partial(model.fit, split.X_train, split.y_train))
-        timings[name] = Timing(fit, processor_seconds(partial(model.predict, split.X_test)))
-        finished(place / len(models))
-    return timings
+    return {model: error_on(_machine(model, chosen), split) for model in (*chosen, LEFT_OUT_ALONE)}
 
 
 def _load(name: str) -> BenchmarkSet:
     if name == ONE_HOT:
         return replace(load_benchmark("splice").one_hot(), name=ONE_HOT)
     return load_benchmark(name)
-
-
-#: Of the work on a set: tuning, tuning the support vectors, testing all splits, timing.
-_SHARES = (0.3, 0.4, 0.25, 0.05)
-
-
-def _stages(name: str) -> tuple[str, str, str, str]:
-    return f"{name}: tuning", f"{name}: tuning SVC", f"{name}: testing", f"{name}: timing"
 
 
 def _work(data: BenchmarkSet, splits: int) -> float:

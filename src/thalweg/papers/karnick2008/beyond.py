@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from thalweg.errors import DataUnavailable
 from thalweg.learners.learn_nse.classifier import LearnNSE
 from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.papers.figures import Curve
@@ -22,9 +20,11 @@ from thalweg.papers.karnick2008.data import Blocks
 from thalweg.papers.karnick2008.figures import ENSEMBLE
 from thalweg.papers.karnick2008.study import BAYES, BOARD, WEIGHTINGS, AccuracyStudy
 from thalweg.papers.registry import Finding, Outcome
-from thalweg.papers.study import run_in_processes, seeds_of_run
+from thalweg.papers.study import at_hand, run_in_processes, seeds_of_run
 from thalweg.report import tables
 from thalweg.streams import Table, load_elec2, load_weather
+
+Rows: TypeAlias = NDArray[np.float64]
 
 FAST_ROWS = 3000
 
@@ -37,8 +37,7 @@ MEMBERS: Mapping[str, Callable[[], Any]] = {
 OLDC, OLDC_BY_BLOCK, NO_CHANGE = "O-LDC soft", "O-LDC soft, labels by block", "No change"
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """A data set cut into blocks; ``load`` raises `DataUnavailable` where it is missing."""
 
     name: str
@@ -73,27 +72,27 @@ def single_of(member: str) -> str:
     return f"newest {member} alone"
 
 
-def _ensemble_errors(
-    member: str, make: Callable[[], Any], X: NDArray[np.float64], y: NDArray[Any], block: int
-) -> dict[str, float]:
+def _by_block(X: Rows, y: NDArray[Any], block: int) -> Iterator[tuple[Rows, NDArray[Any]]]:
+    return ((X[start : start + block], y[start : start + block]) for start in range(block, len(y), block))
+
+
+def _ensemble_errors(member: str, make: Callable[[], Any], X: Rows, y: NDArray[Any], block: int) -> dict[str, float]:
     """Errors of the ensemble and of its newest classifier alone, each block predicted before it is learned."""
     model = LearnNSE(make(), n_jobs=1).partial_fit(X[:block], y[:block])
-    wrong = {ensemble_of(member): 0, single_of(member): 0}
-    for start in range(block, len(y), block):
-        rows, labels = X[start : start + block], y[start : start + block]
-        wrong[ensemble_of(member)] += int(np.count_nonzero(model.predict(rows) != labels))
-        wrong[single_of(member)] += int(np.count_nonzero(model.members_[-1].predict(rows) != labels))
+    wrong = np.zeros(2, dtype=np.int64)
+    for rows, labels in _by_block(X, y, block):
+        wrong += [np.count_nonzero(each.predict(rows) != labels) for each in (model, model.members_[-1])]
         model.partial_fit(rows, labels)
-    return {name: mistakes / (len(y) - block) for name, mistakes in wrong.items()}
+    names = ensemble_of(member), single_of(member)
+    return dict(zip(names, (wrong / (len(y) - block)).tolist(), strict=True))
 
 
-def _row_errors(X: NDArray[np.float64], y: NDArray[Any], block: int) -> dict[str, float]:
+def _row_errors(X: Rows, y: NDArray[Any], block: int) -> dict[str, float]:
     """Errors of models that learn row by row; O-LDC also with labels a whole block at a time, like the ensemble."""
     predicted = OnlineLDC("auto", counts="soft").predict_then_learn(X, y)
     late = OnlineLDC("auto", counts="soft").partial_fit(X[:block], y[:block])
     mistakes = 0
-    for start in range(block, len(y), block):
-        rows, labels = X[start : start + block], y[start : start + block]
+    for rows, labels in _by_block(X, y, block):
         mistakes += int(np.count_nonzero(late.predict(rows) != labels))
         late.partial_fit(rows, labels)
     return {
@@ -107,8 +106,7 @@ def _row_errors(X: NDArray[np.float64], y: NDArray[Any], block: int) -> dict[str
 LOOP_POINTS = 15
 
 
-@dataclass(frozen=True)
-class Timing:
+class Timing(NamedTuple):
     #: Ours, after each block.
     seconds: NDArray[np.float64]
     #: Members at the blocks where the loop was timed, and its seconds there.
@@ -188,15 +186,9 @@ def weightings(study: AccuracyStudy) -> Outcome:
 def real(study: AccuracyStudy, *, fast: bool = False) -> Outcome:
     """Errors on NOAA weather and ELEC2, by model and case; a missing data set is left out."""
     finished = study.stage("real")
-    cases, tasks, notes = [], [], []
-    for case in CASES:
-        try:
-            tasks_here = tasks_of(case, fast)
-        except DataUnavailable as error:
-            notes.append(f"Left out: {error}")
-            continue
-        cases.append(case)
-        tasks += [(case, task) for task in tasks_here]
+    there, notes = at_hand({case.header: partial(tasks_of, case, fast) for case in CASES})
+    cases = [case for case in CASES if case.header in there]
+    tasks = [(case, task) for case in cases for task in there[case.header]]
     errors: dict[str, dict[str, float]] = {case.header: {} for case in cases}
     results = run_in_processes([task for _, task in tasks], study.workers)
     for done, (number, found) in enumerate(results, start=1):
@@ -238,29 +230,21 @@ def timing(study: AccuracyStudy) -> Outcome:
     for members, here, loop in zip(found.loop_members[shown], ours[shown], found.loop_seconds[shown], strict=True):
         lines.append([f" {members} members", f"{1e3 * here:.2f}", f"{1e3 * loop:.1f}", f"{loop / here:.0f}"])
     every = np.arange(1, source.blocks + 1)
+    data, more = f"{source.name}, {source.blocks} blocks", {"measure": "seconds"}
+    curves = Curve(ENSEMBLE, every, 1e3 * found.seconds), Curve(LOOP, found.loop_members, 1e3 * found.loop_seconds)
+    headers = "", "Learn++.NSE\nms", "loop\nms", "times\nas long"
     return Outcome(
         PAPER,
         "time",
         title,
-        tuple(
-            Finding(
-                PAPER, "time", f"{source.name}, {source.blocks} blocks", model, seconds, more={"measure": "seconds"}
-            )
-            for model, seconds in ((ENSEMBLE, found.total), (LOOP, found.loop_total))
+        (
+            Finding(PAPER, "time", data, ENSEMBLE, found.total, more=more),
+            Finding(PAPER, "time", data, LOOP, found.loop_total, more=more),
         ),
         summary=(
             f"{source.blocks} blocks, each learned and followed by a test on the grid: {found.total:.1f} s. "
             f"The loop would take about {found.loop_total:.0f} s; it was timed at {len(found.loop_members)} blocks.",
         ),
-        table=partial(
-            tables.sections,
-            ("", "Learn++.NSE\nms", "loop\nms", "times\nas long"),
-            {"A block of 100 rows, and 2,601 test rows": lines},
-        ),
-        draw=partial(
-            figures.draw_block_times,
-            [Curve(ENSEMBLE, every, 1e3 * found.seconds), Curve(LOOP, found.loop_members, 1e3 * found.loop_seconds)],
-            title=title,
-            task="100 rows learned, 2,601 predicted",
-        ),
+        table=partial(tables.sections, headers, {"A block of 100 rows, and 2,601 test rows": lines}),
+        draw=partial(figures.draw_block_times, curves, title=title, task="100 rows learned, 2,601 predicted"),
     )

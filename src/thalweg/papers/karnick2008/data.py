@@ -7,7 +7,7 @@ trained, predicts them only once.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,7 @@ from thalweg.streams.stream import Rows
 _DRAWN_PER_ROW = 10
 
 
-@dataclass(frozen=True)
-class Blocks:
+class Blocks(NamedTuple):
     """A run's rows in blocks, and its test points with their right labels at the time of each block."""
 
     #: Shape (blocks, rows, features).
@@ -31,25 +30,6 @@ class Blocks:
     points: NDArray[np.float64]
     #: Shape (blocks, tests).
     truth: NDArray[np.int64]
-
-
-class Data(Protocol):
-    """One of the two data sets."""
-
-    @property
-    def name(self) -> str:
-        """As it is printed."""
-
-    @property
-    def blocks(self) -> int:
-        """How many a run has."""
-
-    @property
-    def changes(self) -> tuple[int, ...]:
-        """The first block after each sudden change."""
-
-    def draw(self, seed: int) -> Blocks:
-        """The blocks of one run."""
 
 
 @dataclass(frozen=True)
@@ -116,3 +96,7 @@ class SeaConcepts:
         points, _ = stream.clean.concept(0).draw(self.test_rows)
         truth = np.stack([stream.concept(block * self.rows).label(points) for block in range(self.blocks)])
         return Blocks(blocks_X / 10.0, blocks_y, points / 10.0, truth)
+
+
+#: One of the two data sets.
+Data: TypeAlias = Checkerboard | SeaConcepts

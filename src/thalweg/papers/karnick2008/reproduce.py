@@ -94,11 +94,10 @@ def _curves(item: str, number: int, data: str, study: AccuracyStudy) -> Outcome:
     panels, measured = [], []
     for learner in LEARNERS:
         courses = study.courses(data, learner)
-        title = f"{learner}, {courses.runs} run{'s' if courses.runs > 1 else ''}"
         ensemble, single = courses.ensemble.mean(axis=0), courses.single.mean(axis=0)
         panels.append(
             Panel(
-                f"{title}: {ensemble.mean():.3f} beside {single.mean():.3f}",
+                f"{learner}, {courses.words}: {ensemble.mean():.3f} beside {single.mean():.3f}",
                 [Curve(SINGLE, blocks, single), Curve(ENSEMBLE, blocks, ensemble)],
                 changes=[change + 0.5 for change in source.changes],
             )
@@ -126,13 +125,9 @@ def _table(study: AccuracyStudy) -> Outcome:
         for learner in LEARNERS:
             courses = study.courses(data, learner)
             first, second = courses.halves
-            values = {
-                "ensemble": courses.ensemble.mean(axis=1),
-                "alone": courses.single.mean(axis=1),
-                "first half": first,
-                "second half": second,
-                "share of blocks at least as good": courses.as_good,
-            }
+            means = {"ensemble": courses.ensemble.mean(axis=1), "alone": courses.single.mean(axis=1)}
+            halves = {"first half": first, "second half": second}
+            values = {**means, **halves, "share of blocks at least as good": courses.as_good}
             line = [beyond.measurement("table", source.name, learner, name, runs) for name, runs in values.items()]
             *accuracies, share = (each.measured for each in line)
             numbers = [*(f"{each:.3f}" for each in accuracies), f"{share:.0%}", str(courses.runs)]
@@ -163,7 +158,7 @@ def _drifts(study: AccuracyStudy) -> Outcome:
     measured, slowest_mean, slowest_run = [], 0, 0
     for learner in LEARNERS:
         courses = study.courses(SEA, learner)
-        lines = groups.setdefault(f"{learner}, {courses.runs} run{'s' if courses.runs > 1 else ''}", [])
+        lines = groups.setdefault(f"{learner}, {courses.words}", [])
         for number, change in enumerate(source.changes, start=1):
             drawn = courses.mean_course.recovery(change, concept)
             before, dip, blocks = float(drawn.before[0]), float(drawn.dip[0]), int(drawn.blocks[0])
@@ -171,18 +166,9 @@ def _drifts(study: AccuracyStudy) -> Outcome:
             slowest_mean, slowest_run = max(slowest_mean, blocks), max(slowest_run, slowest)
             lines.append([f" block {change + 1}", f"{before:.3f}", f"{dip:.3f}", str(blocks), str(slowest)])
             values = {"before": before, "dip after": dip, "blocks to recover from": blocks, "slowest run from": slowest}
-            measured += [
-                Finding(
-                    PAPER,
-                    "drifts",
-                    source.name,
-                    learner,
-                    value,
-                    runs=courses.runs,
-                    more={"measure": f"{name} drift {number}"},
-                )
-                for name, value in values.items()
-            ]
+            for name, value in values.items():
+                more = {"measure": f"{name} drift {number}"}
+                measured.append(Finding(PAPER, "drifts", source.name, learner, value, runs=courses.runs, more=more))
     headers = ("", "before", "dip", "blocks until\nabove newest", "slowest\nrun")
     return Outcome(
         PAPER,

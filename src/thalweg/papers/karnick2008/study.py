@@ -8,8 +8,7 @@ scikit-learn's network has none: it stops after a number of iterations, or when 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, get_args
 
 import numpy as np
@@ -122,8 +121,7 @@ class GoalNetwork(ClassifierMixin, BaseEstimator):
 NEAR = 10
 
 
-@dataclass(frozen=True)
-class AccuracyCurve:
+class AccuracyCurve(NamedTuple):
     """Accuracy on the test points after each block of a run."""
 
     ensemble: Floats
@@ -148,8 +146,7 @@ def follow(model: LearnNSE, data: Blocks) -> AccuracyCurve:
     return AccuracyCurve(ensemble, single)
 
 
-@dataclass(frozen=True)
-class Recovery:
+class Recovery(NamedTuple):
     """What a sudden change does to the ensemble, by run."""
 
     #: Mean accuracy of the last blocks before it.
@@ -160,28 +157,29 @@ class Recovery:
     blocks: NDArray[np.int64]
 
 
-class AccuracyCurves:
-    def __init__(self, courses: Sequence[AccuracyCurve]) -> None:
-        self._courses = tuple(courses)
+class AccuracyCurves(NamedTuple):
+    """Those of several runs, of shape (runs, blocks)."""
+
+    ensemble: Floats
+    single: Floats
+
+    @classmethod
+    def of(cls, curves: Sequence[AccuracyCurve]) -> AccuracyCurves:
+        return cls(np.stack([curve.ensemble for curve in curves]), np.stack([curve.single for curve in curves]))
 
     @property
     def runs(self) -> int:
-        return len(self._courses)
+        return len(self.ensemble)
 
-    @cached_property
-    def ensemble(self) -> Floats:
-        """Shape (runs, blocks)."""
-        return np.stack([course.ensemble for course in self._courses])
-
-    @cached_property
-    def single(self) -> Floats:
-        """Shape (runs, blocks)."""
-        return np.stack([course.single for course in self._courses])
+    @property
+    def words(self) -> str:
+        """How many runs, in words."""
+        return f"{self.runs} run{'s' if self.runs > 1 else ''}"
 
     @property
     def mean_course(self) -> AccuracyCurves:
         """The mean over runs as a single course, as the figures show it."""
-        return AccuracyCurves([AccuracyCurve(self.ensemble.mean(axis=0), self.single.mean(axis=0))])
+        return AccuracyCurves(*(curves.mean(axis=0, keepdims=True) for curves in self))
 
     @property
     def halves(self) -> tuple[Floats, Floats]:
@@ -238,8 +236,7 @@ _SECONDS = {
 }
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(NamedTuple):
     """A learner under one weighting of errors on a data set, in one run."""
 
     data: str
@@ -252,22 +249,17 @@ class Job:
         return _SECONDS[self.data, self.learner]
 
 
+#: What an item needs: every learner on these data, or naive Bayes with every weighting.
+_DATA_OF = {"fig3": (BOARD,), "fig4": (SEA,), "table": (BOARD, SEA), "drifts": (SEA,)}
+
+
 def jobs_of(item: str, runs: int) -> list[Job]:
-    learners: list[tuple[str, str, Weighting]] = [
-        (data, learner, "age") for data in _data_of(item) for learner in LEARNERS
+    needed: list[tuple[str, str, Weighting]] = [
+        (data, name, "age") for data in _DATA_OF.get(item, ()) for name in LEARNERS
     ]
-    weightings: list[tuple[str, str, Weighting]] = (
-        [(BOARD, BAYES, weighting) for weighting in WEIGHTINGS] if item == "weightings" else []
-    )
-    return [
-        Job(data, learner, weighting, run)
-        for data, learner, weighting in learners + weightings
-        for run in range(runs or RUNS[learner])
-    ]
-
-
-def _data_of(item: str) -> tuple[str, ...]:
-    return {"fig3": (BOARD,), "fig4": (SEA,), "table": (BOARD, SEA), "drifts": (SEA,)}.get(item, ())
+    if item == "weightings":
+        needed = [(BOARD, BAYES, weighting) for weighting in WEIGHTINGS]
+    return [Job(*each, run) for each in needed for run in range(runs or RUNS[each[1]])]
 
 
 _RUNS = "runs of Learn++.NSE"
@@ -300,8 +292,8 @@ class AccuracyStudy(Study):
     def courses(self, data: str, learner: str, weighting: str = "age") -> AccuracyCurves:
         """All runs of a learner on a data set, in their order."""
         courses = self.once(_RUNS, self._measure)
-        chosen = [job for job in courses if (job.data, job.learner, job.weighting) == (data, learner, weighting)]
-        return AccuracyCurves([courses[job] for job in sorted(chosen, key=lambda job: job.run)])
+        chosen = sorted(job for job in courses if job[:3] == (data, learner, weighting))
+        return AccuracyCurves.of([courses[job] for job in chosen])
 
 
 def _course(data: Data, job: Job, seed: int) -> AccuracyCurve:

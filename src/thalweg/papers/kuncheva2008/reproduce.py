@@ -25,13 +25,12 @@ Hiraoka's LDA has its best rates elsewhere than in the paper and is better there
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from thalweg.errors import DataUnavailable
 from thalweg.learners.baselines import MajorityClass, NoChange
 from thalweg.learners.hiraoka import HiraokaLDA
 from thalweg.learners.online_ldc import OnlineLDC
@@ -39,10 +38,10 @@ from thalweg.learners.perceptron import Perceptron
 from thalweg.learners.winnow import BalancedWinnow
 from thalweg.papers.figures import Curve, Panel, draw_progression
 from thalweg.papers.kuncheva2008 import figures, tables
-from thalweg.papers.kuncheva2008.study import Bench, HeldOutTrial, OnePass, OnePassTrial, RateStudy, Stage
+from thalweg.papers.kuncheva2008.study import COARSE, HeldOutTrial, OnePass, OnePassTrial, best, refined
 from thalweg.papers.registry import PAPERS, Finding, Outcome
-from thalweg.papers.study import Request
-from thalweg.papers.trials import Batch, Measured, Model, Trial
+from thalweg.papers.study import Request, Study, at_hand
+from thalweg.papers.trials import Batch, Candidate, Measured, Model
 from thalweg.rates import ErrorDriven
 from thalweg.streams import ConceptStream, MovingPlane, Stagger, load_elec2
 
@@ -96,21 +95,17 @@ SNAPSHOT_POINTS = 150
 
 # ---- the items ------------------------------------------------------------------------------------------
 
+#: What is tried on a data set: what the progress bar says, and roughly how many rates of each model.
+STAGES = {
+    "coarse": ("coarse search of the rate", len(COARSE)),  # every model at every rate of the coarse grid
+    "fine": ("search around the best rate", 8),  # at the hundredths around its best coarse rate
+    "final": ("comparison at the best rates", 2),  # at its best rate and the one the paper prints; baselines
+    "adaptive": ("adaptive rate", 1),  # at an adaptive rate; baselines
+}
 #: What each item needs measured, and on which data.
-STAGES: Mapping[str, tuple[Stage, ...]] = {
-    "table1": ("coarse", "fine", "final"),
-    "table2": ("adaptive",),
-    "fig1": ("coarse",),
-    "fig2": (),
-    "fig3": ("adaptive",),
-}
-DATA: Mapping[str, tuple[str, ...]] = {
-    "table1": (tables.STAGGER, tables.PLANE, tables.ELEC2),
-    "table2": (tables.STAGGER, tables.PLANE, tables.ELEC2),
-    "fig1": (tables.STAGGER, tables.PLANE),
-    "fig2": (),
-    "fig3": (tables.STAGGER, tables.PLANE, tables.ELEC2),
-}
+NEEDS = {"table1": ("coarse", "fine", "final"), "table2": ("adaptive",), "fig1": ("coarse",), "fig3": ("adaptive",)}
+_ALL = (tables.STAGGER, tables.PLANE, tables.ELEC2)
+DATA: Mapping[str, tuple[str, ...]] = {"table1": _ALL, "table2": _ALL, "fig1": _ALL[:2], "fig2": (), "fig3": _ALL}
 
 _MARK_NOTE = f"{tables.MARK} differs from O-LDC at p < 0.05 (paired t test)."
 _NOTES = {
@@ -125,12 +120,67 @@ _ELEC2_NOTE = (
 )
 
 
+class RateStudy(Study):
+    """What the stages measure on each data set. ELEC2 is always passed once."""
+
+    def __init__(self, request: Request) -> None:
+        needed = {data for item in request.items for data in DATA[item]}
+        self.trials: dict[str, HeldOutTrial | OnePassTrial] = {
+            name: HeldOutTrial(stream, request.seed, request.runs)
+            for name, stream in GENERATED.items()
+            if name in needed
+        }
+        elec2, notes = at_hand({tables.ELEC2: load_elec2} if tables.ELEC2 in needed else {})
+        for name, table in elec2.items():
+            self.trials[name] = OnePassTrial(table, request.seed, block=ROWS_A_WEEK, window=4 * ROWS_A_WEEK)
+        work = {
+            _label(data, stage): STAGES[stage][1] * len(MODELS[data]) * self.trials[data].work
+            for item in request.items
+            for data in DATA[item]
+            for stage in NEEDS.get(item, ())
+            if data in self.trials
+        }
+        super().__init__(work, request)
+        self.notes += notes
+
+    def batch(self, data: str, stage: str) -> Batch[Measured]:
+        """What the stage measures on the data."""
+        return self.once((data, stage), lambda: self._measure(data, stage))
+
+    def _measure(self, data: str, stage: str) -> Batch[Measured]:
+        choose = {"coarse": self._coarse, "fine": self._fine, "final": self._final, "adaptive": self._adaptive}
+        candidates = tuple(choose[stage](data))
+        finished = self.stage(_label(data, stage))
+        return Batch(candidates, self.trials[data].measure(candidates, self.workers, finished))
+
+    def _coarse(self, data: str) -> list[Candidate]:
+        return [Candidate(model, rate) for model in MODELS[data] for rate in COARSE]
+
+    def _fine(self, data: str) -> list[Candidate]:
+        coarse = self.batch(data, "coarse")
+        return [Candidate(model, rate) for model in MODELS[data] for rate in refined(coarse.errors(model))]
+
+    def _final(self, data: str) -> list[Candidate]:
+        coarse, fine = self.batch(data, "coarse"), self.batch(data, "fine")
+        found = [Candidate(model, best(coarse.errors(model) | fine.errors(model))) for model in MODELS[data]]
+        printed = [(model, tables.TABLE_1.get((data, model.name))) for model in MODELS[data]]
+        return found + [Candidate(model, each.rate) for model, each in printed if each] + _baselines(data)
+
+    def _adaptive(self, data: str) -> list[Candidate]:
+        return [Candidate(model, ADAPTIVE) for model in ADAPTIVE_MODELS[data]] + _baselines(data)
+
+
+def _baselines(data: str) -> list[Candidate]:
+    return [Candidate(model, None) for model in BASELINES] if data == tables.ELEC2 else []
+
+
+def _label(data: str, stage: str) -> str:
+    return f"{data}: {STAGES[stage][0]}"
+
+
 def reproduce(request: Request) -> list[Outcome]:
-    """Run the experiments behind the items. ELEC2 is always passed once."""
-    benches, notes = _benches({data for item in request.items for data in DATA[item]}, request)
-    stages = [(data, stage) for item in request.items for data in DATA[item] for stage in STAGES[item]]
-    stages = [(data, stage) for data, stage in dict.fromkeys(stages) if data in benches]
-    study = RateStudy(benches, stages, request, adaptive=ADAPTIVE)
+    """Run the experiments behind the items."""
+    study = RateStudy(request)
     makers: Mapping[str, Callable[[RateStudy], Outcome]] = {
         "table1": partial(_table, "table1", "Table 1. Error at the best fixed rate", "final", tables.TABLE_1),
         "table2": partial(_table, "table2", "Table 2. Error with the adaptive rate", "adaptive", tables.TABLE_2),
@@ -139,35 +189,7 @@ def reproduce(request: Request) -> list[Outcome]:
         "fig3": _fig3,
     }
     outcomes = [makers[item](study) for item in request.items]
-    return [replace(outcome, notes=(*outcome.notes, *notes)) for outcome in outcomes]
-
-
-def _benches(needed: Collection[str], request: Request) -> tuple[dict[str, Bench], tuple[str, ...]]:
-    """The benches, and a line about data that cannot be had."""
-    notes: tuple[str, ...] = ()
-    trials: dict[str, Trial] = {
-        name: HeldOutTrial(stream, request.seed, request.runs) for name, stream in GENERATED.items() if name in needed
-    }
-    if tables.ELEC2 in needed:
-        try:
-            trials[tables.ELEC2] = OnePassTrial(load_elec2(), request.seed, block=ROWS_A_WEEK, window=4 * ROWS_A_WEEK)
-        except DataUnavailable as error:
-            notes = (f"Left out: {error}",)
-    printed_rates: dict[str, dict[str, float]] = {name: {} for name in trials}
-    for (data, model), printed in tables.TABLE_1.items():
-        if data in trials and printed.rate is not None:
-            printed_rates[data][model] = printed.rate
-    benches = {
-        name: Bench(
-            trial,
-            MODELS[name],
-            ADAPTIVE_MODELS[name],
-            printed_rates[name],
-            BASELINES if name == tables.ELEC2 else (),
-        )
-        for name, trial in trials.items()
-    }
-    return benches, notes
+    return [replace(outcome, notes=(*outcome.notes, *study.notes)) for outcome in outcomes]
 
 
 def _finding(
@@ -215,11 +237,11 @@ def _findings(compared: Sequence[tables.Comparison]) -> tuple[Finding, ...]:
     return tuple(each for line in compared for each in (line.finding, line.at_printed_rate) if each is not None)
 
 
-def _table(item: str, title: str, stage: Stage, printout: tables.Printout, study: RateStudy) -> Outcome:
-    compared = [line for data in study.benches for line in _compared(item, data, study.batch(data, stage), printout)]
+def _table(item: str, title: str, stage: str, printout: tables.Printout, study: RateStudy) -> Outcome:
+    compared = [line for data in study.trials for line in _compared(item, data, study.batch(data, stage), printout)]
     runs = max(line.finding.runs for line in compared)
     notes: tuple[str, ...] = (f"Means of {runs:,} runs ± 95 % interval. {_MARK_NOTE}", _NOTES[item])
-    if tables.ELEC2 in study.benches:
+    if tables.ELEC2 in study.trials:
         notes += (_ELEC2_NOTES[item], _ELEC2_NOTE)
     return Outcome(PAPER, item, title, _findings(compared), notes=notes, table=partial(tables.layout, compared))
 
@@ -270,7 +292,7 @@ def _fig2(study: RateStudy) -> Outcome:
 def _fig3(study: RateStudy) -> Outcome:
     findings: list[Finding] = []
     panels = []
-    for data in study.benches:
+    for data in study.trials:
         batch = study.batch(data, "adaptive")
         compared = _compared("fig3", data, batch, tables.TABLE_2)
         findings += _findings(compared)

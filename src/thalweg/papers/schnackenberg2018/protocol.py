@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.papers.study import run_each, seeds_of_run
-from thalweg.papers.trials import Candidate, OverRuns, Trial
+from thalweg.papers.trials import Candidate, Measured, mistakes_held_out
 from thalweg.streams import ConceptStream
 from thalweg.streams.stream import Rows
 
@@ -95,7 +95,7 @@ class Effort(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NextStepTrial(Trial):
+class NextStepTrial:
     """A stream, run ``runs`` times from independent random numbers; its own seed is not used."""
 
     stream: ConceptStream
@@ -128,17 +128,10 @@ class NextStepTrial(Trial):
         began = time.thread_time()
         stream_seed, learner_seed = seeds_of_run(self.seed, run)
         stream = replace(self.stream, seed=stream_seed)
-        start_X, start_y = _start(stream)
-        X, y = stream.take(self.steps, START_ROWS)
-        next_times = np.arange(START_ROWS + 1, stream.length)
-        X_test, y_test = stream.sampler("test").sets_at(next_times, TEST_ROWS)
+        start, rows = _start(stream), stream.take(self.steps, START_ROWS)
+        tests = stream.sampler("test").sets_at(np.arange(START_ROWS + 1, stream.length), TEST_ROWS)
         drawn = time.thread_time()
-        mistakes = np.stack(
-            [
-                candidate.learner(learner_seed).fit(start_X, start_y).learn_then_test(X, y, X_test, y_test)
-                for candidate in candidates
-            ]
-        )
+        mistakes = mistakes_held_out(candidates, learner_seed, start, rows, tests)
         return mistakes, Effort(time.thread_time() - began, drawn - began)
 
 
@@ -152,16 +145,16 @@ def _start(stream: ConceptStream) -> Rows:
 
 
 @dataclass(frozen=True)
-class NextStep(OverRuns):
+class NextStep(Measured):
     """Mistakes by candidate and step, and their squares, summed over runs; mean errors by candidate and run."""
 
     sums: NDArray[np.int64]
     squares: NDArray[np.int64]
-    means: NDArray[np.float64]
+    run_means: NDArray[np.float64]
     effort: Effort
 
-    def run_means(self, place: int) -> NDArray[np.float64]:
-        return np.asarray(self.means[place])
+    def means(self, place: int) -> NDArray[np.float64]:
+        return np.asarray(self.run_means[place])
 
     def error(self, place: int) -> float:
         return float(self.curve(place).mean())
