@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,83 @@ if TYPE_CHECKING:
     from thalweg.kernels._base import Vocabulary
 
 
-class _Chained:
+class _Before:
+    """Rows go through here on their way to another core, ``last``, which is asked."""
+
+    last: Any
+
+    @abstractmethod
+    def _passed(self, X: Floats) -> Iterator[tuple[slice, Floats]]:
+        """Blocks of rows as the last core is given them now. Nothing is learned."""
+
+    @abstractmethod
+    def _passed_one(self, x: Row) -> Any:
+        """One row as the last core is given it now."""
+
+    def answers(self, X: Floats, out: NDArray[Any], /) -> None:
+        for rows, Z in self._passed(X):
+            self.last.answers(Z, out[rows])
+
+    def adapters(self) -> list[Any]:
+        return self.last.adapters() if hasattr(self.last, "adapters") else []
+
+
+class BeforeClassifier(_Before, PythonCore):
+    """Before the core of a classifier; it says of itself what that one says."""
+
+    n_members: Any = property(lambda self: int(self.last.n_members))
+    rate: Any = property(lambda self: float(self.last.rate))
+    confidence: Any = property(lambda self: float(self.last.confidence))
+    decides: Any = property(lambda self: bool(self.last.decides))
+    kept_size: Any = property(lambda self: int(getattr(self.last, "kept_size", 0)))
+    kept_classes: Any = property(lambda self: np.asarray(self.last.kept_classes))
+
+    def shares(self) -> Floats:
+        return np.asarray(self.last.shares())
+
+    def insert(self, at: int) -> None:
+        self.last.announce(at)
+
+    def learn(self, X: Floats, y: Codes) -> None:
+        self.run(X, y)
+
+    def answers_of(self, X: Floats) -> Codes:
+        out = np.empty(len(X), dtype=np.int64)
+        self.answers(X, out)
+        return out
+
+    def discriminants(self, X: Floats) -> Floats:
+        out = np.empty((len(X), self.n_classes))
+        self.scores(X, out)
+        return out
+
+    def scores(self, X: Floats, out: Floats, kept: NDArray[np.uint8] | None = None, /) -> None:
+        for rows, Z in self._passed(X):
+            self.last.scores(Z, out[rows], *(() if kept is None else (kept[rows],)))
+
+    def answer_one(self, x: Row, /) -> int:
+        return int(self.last.answer_one(self._passed_one(x)))
+
+    def probabilities_one(self, x: Row, /) -> list[float]:
+        given: list[float] = self.last.probabilities_one(self._passed_one(x))
+        return given
+
+
+class BeforeRegressor(_Before):
+    """Before the core of a regressor."""
+
+    def answer_one(self, x: Row, /) -> Floats:
+        return np.asarray(self.last.answer_one(self._passed_one(x)))
+
+    def answer_number(self, x: Row, /) -> float:
+        return float(self.last.answer_number(self._passed_one(x)))
+
+    def half_widths_of(self, X: Floats, out: Floats, coverage: int) -> None:
+        for rows, Z in self._passed(X):
+            self.last.half_widths_of(Z, out[rows], coverage)
+
+
+class _Chained(_Before):
     """Predicts and learns each row as transformed before that row was seen; then the transformers learn it.
 
     ``last`` is the core of a classifier or a regressor, as wide as the chain gives out.
@@ -31,6 +108,12 @@ class _Chained:
     @property
     def is_sparse(self) -> bool:
         return self.chain.is_sparse
+
+    def _passed(self, X: Floats) -> Iterator[tuple[slice, Floats]]:
+        return self.chain.known(X)
+
+    def _passed_one(self, x: Row) -> Any:
+        return self.chain.transform_one(x)
 
     def name_features(self, names: tuple[str, ...] | Vocabulary, /) -> None:
         self.chain.name_features(names)
@@ -64,10 +147,6 @@ class _Chained:
             for block, Z in self.chain.known(X[rows]) if asks else self.chain.causal(X[rows], weights):
                 yield rows[block], Z, asks
 
-    def answers(self, X: Floats, out: NDArray[Any], /) -> None:
-        for rows, Z in self.chain.known(X):
-            self.last.answers(Z, out[rows])
-
     def learn_one(self, x: Row, y: Any, /) -> Any:
         """The last step first, so that an error of its own leaves all as it was."""
         stages = self.chain.stages_of(x)
@@ -77,12 +156,9 @@ class _Chained:
 
     def check_one(self, x: Row, /) -> None:
         if self.is_sparse:
-            self.last.check_one(self.chain.transform_one(x))
+            self.last.check_one(self._passed_one(x))
         else:
             self.chain.check_one(x)
-
-    def adapters(self) -> list[Any]:
-        return self.last.adapters() if hasattr(self.last, "adapters") else []
 
     def state(self) -> dict[str, NDArray[Any]]:
         """What the last step learned, by its own names, and the transformers, by number and name."""
@@ -93,63 +169,15 @@ class _Chained:
         self.last.restore(state)
 
 
-class CoreBefore(PythonCore):
-    """A core that passes rows on to another one, ``last``, and says of itself what that one says."""
-
-    last: Any
-
-    @property
-    def n_members(self) -> int:  # type: ignore[override]
-        return int(self.last.n_members)
-
-    @property
-    def rate(self) -> float:  # type: ignore[override]
-        return float(self.last.rate)
-
-    @property
-    def confidence(self) -> float:  # type: ignore[override]
-        return float(self.last.confidence)
-
-    @property
-    def decides(self) -> bool:  # type: ignore[override]
-        return bool(self.last.decides)
-
-    def shares(self) -> Floats:
-        return np.asarray(self.last.shares())
-
-    @property
-    def kept_size(self) -> int:
-        return int(getattr(self.last, "kept_size", 0))
-
-    @property
-    def kept_classes(self) -> NDArray[np.bool_]:
-        return np.asarray(self.last.kept_classes)
-
-
-class ClassifierCore(_Chained, CoreBefore):
+class ClassifierCore(_Chained, BeforeClassifier):
     """The core of a pipeline that ends in a classifier."""
 
     def __init__(self, chain: Chain, last: Any) -> None:
         PythonCore.__init__(self, chain.n_features)
         _Chained.__init__(self, chain, last)
 
-    def insert(self, at: int) -> None:
-        self.last.announce(at)
-
     def forget(self) -> None:
         self.begin(np.empty((0, self.n_features)), np.empty(0, dtype=np.int64))
-
-    def learn(self, X: Floats, y: Codes) -> None:
-        self.run(X, y)
-
-    def answers_of(self, X: Floats) -> Codes:
-        out = np.empty(len(X), dtype=np.int64)
-        self.answers(X, out)
-        return out
-
-    def scores(self, X: Floats, out: Floats, kept: NDArray[np.uint8] | None = None, /) -> None:
-        for rows, Z in self.chain.known(X):
-            self.last.scores(Z, out[rows], *(() if kept is None else (kept[rows],)))
 
     def follow(
         self,
@@ -176,24 +204,12 @@ class ClassifierCore(_Chained, CoreBefore):
                 if scores is not None:
                     scores[at] = scored
 
-    def discriminants(self, X: Floats) -> Floats:
-        out = np.empty((len(X), self.n_classes))
-        self.scores(X, out)
-        return out
-
-    def answer_one(self, x: Row, /) -> int:
-        return int(self.last.answer_one(self.chain.transform_one(x)))
-
-    def probabilities_one(self, x: Row, /) -> list[float]:
-        given: list[float] = self.last.probabilities_one(self.chain.transform_one(x))
-        return given
-
     def restore(self, state: dict[str, NDArray[Any]], /) -> None:
         super().restore(state)
         self.n_classes = self.last.n_classes
 
 
-class RegressorCore(_Chained):
+class RegressorCore(_Chained, BeforeRegressor):
     """The core of a pipeline that ends in a regressor."""
 
     #: What the regressor's core says of itself; coefficients are those of the features that the transformers give out.
@@ -203,19 +219,6 @@ class RegressorCore(_Chained):
         if name not in self._of_last:
             raise AttributeError(f"the core of a pipeline has no {name!r}")
         return getattr(self.last, name)
-
-    def answer_one(self, x: Row, /) -> Floats:
-        return np.asarray(self.last.answer_one(self.chain.transform_one(x)))
-
-    def answer_number(self, x: Row, /) -> float:
-        return float(self.last.answer_number(self.chain.transform_one(x)))
-
-    def half_widths_of(self, X: Floats, out: Floats, coverage: int) -> None:
-        for rows, Z in self.chain.known(X):
-            self.last.half_widths_of(Z, out[rows], coverage)
-
-    def opinions(self, X: Floats, /) -> Floats:
-        return np.concatenate([self.last.opinions(Z) for _, Z in self.chain.known(X)])
 
     def follow(
         self,

@@ -198,6 +198,17 @@ class StreamPipeline(StreamEstimator):
             names = None
         return learned
 
+    def _with_learner(self, known: Any) -> list[Any]:
+        """The steps, whose last is a learner and knows these labels, or columns of targets."""
+        learned = self._with_cores(self._core.chain.cores)
+        if isinstance(self._last, StreamClassifier | StreamRegressor):
+            learned[-1].n_features_in_ = self.n_features_in_
+            learned[-1]._commit(self._core.last, known, None)
+        else:
+            (adapter,) = self._core.adapters()  # the object that has learned, where there is one yet
+            learned[-1] = learned[-1] if adapter.model is None else adapter.model
+        return learned
+
     def _merging(self) -> Merging:
         """Those of the last step, where nothing before it learns."""
         *before, last = self._given
@@ -326,13 +337,7 @@ class ClassifierPipeline(StreamPipeline, WithWeights):
             self._last._name_classes(core.last, known)
 
     def _learned_steps(self) -> list[Any]:
-        learned = self._with_cores(self._core.chain.cores)
-        if isinstance(self._last, StreamClassifier):
-            learned[-1].n_features_in_ = self.n_features_in_
-            learned[-1]._commit(self._core.last, self._labels, None)
-        else:
-            learned[-1] = _learned_elsewhere(self._core, learned[-1])
-        return learned
+        return self._with_learner(self._labels)
 
     def _class_means(self) -> Floats | None:
         *before, last = self._learned_steps()
@@ -393,13 +398,7 @@ class RegressorPipeline(StreamPipeline, LinearRegressor):
         return RegressorCore(chain, ForeignRegressor(chain.n_outputs, self._last))
 
     def _learned_steps(self) -> list[Any]:
-        learned = self._with_cores(self._core.chain.cores)
-        if isinstance(self._last, StreamRegressor):
-            learned[-1].n_features_in_ = self.n_features_in_
-            learned[-1]._commit(self._core.last, self._columns, None)
-        else:
-            learned[-1] = _learned_elsewhere(self._core, learned[-1])
-        return learned
+        return self._with_learner(self._columns)
 
     def predict_then_learn(
         self,
@@ -497,12 +496,6 @@ class TransformerPipeline(StreamPipeline, WithRowWeights):
         for step in self._learned_steps():
             input_features = step.get_feature_names_out(input_features)
         return np.asarray(input_features)
-
-
-def _learned_elsewhere(core: ClassifierCore | RegressorCore, unlearned: Any) -> Any:
-    """The object in which a last step that is not ours has learned; as it was where there is none yet."""
-    (adapter,) = core.adapters()
-    return unlearned if adapter.model is None else adapter.model
 
 
 def _kind_of(last: Any) -> type[StreamPipeline]:

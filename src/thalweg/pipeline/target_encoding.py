@@ -14,7 +14,7 @@ D. Micci-Barreca, "A Preprocessing Scheme for High-Cardinality Categorical Attri
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import log
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.learners.base.rows import Floats, Row
 from thalweg.learners.decisions.prediction_sets import Flags, PredictionSets
 from thalweg.pipeline.categories import MOST_IN_ALL, MOST_IN_CELL, BehindCategories, CellColumn, Touched, learner_has
-from thalweg.pipeline.cores import CoreBefore
+from thalweg.pipeline.cores import BeforeClassifier
 from thalweg.pipeline.target_means import TargetEncodedRegressor
 
 
@@ -69,7 +69,7 @@ class _Column(CellColumn):
                 counts[-1] = sum(counts[:-1])
 
 
-class _Core(CoreBefore):
+class _Core(BeforeClassifier):
     """The counts, and the core of the learner behind them."""
 
     def __init__(self, features: int, columns: Sequence[tuple[int, int]], last: StreamCore) -> None:
@@ -107,6 +107,13 @@ class _Core(CoreBefore):
     def _as_counted(self, X: Floats) -> Floats:
         return self._encoded(X, np.arange(len(X)), np.empty(0, dtype=np.int64))[0]
 
+    def _passed(self, X: Floats) -> Iterator[tuple[slice, Floats]]:
+        yield slice(None), self._as_counted(X)
+
+    def _passed_one(self, x: Row) -> Floats:
+        row: Floats = self._as_counted(self._reader.read(x)[None])[0]
+        return row
+
     def _keep(self, counted: _Counted) -> None:
         for column, each in zip(self.columns, counted.columns, strict=True):
             column.keep(each)
@@ -116,7 +123,7 @@ class _Core(CoreBefore):
 
     def insert(self, at: int) -> None:
         self.slots.insert(at, -1)
-        self.last.announce(at)
+        super().insert(at)
 
     def forget(self) -> None:
         for column in self.columns:
@@ -128,9 +135,6 @@ class _Core(CoreBefore):
         Z, counted = self._encoded(X, ~np.arange(len(X)), y)
         self.last.begin(Z, y)
         self._keep(counted)
-
-    def learn(self, X: Floats, y: Codes) -> None:
-        self.run(X, y)
 
     def run(self, X: Floats, y: Codes, *wanted: Any, **named: Any) -> None:
         Z, counted = self._encoded(X, ~np.arange(len(X)), y)
@@ -160,30 +164,7 @@ class _Core(CoreBefore):
         for name, out in wanted.items():
             out[rows[order >= 0]] = given[name][order >= 0]
 
-    def answers_of(self, X: Floats) -> Codes:
-        out = np.empty(len(X), dtype=np.int64)
-        self.last.answers(self._as_counted(X), out)
-        return out
-
-    def discriminants(self, X: Floats) -> Floats:
-        out = np.empty((len(X), self.n_classes))
-        self.last.scores(self._as_counted(X), out)
-        return out
-
-    def scores(self, X: Floats, out: Floats, kept: NDArray[np.uint8] | None = None, /) -> None:
-        self.last.scores(self._as_counted(X), out, *(() if kept is None else (kept,)))
-
-    def answer_one(self, x: Row, /) -> int:
-        return int(self.last.answer_one(self._as_counted(self._reader.read(x)[None])[0]))
-
-    def probabilities_one(self, x: Row, /) -> list[float]:
-        given: list[float] = self.last.probabilities_one(self._as_counted(self._reader.read(x)[None])[0])
-        return given
-
     # ------------------------------------------------------------------ what is kept
-
-    def adapters(self) -> list[Any]:
-        return self.last.adapters() if hasattr(self.last, "adapters") else []
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Of each column the cells that have rows."""

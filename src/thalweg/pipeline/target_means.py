@@ -10,7 +10,7 @@ cell are halved once it has 512 rows, so that they follow changes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from thalweg.kernels import compiled
 from thalweg.learners.base.intervals import WithIntervals
 from thalweg.learners.base.rows import Floats, Row
 from thalweg.pipeline.categories import MOST_IN_ALL, MOST_IN_CELL, BehindCategories, CellColumn, Touched
+from thalweg.pipeline.cores import BeforeRegressor
 
 if TYPE_CHECKING:
     from thalweg.kernels._base import Vocabulary
@@ -57,7 +58,7 @@ def _count(touched: Touched, row: int, target: float, weight: float) -> None:
             sums[1] /= 2.0
 
 
-class _Core:
+class _Core(BeforeRegressor):
     """The sums, and the core of the regressor behind them."""
 
     def __init__(self, features: int, columns: Sequence[tuple[int, int]], last: Any) -> None:
@@ -104,6 +105,12 @@ class _Core:
                     _count(each, row, values[row], 1.0 if weights is None else weights[row])
         return Z, touched
 
+    def _passed(self, X: Floats) -> Iterator[tuple[slice, Floats]]:
+        yield slice(None), self._encoded(X)[0]
+
+    def _passed_one(self, x: Row) -> Any:
+        return self._encoded(self._reader.read(x)[None])[0][0]
+
     def _keep(self, touched: list[Touched]) -> None:
         for column, each in zip(self.columns, touched, strict=True):
             column.keep(each)
@@ -137,21 +144,6 @@ class _Core:
         newest: int = self.last.follow(Z, Y, order, number, *given, **named, by_step=True)
         self._keep(touched)
         return newest
-
-    def answers(self, X: Floats, out: Floats, /) -> None:
-        self.last.answers(self._encoded(X)[0], out)
-
-    def half_widths_of(self, X: Floats, *given: Any) -> None:
-        self.last.half_widths_of(self._encoded(X)[0], *given)
-
-    def opinions(self, X: Floats, /) -> Floats:
-        return np.asarray(self.last.opinions(self._encoded(X)[0]))
-
-    def answer_one(self, x: Row, /) -> Floats:
-        return np.asarray(self.last.answer_one(self._encoded(self._reader.read(x)[None])[0][0]))
-
-    def answer_number(self, x: Row, /) -> float:
-        return float(self.last.answer_number(self._encoded(self._reader.read(x)[None])[0][0]))
 
     def check_one(self, x: Row, /) -> None:
         self._reader.read(x)
