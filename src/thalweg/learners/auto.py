@@ -56,7 +56,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.kernels import compiled
-from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.base.mixture import (
@@ -213,27 +213,6 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
             about_sparse="a committee of four logistic regressions with a step size for each feature and a prior",
             when="nothing to choose, less time: only linear boundaries",
             parameters={"curved": False},
-        ),
-    )
-    _guide = (
-        GuideRow(
-            page="auto-classifier",
-            learner="AutoClassifier()",
-            when="**start here**: it scales the rows, runs linear, kernel and tiling models and weights them by "
-            "their recent errors",
-            not_when="a row must cost less than 30 µs",
-            to_choose="nothing",
-            probabilities="yes",
-            cost="7 p² + 96 p + 600",
-        ),
-        GuideRow(
-            page="auto-classifier",
-            learner="AutoClassifier(curved=False)",
-            when="the same with its fourteen linear models alone, in a fraction of the time",
-            not_when="boundaries are curved",
-            to_choose="nothing",
-            probabilities="yes",
-            cost="7 p²",
         ),
     )
     _fit_depends_on_order = True

@@ -9,23 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from thalweg.kernels import compiled
-from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 
 if TYPE_CHECKING:
     from thalweg.kernels._base import Core
     from thalweg.merging.models import CountMerging, LastLabelMerging
-
-
-#: What the tables of the documentation say of both.
-_GUIDE = {
-    "page": "baselines",
-    "when": "always, as a baseline to beat",
-    "not_when": "–",
-    "to_choose": "nothing",
-    "probabilities": "yes",
-    "cost": "1",
-}
 
 
 class _Baseline(WithProbabilities, StreamClassifier, abstract=True):
@@ -53,7 +42,6 @@ class MajorityClass(_Baseline):
     _catalogue = CatalogueEntry(
         name="majority", about="the most frequent label so far", when="the other baseline to beat"
     )
-    _guide = (GuideRow(learner="MajorityClass()", **_GUIDE),)
 
     def _make_core(self, features: int) -> Core:
         return compiled.majority(features)
@@ -75,7 +63,6 @@ class NoChange(_Baseline):
     """
 
     _catalogue = CatalogueEntry(name="no-change", about="the last label again", when="the baseline to beat")
-    _guide = (GuideRow(learner="NoChange()", **_GUIDE),)
 
     def _make_core(self, features: int) -> Core:
         return compiled.no_change(features)

@@ -28,7 +28,6 @@ import numpy as np
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.learners.base.catalogue_entry import GuideRow
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.base.inner_learner import compiled_core_of
 from thalweg.learners.base.rows import Floats
@@ -90,17 +89,6 @@ class Committee(WithProbabilities, StreamClassifier):
     [0.0, 0.98, 0.02]
     """
 
-    _guide = (
-        GuideRow(
-            page="committee",
-            learner="Committee(members)",
-            when="you have learners of your own to weight, ours or scikit-learn's",
-            not_when="all members fail alike",
-            to_choose="members",
-            probabilities="yes",
-            cost="sum of its members",
-        ),
-    )
     _why_not_merged = "its members are weighed by their mistakes, row by row"
 
     _rules = Rules(

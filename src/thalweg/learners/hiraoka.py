@@ -32,7 +32,7 @@ import numpy as np
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.classifier import StreamClassifier, WithRate, WithWeights
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import OneOf, Rules, Whole
@@ -78,17 +78,6 @@ class HiraokaLDA(WithWeights, WithRate, StreamClassifier):
         options={"rate": "rate"},
         rate=0.05,
         scaled=True,
-    )
-    _guide = (
-        GuideRow(
-            page="hiraoka-lda",
-            learner="HiraokaLDA()",
-            when="comparison with the paper; nearest mean along learned axes, features of about unit scale",
-            not_when="as a first choice",
-            to_choose="step ζ",
-            probabilities="no",
-            cost="p²",
-        ),
     )
     _scores_linearly = True
     _keeps_class_means = True

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities, WithRate
 from thalweg.parameters import FLAG, FORGETTING, NOT_NEGATIVE, Rules
@@ -70,17 +70,6 @@ class OnlineLogistic(WithClassWeight, WithProbabilities, WithRate, StreamClassif
         options={"rate": "rate"},
         rate=0.02,
         scaled=True,
-    )
-    _guide = (
-        GuideRow(
-            page="online-logistic",
-            learner="OnlineLogistic()",
-            when="noisy labels, one-hot features, slow drift; features of about unit scale",
-            not_when="the boundary moves fast",
-            to_choose="step η, any positive number",
-            probabilities="yes",
-            cost="p",
-        ),
     )
     _fit_depends_on_order = True
     _scores_linearly = True

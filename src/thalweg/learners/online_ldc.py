@@ -64,7 +64,7 @@ import numpy as np
 
 from thalweg.errors import InvalidParameter, NotAdditive
 from thalweg.kernels import compiled
-from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate
 from thalweg.learners.base.mixture import (
@@ -165,35 +165,6 @@ class OnlineLDC(WithClassWeight, WithLogPosteriors, WithRate, StreamClassifier):
         options={"rate": "rate"},
         rate=0.02,
         with_rate={"ridge": 1e-3},
-    )
-    _guide = (
-        GuideRow(
-            page="online-ldc",
-            learner='OnlineLDC("auto", counts="soft")',
-            when="the discriminant alone, seven memories from 3 to 3,333 rows side by side",
-            not_when="thousands of features",
-            to_choose="nothing",
-            probabilities="yes",
-            cost="7 p²",
-        ),
-        GuideRow(
-            page="online-ldc",
-            learner='OnlineLDC(counts="soft")',
-            when="you know how long the past holds; correlated features of any scale",
-            not_when="thousands of features",
-            to_choose="λ, memory of about 1/λ rows; add `ridge=1e-3` for λ above 0.1 or features that stand still",
-            probabilities="yes",
-            cost="p²",
-        ),
-        GuideRow(
-            page="online-ldc",
-            learner="OnlineLDC()",
-            when="short streams, or streams without drift: `rate=0.5`, the default, weights all rows so far equally",
-            not_when="a long stream drifts",
-            to_choose="λ; above 0.5 eager, below reluctant",
-            probabilities="yes",
-            cost="p²",
-        ),
     )
     _rules = Rules(
         counts=OneOf("hard", "soft"),

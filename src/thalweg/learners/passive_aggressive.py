@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from thalweg.kernels import compiled
-from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.parameters import OneOf, Real, Rules
@@ -64,17 +64,6 @@ class PassiveAggressive(WithClassWeight, WithProbabilities, StreamClassifier):
         about="passive-aggressive",
         when="a boundary that moves fast, clean labels",
         scaled=True,
-    )
-    _guide = (
-        GuideRow(
-            page="passive-aggressive",
-            learner="PassiveAggressive()",
-            when="the boundary moves fast and labels are clean; features of similar scale",
-            not_when="labels are noisy",
-            to_choose="C, larger is more eager",
-            probabilities="rule of thumb",
-            cost="p",
-        ),
     )
     _fit_depends_on_order = True
     _scores_linearly = True

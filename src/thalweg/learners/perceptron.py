@@ -28,7 +28,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from thalweg.kernels import compiled
-from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithRate
 from thalweg.parameters import FLAG, NOT_NEGATIVE, SEED, Rules
@@ -78,17 +78,6 @@ class Perceptron(WithClassWeight, WithRate, StreamClassifier):
         options={"rate": "rate", "seed": "random_state"},
         rate=0.5,
         scaled=True,
-    )
-    _guide = (
-        GuideRow(
-            page="perceptron",
-            learner="Perceptron()",
-            when="many features, little time; `margin` and `averaged=True` steady it on still streams",
-            not_when="you need probabilities",
-            to_choose="step η, any positive number",
-            probabilities="no",
-            cost="p",
-        ),
     )
     _fit_depends_on_order = True
     _scores_linearly = True

@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.base.mixture import CURVED_RATE, STEP_RULES, Member, mixed_with_shares, slow_tilings, tilings_core
@@ -107,17 +107,6 @@ class TilingClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
         parameters={"step": "auto"},
         rate=0.01,
         adaptive=False,
-    )
-    _guide = (
-        GuideRow(
-            page="tiling",
-            learner="TilingClassifier()",
-            when="the boundary is curved or parallel to the axes, and some features are useless",
-            not_when="a straight boundary turns fast",
-            to_choose="nothing, or the step",
-            probabilities="yes",
-            cost="M",
-        ),
     )
     _fit_depends_on_order = True
     _why_not_merged = "each of its steps depends on what the rows before it had made of it"

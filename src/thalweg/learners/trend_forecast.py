@@ -38,7 +38,7 @@ import numpy as np
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
-from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.classifier import StreamClassifier, WithLogPosteriors, WithRate, WithWeights
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import Rule, Rules, Whole
@@ -106,17 +106,6 @@ class TrendForecast(WithWeights, WithLogPosteriors, WithRate, StreamClassifier):
         base="OnlineLDC",
         options={"rate": "base__rate", "window": "window"},
         rate=0.9,
-    )
-    _guide = (
-        GuideRow(
-            page="trend-forecast",
-            learner="TrendForecast(base)",
-            when="class means move along lines: it predicts with where they are about to be",
-            not_when="nothing moves",
-            to_choose='window, or `"auto"`; the rate of its base',
-            probabilities="as its base",
-            cost="base + p",
-        ),
     )
     _why_not_merged = "its trend runs through the class means in the order of their rows"
 

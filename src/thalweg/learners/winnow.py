@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from thalweg.kernels import compiled
-from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithRate
 from thalweg.parameters import SEED, Rules
@@ -67,17 +67,6 @@ class BalancedWinnow(WithClassWeight, WithRate, StreamClassifier):
         options={"rate": "rate", "seed": "random_state"},
         rate=0.5,
         scaled=True,
-    )
-    _guide = (
-        GuideRow(
-            page="balanced-winnow",
-            learner="BalancedWinnow()",
-            when="many features of which few matter, all within about [-1, 1]",
-            not_when="most matter a little",
-            to_choose="β; **smaller** is more eager",
-            probabilities="no",
-            cost="p",
-        ),
     )
     _fit_depends_on_order = True
     _scores_linearly = True

@@ -1,9 +1,8 @@
-"""What a learner says of itself: to the command line and the service, to the documentation's tables.
+"""What a learner says of itself to the command line and the service.
 
-Every learner that `thalweg run` and the service can make has an entry as its class attribute ``_catalogue``. The rows
-of its ``_guide`` are those of "which learner, when". Neither NumPy nor scikit-learn is imported here, so that the
-command line can check options before it loads them. Named tuples take less time to define than dataclasses, which every
-start would pay.
+Every learner that `thalweg run` and the service can make has an entry as its class attribute ``_catalogue``. Neither
+NumPy nor scikit-learn is imported here, so that the command line can check options before it loads them. A named tuple
+takes less time to define than a dataclass, which every start would pay.
 """
 
 from __future__ import annotations
@@ -60,28 +59,6 @@ class CatalogueEntry(NamedTuple):
     @property
     def has_rate(self) -> bool:
         return self.rate is not None
-
-
-class GuideRow(NamedTuple):
-    """A row of "which learner, when": the table of the documentation.
-
-    Examples
-    --------
-    >>> from thalweg import OnlineLDC
-    >>> [row.learner for row in OnlineLDC._guide]
-    ['OnlineLDC("auto", counts="soft")', 'OnlineLDC(counts="soft")', 'OnlineLDC()']
-    """
-
-    #: Its page in ``docs/algorithms/``.
-    page: str
-    #: How it is made; a class that is worth describing in several modes has a row for each.
-    learner: str
-    when: str
-    not_when: str
-    to_choose: str
-    probabilities: str
-    #: Of a row.
-    cost: str
 
 
 def check_model_options(*, rate: float | None, adaptive: bool, seed: int) -> None:

@@ -27,7 +27,7 @@ from thalweg.learners.base.sparse_rows import is_sparse
 
 if TYPE_CHECKING:
     from thalweg.explain.importance import Importance
-    from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+    from thalweg.learners.base.catalogue_entry import CatalogueEntry
     from thalweg.merging.models import Merging
 
 #: Rows that are kept for `importance_`; the end of a chunk is once so many rows came, a short chunk counting for some.
@@ -155,8 +155,6 @@ class StreamEstimator(WithColumns, abstract=True):
     _catalogue: ClassVar[CatalogueEntry | None] = None
     #: The same learner under further names, with other parameters.
     _more_entries: ClassVar[tuple[CatalogueEntry, ...]] = ()
-    #: When to use it, in the table of the documentation.
-    _guide: ClassVar[tuple[GuideRow, ...]] = ()
     #: Whether a model keeps at least a number of each feature; baselines keep none.
     _uses_features: ClassVar[bool] = True
     #: Why sparse rows are refused, where they are, and what to use.

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.labels import Labels
-from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.inner_learner import DELAY, RECALIBRATION_MEMORY, Wrapper
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import FLAG, NOT_NEGATIVE, Rules
@@ -72,17 +72,6 @@ class CostSensitive(Wrapper):
         with_costs="auto that predicts the label of the lowest expected cost",
         when="rare labels that must not be missed",
         base="AutoClassifier",
-    )
-    _guide = (
-        GuideRow(
-            page="decisions",
-            learner="CostSensitive(learner, costs)",
-            when="mistakes have different costs: it predicts by the lowest expected cost",
-            not_when="all mistakes cost the same",
-            to_choose="learner, costs",
-            probabilities="calibrated",
-            cost="learner",
-        ),
     )
 
     _rules = Rules(recalibrate=FLAG, delay=DELAY)

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.labels import Labels
-from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.inner_learner import DELAY, Wrapper
 from thalweg.learners.base.python_core import posteriors
 from thalweg.learners.base.rows import Floats
@@ -95,17 +95,6 @@ class OnlineThreshold(Wrapper):
         with_costs="auto with the threshold of the lowest cost on the positive label",
         when="a rare label to be flagged",
         base="AutoClassifier",
-    )
-    _guide = (
-        GuideRow(
-            page="decisions",
-            learner="OnlineThreshold(learner)",
-            when="one label is to be flagged, by F1, cost, recall or a number of alerts",
-            not_when="no label is special",
-            to_choose="learner, objective",
-            probabilities="as its learner",
-            cost="learner",
-        ),
     )
 
     _rules = Rules(

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thalweg.kernels import compiled
-from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.inner_learner import DELAY, Wrapper
 from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.learners.base.rows import Floats
@@ -98,17 +98,6 @@ class PredictionSets(Wrapper):
         about="auto with sets of labels that hold the true one in 95 % of the rows",
         when="a known share of misses",
         base="AutoClassifier",
-    )
-    _guide = (
-        GuideRow(
-            page="decisions",
-            learner="PredictionSets(learner)",
-            when="predictions may be sets, of which a known share must hold the true label",
-            not_when="each row needs one label",
-            to_choose="learner, coverage",
-            probabilities="as its learner",
-            cost="learner",
-        ),
     )
 
     _rules = Rules(coverage=Real(0, 1, "neither"), step=POSITIVE, delay=DELAY)

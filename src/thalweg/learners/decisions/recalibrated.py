@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from thalweg.kernels import compiled
-from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.inner_learner import DELAY, RECALIBRATION_MEMORY, Wrapper
 from thalweg.parameters import Real, Rules
 
@@ -63,17 +63,6 @@ class Recalibrated(Wrapper):
         about="auto with recalibrated probabilities",
         when="probabilities that must come true",
         base="AutoClassifier",
-    )
-    _guide = (
-        GuideRow(
-            page="decisions",
-            learner="Recalibrated(learner)",
-            when="probabilities must come true: it corrects those of any learner on line",
-            not_when="only labels matter",
-            to_choose="learner",
-            probabilities="calibrated",
-            cost="learner",
-        ),
     )
 
     _rules = Rules(memory=Real(10, 1e12, "both", text="be a number from 10 to 1e12"), delay=DELAY)

@@ -39,7 +39,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from thalweg.errors import InvalidParameter
 from thalweg.labels import Labels, as_labels
-from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.classifier import StreamClassifier, StreamCore, WithProbabilities
 from thalweg.learners.base.python_core import PythonCore
 from thalweg.learners.base.rows import Floats, Row
@@ -161,28 +161,6 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
         rate=0.01,
         adaptive=False,
         scaled=True,
-    )
-    _guide = (
-        GuideRow(
-            page="kernel-mean",
-            learner="KernelMeanClassifier(budget=128, forgetting=0.05)",
-            when="curved boundaries that move: a fixed number of centroids for each class, and a memory of "
-            "1/forgetting rows",
-            not_when="a line will do, or there are many features",
-            to_choose="forgetting",
-            probabilities="yes",
-            cost="D p",
-        ),
-        GuideRow(
-            page="kernel-mean",
-            learner="KernelMeanClassifier()",
-            when="curved boundaries in a table of up to about 10,000 rows; `fit` stores them and tunes "
-            "itself by leave-one-out",
-            not_when="endless streams",
-            to_choose="nothing",
-            probabilities="yes",
-            cost="n p to predict",
-        ),
     )
     _rules = Rules(
         kernel=Rule(

@@ -48,7 +48,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from thalweg.errors import InvalidParameter
-from thalweg.learners.base.catalogue_entry import CatalogueEntry, GuideRow
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.learn_nse.core import LearnNSECore, Plan, Pruning
@@ -162,18 +162,6 @@ class LearnNSE(StreamClassifier):
         parameters={"block_size": 250, "max_members": 400, "pruning": "age"},
         base="GaussianNB",
         options={"seed": "random_state"},
-    )
-    _guide = (
-        GuideRow(
-            page="learn-nse",
-            learner="LearnNSE(base)",
-            when="concepts that come back: a new classifier of any kind for each block of rows, weighted by "
-            "its current errors",
-            not_when="labels come one by one",
-            to_choose="base and block size; slope and crossing of the sigmoid",
-            probabilities="no",
-            cost="one prediction by each member; memory grows unless `max_members` is set",
-        ),
     )
     _why_not_merged = "its members are weighed by their errors on the blocks that came after them"
 
