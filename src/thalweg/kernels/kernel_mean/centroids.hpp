@@ -16,7 +16,7 @@
 #pragma once
 
 #include "learner.hpp"
-#include "linear_algebra/simd.hpp"
+#include "linear_algebra/lanes.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -53,16 +53,17 @@ class Centroids {
     return true;
   }
 
-  // Learn a row that counts so many times: the places that are new or changed (-1 for none), and its squared distance to what was nearest, 0 for a
-  // row that repeats it.
+  // Learn a row that counts so many times: the places that are new or changed (-1 for none), and its squared distance to
+  // what was nearest, 0 for a row that repeats it.
   struct Learned {
     int64_t first, second;
     double nearest;
   };
-  Learned add(const double *x, double times) {
-    Learned learned{count_, -1, open(x, times * unit_)};
+  // `known`, unless null, are its squares.
+  Learned add(const double *x, double times, const double *known) {
+    Learned learned{count_, -1, open(x, times * unit_, known)};
     while (count_ > budget) {
-      const int64_t i = cheapest(price.data());
+      const int64_t i = place_of(price.data(), least(price.data()).first);
       if (partner[i] == kUnknown) {
         appraise(i);
       } else {
@@ -137,28 +138,40 @@ class Centroids {
     room -= room % kLanes;
     position.resize(room * p, 0.0);
     partner.resize(room, kUnknown);
-    for (Buffer *values : {&weight, &scatter, &square}) values->resize(room, 0.0);
+    for (Buffer *values : {&scatter, &square}) values->resize(room, 0.0);
+    never.resize(room, kNever);
+    weight.resize(room, 1.0);  // without a centroid, too, where a price is weight times kNever
     for (Buffer *values : {&price, &others}) values->resize(room, kNever);
   }
 
   // Centroids stand in lanes: coordinate j of as many as there are lanes, then coordinate j + 1.
   int64_t place(int64_t i, int64_t j) const { return (i / kLanes * p + j) * kLanes + i % kLanes; }
 
-  // The first of the least; beyond the count, values are kNever.
-  int64_t cheapest(const double *values) const { return std::find(values, values + count_, least(values)) - values; }
-  double least(const double *values) const {
-    V lanes = broadcast<V>(kNever);
-    for (int64_t i = 0; i < count_; i += kLanes) {
-      const V here = load<V>(values + i);
-      lanes = here < lanes ? here : lanes;
-    }
-    double lowest = lanes[0];
-    for (int lane = 1; lane < kLanes; lane++) lowest = std::min(lowest, lanes[lane]);
-    return lowest;
+  // Where a value that is there comes first.
+  int64_t place_of(const double *values, double value) const {
+    for (int64_t i = 0;; i += kLanes)
+      if (const int lane = first_set(load<V>(values + i) == value); lane < kLanes) return i + lane;
+  }
+  // The two least; beyond the count, values are kNever.
+  struct Least {
+    double first, second;
+  };
+  Least least(const double *values) const {
+    V low = broadcast<V>(kNever), next = low;
+    for (int64_t i = 0; i < count_; i += kLanes) join(low, next, load<V>(values + i), broadcast<V>(kNever));
+    if constexpr (kLanes > 4) join(low, next, shift<4>(low, low), shift<4>(next, next));
+    if constexpr (kLanes > 2) join(low, next, shift<2>(low, low), shift<2>(next, next));
+    join(low, next, shift<1>(low, low), shift<1>(next, next));
+    return {low[0], next[0]};
+  }
+  static THALWEG_INLINE void join(V &low, V &next, V other_low, V other_next) {
+    next = smaller(smaller(next, other_next), greater(low, other_low));
+    low = smaller(low, other_low);
   }
 
-  void measure(const double *x) {
-    squares(x, square.data());
+  void measure(const double *x, const double *known = nullptr) {
+    if (known) std::copy_n(known, count_, square.data());
+    else squares(x, square.data());
     for (int64_t i = count_; i % kLanes; i++) square[i] = kNever;
   }
   // Squared distances become prices, for a centroid of this weight.
@@ -168,32 +181,39 @@ class Centroids {
       store<V>(square.data() + i, w * with / (w + with) * load<V>(square.data() + i));
     }
   }
+  // Partners change, a vector at a time: what becomes of those from k on. What is beyond the count does not matter.
+  template <class Change> THALWEG_INLINE void change_partners(Change change) {
+    for (int64_t k = 0; k < count_; k += kLanes) {
+      Integers with;
+      std::memcpy(&with, partner.data() + k, sizeof with);
+      with = change(k, with);
+      std::memcpy(partner.data() + k, &with, sizeof with);
+    }
+  }
+  void rename(int64_t i, int64_t now) {
+    change_partners([&](int64_t, Integers with) THALWEG_LAMBDA { return with == i ? now - Integers{} : with; });
+  }
 
   // Squared distances being known: the centroid of rows equal to x is beside x by rounding and by traces of faded rows that
   // were merged into it. So a row repeats where that is all there is, by its own size or by how far off the next one is.
-  bool repeats(const double *x) {
-    if (!count_) return false;
+  bool repeats(const double *x, const Least &nearest) const {
     double size = 0;
     for (int64_t j = 0; j < p; j++) size += x[j] * x[j];
-    const int64_t at = cheapest(square.data());
-    const double nearest = square[at];
-    square[at] = kNever;
-    const double next = least(square.data());
-    square[at] = nearest;
-    return nearest <= kRounding * size || (next < kNever && nearest <= kTrace * next);
+    return nearest.first <= kRounding * size || (nearest.second < kNever && nearest.first <= kTrace * nearest.second);
   }
 
-  double open(const double *x, double heavy) {
+  double open(const double *x, double heavy, const double *known) {
     make_room(count_ + 1);
-    measure(x);
-    const double nearest = repeats(x) ? 0 : least(square.data());
+    measure(x, known);
+    const Least found = least(square.data());
+    const double nearest = repeats(x, found) ? 0 : found.first;
     price_all(heavy);
-    for (int64_t i = 0; i < count_; i++) {
-      const bool cheaper = square[i] < price[i];
-      others[i] = std::min(others[i], cheaper ? price[i] : square[i]);
-      partner[i] = cheaper ? count_ : partner[i];
-      price[i] = cheaper ? square[i] : price[i];
-    }
+    change_partners([&](int64_t k, Integers with) THALWEG_LAMBDA {
+      const V now = load<V>(square.data() + k), old = load<V>(price.data() + k);
+      store<V>(others.data() + k, smaller(load<V>(others.data() + k), greater(now, old)));
+      store<V>(price.data() + k, smaller(now, old));
+      return now < old ? count_ - Integers{} : with;
+    });
     for (int64_t j = 0; j < p; j++) position[place(count_, j)] = x[j];
     weight[count_] = heavy, scatter[count_] = 0;
     choose(count_);
@@ -212,13 +232,9 @@ class Centroids {
   }
   // Prices being known: the partner of i, and the least price with anyone else.
   void choose(int64_t i) {
-    const double lowest = least(square.data());
-    price[i] = others[i] = lowest, partner[i] = kUnknown;
-    if (lowest == kNever) return;
-    partner[i] = std::find(square.data(), square.data() + count_, lowest) - square.data();
-    square[partner[i]] = kNever;
-    others[i] = least(square.data());
-    square[partner[i]] = lowest;
+    const auto [lowest, next] = least(square.data());
+    price[i] = lowest, others[i] = next;
+    partner[i] = lowest == kNever ? kUnknown : place_of(square.data(), lowest);
   }
 
   void merge(int64_t i, int64_t j) {
@@ -226,25 +242,28 @@ class Centroids {
     scatter[i] += scatter[j] + (partner[i] == j ? price[i] : price[j]);
     for (int64_t k = 0; k < p; k++) position[place(i, k)] += share * (position[place(j, k)] - position[place(i, k)]);
     weight[i] += weight[j];
-    for (int64_t k = 0; k < count_; k++)
-      if (partner[k] == j) partner[k] = i;
+    rename(j, i);
     remove(j);
     appraise(i);
-    for (int64_t k = 0; k < count_; k++)
-      if (partner[k] == i) square[k] <= others[k] ? void(price[k] = square[k]) : part(k);
+    part_from(i, square);
   }
-  // Without a partner, the bound for all others is one for all.
-  void part(int64_t k) { price[k] = others[k], partner[k] = kUnknown; }
+  // Those who had i for a partner keep it at a price within the bound for all others. Without a partner, that bound is one
+  // for all.
+  void part_from(int64_t i, const Buffer &prices) {
+    change_partners([&](int64_t k, Integers with) THALWEG_LAMBDA {
+      const V now = load<V>(prices.data() + k), bound = load<V>(others.data() + k);
+      store<V>(price.data() + k, with == i ? smaller(now, bound) : load<V>(price.data() + k));
+      return (with == i) & ((now > bound) | (now == kNever)) ? kUnknown - Integers{} : with;
+    });
+  }
 
   // The last one takes the place of i.
   void remove(int64_t i) {
     const int64_t last = --count_;
-    for (int64_t k = 0; k < count_; k++)
-      if (partner[k] == i) part(k);
-    for (int64_t k = 0; k < count_; k++)
-      if (partner[k] == last) partner[k] = i;
+    part_from(i, never);
+    rename(last, i);
     if (i != last) {
-      if (partner[last] == i) part(last);
+      if (partner[last] == i) price[last] = others[last], partner[last] = kUnknown;
       for (int64_t j = 0; j < p; j++) position[place(i, j)] = position[place(last, j)];
       weight[i] = weight[last], scatter[i] = scatter[last];
       price[i] = price[last], others[i] = others[last], partner[i] = partner[last];
@@ -257,6 +276,7 @@ class Centroids {
   Buffer position, weight, scatter, price, others;
   std::vector<int64_t> partner;
   Buffer square, row;  // working space
+  Buffer never;        // kNever throughout
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

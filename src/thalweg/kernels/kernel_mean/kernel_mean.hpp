@@ -35,22 +35,22 @@ template <class T> class KernelMean final : public Learner {
   void shares(double *out) const override { bank.shares(out); }
 
   void scores(RowView x, double *out) const override {
-    Scratch room((bank.size() + 1) * classes());
-    opinions(x, room.data(), room.data() + bank.size() * classes());
+    Scratch room((kMost + 1) * classes());
+    opinions(x, room.data(), room.data() + kMost * classes());
     mix(room.data(), out);
   }
 
   int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
-    Scratch room((bank.size() + 2) * classes());
-    double *opinion = room.data(), *mixed = opinion + bank.size() * classes();
-    opinions(x, opinion, mixed + classes());
+    Scratch room((kMost + 2) * classes()), distances(team[k].rows.capacity());
+    double *opinion = room.data(), *mixed = opinion + kMost * classes(), wrong[kMost];
+    opinions(x, opinion, mixed + classes(), k, distances.data());
+    find_mistakes(opinion, k, wrong);
     mix(opinion, mixed);
     show_scores(mixed, wanted);
     const int64_t given = highest(mixed, classes());
     if (bank.size() > 1 && given >= 0)
-      for (int64_t s = 0; s < bank.size(); s++)
-        bank.charge(s, weight * (highest(opinion + s * classes(), classes()) != k));
-    learn(x, k, weight);
+      for (int64_t s = 0; s < bank.size(); s++) bank.charge(s, weight * wrong[s]);
+    learn(x, k, weight, seen(k) ? distances.data() : nullptr);
     return given;
   }
 
@@ -78,7 +78,7 @@ template <class T> class KernelMean final : public Learner {
     const DenseAccess all{X, rows, features()};
     if (bank.size() > 1 || out.answers || out.scores || out.rates || out.shares || weights)
       return run_as(*this, all, y, weights, out);
-    for (int64_t i = 0; i < rows; i++) learn(all.to_learn(i), y[i], 1);
+    for (int64_t i = 0; i < rows; i++) learn(all.to_learn(i), y[i], 1, nullptr);
   }
 
   void visit(State &state) override;
@@ -88,11 +88,14 @@ template <class T> class KernelMean final : public Learner {
 
  private:
   using V = typename Entries<T>::V;
+  using D = VectorOf<kLanes>::type;
   static constexpr int L = Entries<T>::L;
+  static constexpr int64_t kMost = Octaves::kMost;
   static constexpr double kNever = -__builtin_inf();
+  static constexpr double kNothing = -1e30;                       // of a place without a centroid, which adds nothing
   static constexpr double kForgotten = -60 * 0.6931471805599453;  // ln 2^-60
 
-  // A class: its rows, and for each sigma and centroid the slope and the height of the logarithm of its term.
+  // A class: its rows, and for each centroid and sigma the slope and the height of the logarithm of its term.
   struct Member {
     Member(int64_t p, int64_t budget) : rows(p, budget) {}
     Centroids rows;
@@ -101,147 +104,184 @@ template <class T> class KernelMean final : public Learner {
     int64_t last = 0;              // the row of the stream that was its last
   };
 
+  // Terms of floats are powers of two: their exponential needs one rounding less.
+  static constexpr bool kPowersOfTwo = std::is_same_v<T, float>;
+  static constexpr double kUnit = kPowersOfTwo ? 1.4426950408889634 : 1;
+
   void count_members() { traits_.members = bank.size() > 1 ? bank.size() : 0; }
+  bool is_bank() const { return bank.size() > 1; }
+  // In floats, of which a vector holds as many, the sigmas of a bank lie side by side, else the centroids.
+  bool by_sigma() const { return kPowersOfTwo && is_bank(); }
   static int64_t room_of(const Member &member) { return (member.rows.capacity() + L - 1) / L * L; }
   void describe(Member &member, int64_t i) {
-    const double half_p = 0.5 * double(features()), log_weight = std::log(member.rows.weight_of(i));
+    const double half_p = 0.5 * double(features()), log_weight = log_of(member.rows.weight_of(i));
     const double variance = member.rows.variance_of(i);
-    double widening[Octaves::kMost];
+    const int64_t from = by_sigma() ? i * kMost : i, step = by_sigma() ? 1 : room_of(member);
+    T *slope = member.slope.data() + from, *height = member.height.data() + from;
+    double widening[kMost];
     for (int64_t s = 0; s < bank.size(); s++) {
       widening[s] = 1 + 2 * bank.sigma(s) * variance;  // ours
-      member.slope[s * room_of(member) + i] = T(-bank.sigma(s) / widening[s] * kUnit);
+      slope[s * step] = T(-bank.sigma(s) / widening[s] * kUnit);
     }
     logarithms(widening, bank.size());
-    for (int64_t s = 0; s < bank.size(); s++)
-      member.height[s * room_of(member) + i] = T((log_weight - half_p * widening[s]) * kUnit);
+    for (int64_t s = 0; s < bank.size(); s++) height[s * step] = T((log_weight - half_p * widening[s]) * kUnit);
   }
   void describe_all(Member &member) {
-    member.slope.assign(bank.size() * room_of(member), T(0));
-    member.height.assign(bank.size() * room_of(member), T(kNever));  // a place without a centroid adds nothing
+    member.slope.assign((is_bank() ? kMost : 1) * room_of(member), T(0));
+    member.height.assign(member.slope.size(), T(kNothing));
     for (int64_t i = 0; i < member.rows.count(); i++) describe(member, i);
   }
   void rebuild() {
     for (Member &member : team) describe_all(member);
   }
 
-  void learn(const double *x, int64_t k, double weight) {
+  // `known`, unless null: the squared distances of x to the centroids of its class.
+  void learn(const double *x, int64_t k, double weight, const double *known) {
     Member &member = team[k];
     learned++;
     if (options.forgetting > 0 && member.rows.count()) {
       const double factor = std::exp(double(learned - member.last) * log_kept);
-      if (member.rows.fade(factor)) describe_all(member);
+      if (member.rows.fade(factor)) describe_all(member), known = nullptr;
     }
     member.last = learned;
     const int64_t room = member.rows.capacity();
-    const auto [first, second, nearest] = member.rows.add(x, weight);
+    const auto [first, second, nearest] = member.rows.add(x, weight, known);
     if (member.rows.capacity() != room) describe_all(member);
     describe(member, first);
     if (second >= 0) describe(member, second);
     if (bank.observe(nearest)) rebuild();
   }
 
-  // Terms of floats are powers of two: their exponential needs one rounding less.
-  static constexpr bool kPowersOfTwo = std::is_same_v<T, float>;
-  static constexpr double kUnit = kPowersOfTwo ? 1.4426950408889634 : 1;
+  static double log_of(double a) { return kPowersOfTwo ? logarithm(a) : std::log(a); }
   static void logarithms(double *values, int64_t count) {
     if constexpr (kPowersOfTwo) {
-      using D = VectorOf<kLanes>::type;
       for (int64_t i = 0; i < count; i += kLanes) store<D>(values + i, logarithm_of(load<D>(values + i)));
     } else {
       for (int64_t i = 0; i < count; i++) values[i] = std::log(values[i]);
     }
   }
-  // The sum of the terms, each relative to the highest; four vectors at a time, so that none waits for another.
-  static THALWEG_INLINE double sum_of_terms(const T *term, int64_t count, T highest) {
-    V sums[4]{};
-    int64_t i = 0;
-    const auto at = [&](int64_t from) THALWEG_LAMBDA {
-      const V relative = load<V>(term + from) - highest;
-      if constexpr (kPowersOfTwo) return power_of_two(relative);
-      else return exponential_of(relative);
-    };
-    if constexpr (kPowersOfTwo)
-      for (; i + 3 * L < count; i += 4 * L)
-        for (int v = 0; v < 4; v++) sums[v] += at(i + v * L);
-    for (; i < count; i += L) sums[0] += at(i);
-    return sum(folded((sums[0] + sums[1]) + (sums[2] + sums[3])));
+  static THALWEG_INLINE V term_of(V logarithm) {
+    if constexpr (kPowersOfTwo) return power_of_two(logarithm);
+    else return exponential_of(logarithm);
   }
-  // ln p_c(x) at each sigma; every sum is at least 1 times its greatest term, so nothing underflows.
-  __attribute__((noinline)) void log_densities(const Member &member, const double *x, double *out) const {
-    const int64_t room = room_of(member), count = member.rows.count();
-    Scratch scratch(3 * room);
-    double *exact = scratch.data();
-    T *square = reinterpret_cast<T *>(exact + room), *term = square + room;
-    member.rows.squares(x, exact);
-    for (int64_t i = 0; i < room; i++) square[i] = i < count ? T(exact[i]) : T(0);
-    const double log_total = std::log(member.rows.total());
-    double greatest[Octaves::kMost], whole[Octaves::kMost];
-    for (int64_t s = 0; s < bank.size(); s++) {
-      const T *slope = member.slope.data() + s * room, *height = member.height.data() + s * room;
-      V top = broadcast<V>(T(kNever));
-      for (int64_t i = 0; i < count; i += L) {
-        const V here = load<V>(height + i) + load<V>(slope + i) * load<V>(square + i);
-        store<V>(term + i, here);
-        top = greater(here, top);
+  // In each lane the highest logarithm of so many terms, and the sum of the terms relative to it; four terms at a time,
+  // so that none waits for another.
+  template <class At> static THALWEG_INLINE std::pair<V, V> sum_of_terms(int64_t count, At at) {
+    V tops[4], sums[4]{};
+    for (V &top : tops) top = broadcast<V>(T(kNever));
+    int64_t i = 0;
+    for (; i + 4 <= count; i += 4)
+      for (int v = 0; v < 4; v++) tops[v] = greater(at(i + v), tops[v]);
+    for (; i < count; i++) tops[0] = greater(at(i), tops[0]);
+    const V top = greater(greater(tops[0], tops[1]), greater(tops[2], tops[3]));
+    for (i = 0; i + 4 <= count; i += 4)
+      for (int v = 0; v < 4; v++) sums[v] += term_of(at(i + v) - top);
+    for (; i < count; i++) sums[0] += term_of(at(i) - top);
+    return {top, (sums[0] + sums[1]) + (sums[2] + sums[3])};
+  }
+  // ln p_c(x) at each sigma, by squared distances; every sum is at least 1 times its greatest term, so nothing underflows.
+  __attribute__((noinline)) void log_densities(const Member &member, const double *exact, double *out) const {
+    const int64_t count = member.rows.count();
+    const T *slope = member.slope.data(), *height = member.height.data();
+    const double log_total = log_of(member.rows.total());
+    T tops[kMost]{}, sums[kMost]{};
+    double whole[kMost];
+    Scratch scratch(room_of(member));
+    T *square = reinterpret_cast<T *>(scratch.data());
+    for (int64_t i = 0; i < room_of(member); i++) square[i] = i < count ? T(exact[i]) : T(0);
+    for (int64_t s = 0; s < bank.size(); s += by_sigma() ? L : 1) {
+      if (by_sigma()) {
+        const auto [top, sum] = sum_of_terms(count, [&](int64_t i) THALWEG_LAMBDA {
+          return load<V>(height + i * kMost + s) + load<V>(slope + i * kMost + s) * square[i];
+        });
+        store<V>(tops + s, top), store<V>(sums + s, sum);
+      } else {
+        const int64_t from = s * room_of(member);
+        const auto [top, sum] = sum_of_terms((count + L - 1) / L, [&](int64_t i) THALWEG_LAMBDA {
+          return load<V>(height + from + i * L) + load<V>(slope + from + i * L) * load<V>(square + i * L);
+        });
+        tops[s] = greatest_lane(top);
+        sums[s] = T(THALWEG_LEVEL::sum(folded(sum * term_of(top - tops[s]))));
       }
-      T highest = top[0];
-      for (int lane = 1; lane < L; lane++) highest = std::max(highest, top[lane]);
-      greatest[s] = double(highest), whole[s] = sum_of_terms(term, count, highest);
     }
+    for (int64_t s = 0; s < kMost; s++) whole[s] = double(sums[s]);
     logarithms(whole, bank.size());
-    for (int64_t s = 0; s < bank.size(); s++) out[s * classes()] = greatest[s] / kUnit + whole[s] - log_total;
+    for (int64_t s = 0; s < kMost; s++) out[s] = double(tops[s]) / kUnit + whole[s] - log_total;
   }
 
-  // The score of every class (column) at every sigma (row); minus infinity for a class never seen.
-  void opinions(const double *x, double *out, double *log_weights) const {
+  // The score of every class (row) at every sigma (column); minus infinity for a class never seen. `distances`, unless null,
+  // get the squares to the centroids of class k.
+  void opinions(const double *x, double *out, double *log_weights, int64_t k = -1, double *distances = nullptr) const {
     weigh(log_weights);
     const int64_t last = last_seen();
     double least = __builtin_inf();
     for (int64_t c = 0; c < classes(); c++)
       if (seen(c)) least = std::min(least, bias_of(c, last));
     for (int64_t c = 0; c < classes(); c++) {
-      if (seen(c)) log_densities(team[c], x, out + c);
-      const double above = seen(c) ? bias_of(c, last) - least : 0;  // only differences of biases matter
-      for (int64_t s = 0; s < bank.size(); s++) {
-        double &score = out[s * classes() + c];
-        score = seen(c) ? score + log_weights[c] : kNever;
-        if (above > 0) score = sum_of_logs(score, std::log(above));  // eq. (5)
-      }
+      double *score = out + c * kMost;
+      std::fill_n(score, kMost, kNever);
+      if (!seen(c)) continue;
+      Scratch room(c == k ? 0 : team[c].rows.capacity());
+      double *square = c == k ? distances : room.data();
+      team[c].rows.squares(x, square);
+      log_densities(team[c], square, score);
+      for (int64_t s = 0; s < kMost; s++) score[s] += log_weights[c];
+      const double above = bias_of(c, last) - least;  // only differences of biases matter
+      for (int64_t s = 0; above > 0 && s < bank.size(); s++)
+        score[s] = sum_of_logs(score[s], std::log(above));  // eq. (5)
     }
-    for (int64_t s = 0; s < bank.size(); s++) silence(log_weights, out + s * classes());
+    for (int64_t c = 0; c < classes(); c++)
+      if (seen(c) && forgotten(c, log_weights)) silence(c, log_weights, out);
   }
   // A class forgotten altogether is not answered, however far the others are: it comes after the least of them.
-  void silence(const double *log_weights, double *score) const {
-    double least = __builtin_inf();
-    for (int64_t c = 0; c < classes(); c++)
-      if (seen(c) && !forgotten(c, log_weights)) least = std::min(least, score[c]);
-    for (int64_t c = 0; c < classes(); c++)
-      if (seen(c) && forgotten(c, log_weights)) score[c] = std::min(score[c], least + log_weights[c]);
+  void silence(int64_t which, const double *log_weights, double *score) const {
+    for (int64_t s = 0; s < bank.size(); s++) {
+      double least = __builtin_inf(), &own = score[which * kMost + s];
+      for (int64_t c = 0; c < classes(); c++)
+        if (seen(c) && !forgotten(c, log_weights)) least = std::min(least, score[c * kMost + s]);
+      own = std::min(own, least + log_weights[which]);
+    }
+  }
+  // At which sigmas class k is not the first of the highest score.
+  void find_mistakes(const double *opinion, int64_t k, double *wrong) const {
+    const double *own = opinion + k * kMost;
+    for (int64_t s = 0; s < kMost; s++) wrong[s] = !(own[s] > kNever);
+    for (int64_t c = 0; c < classes(); c++) {
+      const double *other = opinion + c * kMost;
+      if (c < k)
+        for (int64_t s = 0; s < kMost; s++) wrong[s] = own[s] > other[s] ? wrong[s] : 1;
+      else
+        for (int64_t s = 0; s < kMost; s++) wrong[s] = own[s] >= other[s] ? wrong[s] : 1;
+    }
   }
   bool forgotten(int64_t c, const double *log_weights) const {
     return options.rho.empty() && team[c].weight < 0 && log_weights[c] < kForgotten;
   }
   static double sum_of_logs(double a, double b) { return std::max(a, b) + std::log1p(std::exp(-std::fabs(a - b))); }
 
-  // The posteriors of all sigmas, mixed; a single sigma's scores are its own.
-  void mix(const double *opinion, double *out) const {
+  // The posteriors of all sigmas, in the place of their scores, mixed; a single sigma's scores are its own.
+  void mix(double *opinion, double *out) const {
     const int64_t n = classes();
-    if (bank.size() == 1) {
-      std::copy(opinion, opinion + n, out);
-      return;
+    double share[kMost]{};
+    if (is_bank()) bank.shares(share);
+    for (int64_t s = 0; is_bank() && s < bank.size(); s += kLanes) {
+      D top = broadcast<D>(kNever), whole{};
+      for (int64_t c = 0; c < n; c++) top = greater(load<D>(opinion + c * kMost + s), top);
+      for (int64_t c = 0; c < n; c++) {
+        double *at = opinion + c * kMost + s;
+        const D odds = seen(c) ? exponential_of(load<D>(at) - top) : D{};
+        store<D>(at, odds);
+        whole += odds;
+      }
+      const D part = load<D>(share + s) / whole;
+      for (int64_t c = 0; c < n; c++) store<D>(opinion + c * kMost + s, load<D>(opinion + c * kMost + s) * part);
     }
-    Scratch room(bank.size() + n);
-    double *share = room.data(), *odds = share + bank.size();
-    bank.shares(share);
-    std::fill(out, out + n, 0.0);
-    for (int64_t s = 0; s < bank.size(); s++) {
-      double top = kNever, whole = 0;
-      for (int64_t c = 0; c < n; c++) top = std::max(top, opinion[s * n + c]);
-      for (int64_t c = 0; c < n; c++)
-        whole += odds[c] = opinion[s * n + c] == kNever ? 0 : std::exp(opinion[s * n + c] - top);
-      for (int64_t c = 0; c < n; c++) out[c] = std::fma(share[s], odds[c] / whole, out[c]);
+    for (int64_t c = 0; c < n; c++) {
+      const double *all = opinion + c * kMost;
+      out[c] = !is_bank() ? all[0]
+               : seen(c)  ? log_of(std::max(std::accumulate(all, all + bank.size(), 0.0), 1e-300))
+                          : kNever;
     }
-    for (int64_t c = 0; c < n; c++) out[c] = seen(c) ? std::log(std::max(out[c], 1e-300)) : kNever;
   }
 
   bool seen(int64_t c) const { return team[c].rows.count() > 0; }
@@ -255,7 +295,7 @@ template <class T> class KernelMean final : public Learner {
     return options.bias.size() > 1 ? options.bias[c] : c == last ? options.bias[0] : 0;
   }
   double log_frequency(const Member &member) const {
-    return std::log(member.rows.total() / member.rows.unit()) + double(learned - member.last) * log_kept;
+    return log_of(member.rows.total() / member.rows.unit()) + double(learned - member.last) * log_kept;
   }
 
   // ln w_c, where the w_c of the classes seen add up to one.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "learner.hpp"
+#include "linear_algebra/lanes.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -16,8 +17,15 @@ class Octaves {
   explicit Octaves(double given) : given(given), losses(given > 0 ? 1 : kOctaves, 0.0) {}
 
   int64_t size() const { return int64_t(losses.size()); }
-  double sigma(int64_t s) const { return given > 0 ? given : std::ldexp(1.0, int(lowest + s)); }
-  void shares(double *out) const { mixing_shares(losses.data(), size(), kSharpness, out); }
+  double sigma(int64_t s) const { return given > 0 ? given : as_number(as_exponent(1023 + lowest + s)); }
+  void shares(double *out) const {
+    const double least = *std::min_element(losses.begin(), losses.end());
+    double odds[kMost]{}, whole = 0;
+    for (int64_t s = 0; s < size(); s++) odds[s] = kSharpness * (least - losses[s]);
+    for (int64_t s = 0; s < size(); s += Lanes::kCount) exponential(Lanes::load(odds + s)).store(odds + s);
+    for (int64_t s = 0; s < size(); s++) whole += odds[s];
+    for (int64_t s = 0; s < size(); s++) out[s] = odds[s] / whole;
+  }
   // What a row's answer at this sigma costs: nothing where it was right.
   void charge(int64_t s, double loss) { losses[s] = kDiscount * losses[s] + loss; }
 

@@ -108,6 +108,16 @@ THALWEG_INLINE LaneIndex pick(const LaneMask &mask, const LaneIndex &yes, const 
 }
 THALWEG_INLINE Lanes greatest(const Lanes &a, const Lanes &b) { return pick(a > b, a, b); }
 THALWEG_INLINE bool is_set(const LaneMask &mask, int lane) { return mask.v[lane / kLanes][lane % kLanes] != 0; }
+// The first lane that is set, kLanes where none is.
+THALWEG_INLINE int first_set(Integers mask) {
+#if defined(__AVX512F__)
+  return __builtin_ctz(_mm512_movepi64_mask((__m512i)mask) | 1 << kLanes);
+#elif defined(__AVX2__)
+  return __builtin_ctz(_mm256_movemask_pd((__m256d)mask) | 1 << kLanes);
+#else
+  return mask[0] ? 0 : mask[1] ? 1 : kLanes;
+#endif
+}
 THALWEG_INLINE int lanes_set(const LaneMask &mask) {
   int count = 0;
   for (int g = 0; g < Lanes::kGroups; g++) {

@@ -130,7 +130,7 @@ THALWEG_INLINE V shifted_by(const V &a, const V &b, std::integer_sequence<int, L
   return __builtin_shufflevector(a, b, (Lane + By)...);
 }
 template <int By = 1, class V> THALWEG_INLINE V shift(const V &a, const V &b) {
-  return shifted_by<By>(a, b, std::make_integer_sequence<int, int(sizeof(V) / sizeof(double))>());
+  return shifted_by<By>(a, b, std::make_integer_sequence<int, int(sizeof(V) / sizeof(a[0]))>());
 }
 // Lane r of the result is the sum of lanes r, r + 1, …: what lies behind each lane, itself included.
 template <class V> THALWEG_INLINE V suffix_sums(V a) {
@@ -183,12 +183,26 @@ THALWEG_INLINE Floats fused(Floats a, Floats b, Floats c) {
 
 // The greater in each lane, where none is NaN.
 template <class V> THALWEG_INLINE V greater(V a, V b) { return a > b ? a : b; }
-#if defined(__ARM_NEON)
+#if defined(__AVX512F__)
+THALWEG_INLINE Floats greater(Floats a, Floats b) { return _mm512_max_ps(a, b); }
+#elif defined(__AVX2__)
+THALWEG_INLINE Floats greater(Floats a, Floats b) { return _mm256_max_ps(a, b); }
+#elif defined(__ARM_NEON)
 THALWEG_INLINE Floats greater(Floats a, Floats b) { return (Floats)vmaxq_f32((float32x4_t)a, (float32x4_t)b); }
 THALWEG_INLINE VectorOf<2>::type greater(VectorOf<2>::type a, VectorOf<2>::type b) {
   return (VectorOf<2>::type)vmaxq_f64((float64x2_t)a, (float64x2_t)b);
 }
 #endif
+
+template <class V> THALWEG_INLINE V smaller(V a, V b) { return a < b ? a : b; }
+// The greatest of all lanes.
+template <class V> THALWEG_INLINE auto greatest_lane(V a) {
+  constexpr int count = sizeof(V) / sizeof(a[0]);
+  if constexpr (count > 8) a = greater(a, shift<8>(a, a));
+  if constexpr (count > 4) a = greater(a, shift<4>(a, a));
+  if constexpr (count > 2) a = greater(a, shift<2>(a, a));
+  return greater(a, shift<1>(a, a))[0];
+}
 
 // The lower or the upper half of a vector of floats, in doubles.
 template <int From, int... Lane> THALWEG_INLINE VectorOf<kLanes>::type half(Floats a,
