@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,13 +42,12 @@ class ColumnChange:
         return cls(added, kept["retire"], kept["rename"])
 
 
-@dataclass(frozen=True)
-class Widening:
+class Widening(NamedTuple):
     """Features that rows from before a record lack: their place, and their values for these rows."""
 
     seq: int
     place: int
-    values: tuple[float, ...]
+    values: Sequence[float]
 
     def widened(self, X: Floats) -> Floats:
         """Rows with the features, which they lack.

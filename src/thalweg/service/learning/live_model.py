@@ -11,8 +11,7 @@ import copy
 import hashlib
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -38,12 +37,11 @@ from thalweg.service.learning.encoding import Encoded, Follower
 from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Progress, View
 from thalweg.service.learning.row_numbers import UNKNOWN
-from thalweg.service.learning.task import Learner
+from thalweg.service.learning.task import Learner, ModelTask
 from thalweg.store import dumps, loads
 from thalweg.tables.column_changes import ColumnChange, Widening, changed, widening
 from thalweg.tables.encoder import Encoder
 
-SavedT = TypeVar("SavedT", bound=Saved)
 _NO_COPIES: tuple[dict[str, Any], dict[str, list[str]], dict[str, LearnerState]] = ({}, {}, {})
 #: Before and after every record.
 _ALWAYS, _NEVER = -1, 2**62
@@ -66,15 +64,35 @@ class _Arrived(NamedTuple):
     newest: int
 
 
-class LiveModel:
+class LiveModel(Saved):
     """Under the name that clients ask, with its challengers."""
 
-    def __init__(self, name: str, created: Decision) -> None:
+    _saved = (
+        "created",
+        "time",
+        "archived",
+        "rows",
+        "labels",
+        "expired",
+        "expired_through",
+        "version",
+        "last",
+        "allowed",
+        "baselines",
+        "columns_open",
+        "versions",
+        "_head",
+        "_widenings",
+        "learners",
+    )
+
+    def _begin(self, name: str, seq: int, task: ModelTask) -> None:
+        """As before the first record."""
         self.name = name
-        self.seq = self._changed_at = created.seq
+        self.seq = self._changed_at = seq
         self._copied_at, self._copies = -1, _NO_COPIES
-        self.created = self.time = created.time
-        self.archived: dict[str, bool] = {name: False}
+        self.created = self.time = 0
+        self.archived: dict[str, bool] = {}
         self.rows = self.labels = self.expired = 0
         #: Rows of predict records up to this one have expired, if they got no label before.
         self.expired_through = 0
@@ -89,12 +107,20 @@ class LiveModel:
         self._head: list[tuple[list[float], str]] = []
         #: Names of states of all learners, each by its record.
         self.versions: dict[str, int] = {}
-        body = created.body
-        self.allowed: list[str] | None = body.get("labels")
-        self.task = task_kind(body).of_record(body)
+        self.allowed: list[str] | None = None
+        self.task = task
         #: Where labels are numbers.
-        self.baselines = self.task.new_baselines()
+        self.baselines = task.new_baselines()
         #: Whether the first rows say what the columns are, and no label has come yet.
+        self.columns_open = False
+        self.learners: dict[str, Learner] = {}
+
+    def __init__(self, name: str, created: Decision) -> None:
+        body = created.body
+        self._begin(name, created.seq, task_kind(body).of_record(body))
+        self.created = self.time = created.time
+        self.archived[name] = False
+        self.allowed = body.get("labels")
         self.columns_open = "schema" not in body
         if "schema" in body:
             self._set_columns(body["schema"])
@@ -103,7 +129,7 @@ class LiveModel:
             first = Learner(name, body["kind"], {}, model, Progress(self.task.scoring), created.time, _ALWAYS)
         else:
             first = self._new_learner(name, created)
-        self.learners: dict[str, Learner] = {name: first}
+        self.learners[name] = first
 
     def _set_columns(self, described: dict[str, Any]) -> None:
         self.follower = Follower(Encoder.from_json(described))
@@ -385,32 +411,8 @@ class LiveModel:
     # ------------------------------------------------------------------ snapshots
 
     def snapshot(self) -> list[Part]:
-        plain = {
-            "created": self.created,
-            "time": self.time,
-            "archived": self.archived,
-            "counts": [self.rows, self.labels, self.expired, self.expired_through, self.version],
-            "last": self.last,
-            "allowed": self.allowed,
-            "head": self._head,
-            "baselines": None if self.baselines is None else self.baselines.state(),
-            "columns_open": self.columns_open,
-            "versions": self.versions,
-            "widenings": [asdict(each) for each in self._widenings],
-            **self.task.record(),
-            "schema": None if self.follower is None else self.follower.encoder().to_json(),
-            "learners": {
-                name: {
-                    "kind": each.kind,
-                    "parameters": each.parameters,
-                    "created": each.created,
-                    "progress": each.progress.state(),
-                    "comparison": None if each.comparison is None else each.comparison.state(),
-                    "since": each.since,
-                }
-                for name, each in self.learners.items()
-            },
-        }
+        schema = None if self.follower is None else self.follower.encoder().to_json()
+        plain = {**self.state(), **self.task.record(), "schema": schema}
         files = [
             ("", zlib.compress(packed(plain), 1)),  # it has the histories of all learners
             *([] if self.watch is None else [(WATCHED_COLUMNS, self.watch.to_bytes())]),
@@ -423,43 +425,20 @@ class LiveModel:
         """Back from `snapshot`; a `ModelFileError` where one of the files is damaged or gone."""
         files, plain = _files_in(parts)
         found = cls.__new__(cls)
-        found.name, found.seq = parts[0].model, parts[0].seq
-        found._changed_at, found._copied_at, found._copies = found.seq, -1, _NO_COPIES
-        found.created, found.time, found.archived = plain["created"], plain["time"], plain["archived"]
-        found.rows, found.labels, found.expired, found.expired_through, found.version = plain["counts"]
-        found.last, found.allowed = plain["last"], plain["allowed"]
-        found.columns_open, found.versions = plain["columns_open"], plain["versions"]
-        found.task = task_kind(plain).of_record(plain)
-        found.baselines = found.task.new_baselines()
-        if found.baselines is not None:
-            found.baselines.restore(plain["baselines"])
-        found._widenings = [Widening(each["seq"], each["place"], tuple(each["values"])) for each in plain["widenings"]]
-        found._head = [(row, label) for row, label in plain["head"]]
-        found.follower = None if plain["schema"] is None else Follower(Encoder.from_json(plain["schema"]))
-        found.watch = None
-        if found.follower is not None:
+        task = task_kind(plain).of_record(plain)
+        found._begin(parts[0].model, parts[0].seq, task)
+        found.learners = {
+            name: Learner(name, "", {}, _learner_in(files[name]), Progress(task.scoring), 0, 0, task.comparison())
+            for name in plain["learners"]
+        }
+        found.restore(plain)
+        found._widenings = [Widening(*each) for each in plain["_widenings"]]
+        if plain["schema"] is not None:
+            found.follower = Follower(Encoder.from_json(plain["schema"]))
             encoder, watched = found.follower.encoder(), files.get(WATCHED_COLUMNS)
             # An erasure drops what was watched, so that columns are watched from here on.
             found.watch = ColumnWatch(encoder) if watched is None else ColumnWatch.from_bytes(watched, encoder)
-        found.learners = {
-            name: Learner(
-                name,
-                each["kind"],
-                each["parameters"],
-                _learner_in(files[name]),
-                _restored(Progress(found.task.scoring), each["progress"]),
-                each["created"],
-                each["since"],
-                None if each["comparison"] is None else _restored(found.task.comparison(), each["comparison"]),
-            )
-            for name, each in plain["learners"].items()
-        }
         return found
-
-
-def _restored(fresh: SavedT, state: dict[str, Any]) -> SavedT:
-    fresh.restore(state)
-    return fresh
 
 
 def model_file(model: Any, rows: int, seen: View, columns: dict[str, Any] | None) -> bytes:
@@ -473,19 +452,19 @@ def model_file(model: Any, rows: int, seen: View, columns: dict[str, Any] | None
 def labels_in(parts: Sequence[Part]) -> int:
     """How many labels the model of a snapshot had learned; a `ModelFileError` as of `LiveModel.from_snapshot`."""
     _, plain = _files_in(parts)
-    return int(plain["counts"][1])
+    return int(plain["labels"])
 
 
 def rows_in(parts: Sequence[Part]) -> int:
     """How many rows the model of a snapshot had predicted; a `ModelFileError` as of `LiveModel.from_snapshot`."""
     _, plain = _files_in(parts)
-    return int(plain["counts"][0])
+    return int(plain["rows"])
 
 
 def holds_first_rows(parts: Sequence[Part]) -> bool:
     """Whether a snapshot has rows as they are: the first ones, until there are enough; a damaged one may have."""
     try:
-        return bool(_files_in(parts)[1]["head"])
+        return bool(_files_in(parts)[1]["_head"])
     except ModelFileError:
         return True
 

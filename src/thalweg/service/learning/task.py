@@ -16,6 +16,7 @@ from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.task import Asked, Task
 from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.pipeline.over_columns import over_columns
+from thalweg.saved import Saved
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features
 from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted
@@ -29,8 +30,10 @@ Floats = NDArray[np.float64]
 
 
 @dataclass
-class Learner:
+class Learner(Saved):
     """A model that learns under a name: the champion, or a challenger in its shadow."""
+
+    _saved = ("kind", "parameters", "created", "progress", "comparison", "since")
 
     name: str
     kind: str
