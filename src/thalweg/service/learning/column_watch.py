@@ -25,10 +25,12 @@ from thalweg.evaluate.block_scores import BLOCK
 from thalweg.evaluate.input_drift import Cells, InputDrift, joined_cells
 from thalweg.evaluate.stream_watch import EVENTS, StreamWatch, watched_names
 from thalweg.explain.importance_sampler import ImportanceSampler
+from thalweg.saved import Saved
 from thalweg.service.journal.compressed_rows import stacked
 from thalweg.service.journal.records import KeptCells, LabelledRow, PredictBody, Predicted
 from thalweg.service.learning.encoding import Encoded, gaps_together, read_back
 from thalweg.service.learning.row_numbers import RowNumbers, stretches
+from thalweg.store import dumps, loads
 from thalweg.tables.encoder import Encoder
 from thalweg.tables.plan import Plan
 
@@ -144,8 +146,10 @@ class _Labelled:
     rises: list[dict[str, Any]]
 
 
-class ColumnWatch:
+class ColumnWatch(Saved):
     """Of the champion; its challengers are not sampled. A change of the columns begins it anew."""
+
+    _saved = ("_sampler", "_stream", "_numbers_of", "_rise_count", "_rises")
 
     def __init__(self, encoder: Encoder) -> None:
         self._plan = encoder.plan
@@ -285,24 +289,19 @@ class ColumnWatch:
         self._settle()
         self._examine()
         self._settle_outcomes()
-        return packed(
-            {
-                "importance": self._sampler.state(),
-                "stream": self._stream.state(),
-                "numbers": self._numbers_of.state(),
-                "rises": [self._rise_count, self._rises],
-            }
-        )
+        waiting = self._sampler.waiting
+        kept = None if waiting is None else [dumps(waiting[0]), *waiting[1:]]
+        return packed({**self.state(), "waiting": kept})
 
     @classmethod
     def from_bytes(cls, content: bytes, encoder: Encoder) -> ColumnWatch:
         """Back from `to_bytes`; a `ModelFileError` where it is damaged."""
         state = unpacked(content)
         found = cls(encoder)
-        found._sampler.restore(state["importance"])
-        found._stream.restore(state["stream"])
-        found._numbers_of.restore(state["numbers"])
-        found._rise_count, found._rises = state["rises"]
+        found.restore(state)
+        if state["waiting"] is not None:
+            model, X, y = state["waiting"]
+            found._sampler.waiting = loads(model), X, y
         return found
 
 
