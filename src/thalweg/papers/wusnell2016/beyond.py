@@ -85,26 +85,22 @@ def _number(value: float) -> str:
 def _learners() -> Mapping[str, Callable[[NDArray[np.float64]], Any]]:
     from sklearn.decomposition import IncrementalPCA
 
+    def row_by_row(X: NDArray[np.float64]) -> CCIPCA:
+        model = CCIPCA(COMPONENTS)
+        for x in X:
+            model.learn_one(x)
+        return model
+
+    def batches(rows: int) -> Callable[[NDArray[np.float64]], Any]:
+        return lambda X: IncrementalPCA(COMPONENTS, batch_size=rows).fit(X)
+
     return {
         "CCIPCA": lambda X: CCIPCA(COMPONENTS).partial_fit(X),
-        "CCIPCA, row by row": lambda X: _row_by_row(CCIPCA(COMPONENTS), X),
+        "CCIPCA, row by row": row_by_row,
         "CCIPCA, amnesic 3": lambda X: CCIPCA(COMPONENTS, amnesic=3.0).partial_fit(X),
         "CCIPCA, amnesic 0": lambda X: CCIPCA(COMPONENTS, amnesic=0.0).partial_fit(X),
-        **{
-            f"IncrementalPCA, {rows} at once": partial(_fit, IncrementalPCA(COMPONENTS, batch_size=rows))
-            for rows in _BATCHES
-        },
+        **{f"IncrementalPCA, {rows} at once": batches(rows) for rows in _BATCHES},
     }
-
-
-def _row_by_row(model: CCIPCA, X: NDArray[np.float64]) -> CCIPCA:
-    for x in X:
-        model.learn_one(x)
-    return model
-
-
-def _fit(model: Any, X: NDArray[np.float64]) -> Any:
-    return model.fit(X)
 
 
 def _measure(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,89 +20,79 @@ if TYPE_CHECKING:
 PAPER, ITEM = "wusnell2016", "facts"
 
 
-def of_regression(curves: simulated.Curves) -> list[Finding]:
-    """Distance to the true weights, and regret."""
-    part = "Stochastic gradient, η₀ = 1"
+#: A fact: the quantity, its value or its values by run, what the paper prints, and a remark.
+Fact: TypeAlias = tuple[str, "float | NDArray[np.float64]", float | None, str]
+
+
+def stated(regression: simulated.Curves, perceptron: simulated.Curves, component: simulated.Curves) -> list[Finding]:
+    """What the paper says of each simulation, by part of the paper."""
+    parts = {
+        "Stochastic gradient, η₀ = 1": _of_regression(regression),
+        "Perceptron": _of_perceptron(perceptron),
+        "First principal component": _of_component(component),
+    }
+    return [_finding(part, *fact) for part, facts in parts.items() for fact in facts]
+
+
+def _finding(part: str, quantity: str, value: float | NDArray[np.float64], printed: float | None, note: str) -> Finding:
+    if isinstance(value, float):
+        return Finding(PAPER, ITEM, part, quantity, value, printed=printed, note=note)
+    return Finding.of_runs(PAPER, ITEM, part, quantity, value, printed=printed, note=note)
+
+
+def _of_regression(curves: simulated.Curves) -> list[Fact]:
     early, of_noise = simulated.NEAR_OPTIMAL_AFTER, simulated.NOISE**2
-    regret = curves[simulated.REGRET, simulated.SGD]
+    regret, distances = curves[simulated.REGRET, simulated.SGD], simulated.DISTANCE
+    misprint = "The fifth weight is 2, as in the paper's vector; its formula has 1."
+    slowly = f"“They increase very slowly after {early} steps”; the noise itself costs {of_noise:g} a row."
+    a_row = (regret[:, -1] - regret[:, early - 1]) / (simulated.ROWS - early)
     return [
-        _mean(
-            part,
-            "distance to w",
-            curves[simulated.DISTANCE, simulated.SGD][:, -1],
-            note="The fifth weight is 2, as in the paper's vector; its formula has 1.",
-        ),
-        _mean(part, "…of recursive least squares", curves[simulated.DISTANCE, simulated.LEAST_SQUARES][:, -1]),
-        _mean(part, f"regret after {early} rows", regret[:, early - 1]),
-        _mean(part, f"regret after {simulated.ROWS:,} rows", regret[:, -1]),
-        _mean(
-            part,
-            f"regret a row after row {early}",
-            (regret[:, -1] - regret[:, early - 1]) / (simulated.ROWS - early),
-            note=f"“They increase very slowly after {early} steps”; the noise itself costs {of_noise:g} a row.",
-        ),
+        ("distance to w", curves[distances, simulated.SGD][:, -1], None, misprint),
+        ("…of recursive least squares", curves[distances, simulated.LEAST_SQUARES][:, -1], None, ""),
+        (f"regret after {early} rows", regret[:, early - 1], None, ""),
+        (f"regret after {simulated.ROWS:,} rows", regret[:, -1], None, ""),
+        (f"regret a row after row {early}", a_row, None, slowly),
     ]
 
 
-def of_perceptron(curves: simulated.Curves) -> list[Finding]:
-    """The best accuracy possible, and the accuracy reached."""
-    part = "Perceptron"
+def _of_perceptron(curves: simulated.Curves) -> list[Fact]:
     accuracy = {name: runs for (quantity, name), runs in curves.items() if quantity == simulated.ACCURACY}
     best, printed = (simulated.line_name(line) for line in (simulated.BEST_LINE, simulated.PRINTED_LINE))
+    optimal, through = simulated.OPTIMAL_ACCURACY, "A misprint: that line goes through both means."
     said = {
         simulated.MARGIN_0: "Updates at y w'x ≤ margin, with η y x: the printed < never begins from w = 0, nor η y w.",
         simulated.MARGIN_1: "“The classification ability … is near optimal after some number of updates.”",
         simulated.AVERAGED: "",
     }
     return [
-        _known(part, "best accuracy possible", float(ndtr(math.sqrt(2.0))), simulated.OPTIMAL_ACCURACY, "Φ(√2)."),
-        _mean(part, f"{best} on these rows", accuracy[best]),
-        _mean(
-            part,
-            f"{printed} on these rows",
-            accuracy[printed],
-            simulated.OPTIMAL_ACCURACY,
-            "A misprint: that line goes through both means.",
-        ),
-        *(_mean(part, f"cumulative, {name}", accuracy[name][:, -1], note=why) for name, why in said.items()),
+        ("best accuracy possible", float(ndtr(math.sqrt(2.0))), optimal, "Φ(√2)."),
+        (f"{best} on these rows", accuracy[best], None, ""),
+        (f"{printed} on these rows", accuracy[printed], optimal, through),
+        *((f"cumulative, {name}", accuracy[name][:, -1], None, why) for name, why in said.items()),
     ]
 
 
-def of_component(curves: simulated.Curves) -> list[Finding]:
-    """The first component, and the distance of each recursion to it."""
-    part = "First principal component"
+def _of_component(curves: simulated.Curves) -> list[Fact]:
     length = math.hypot(*simulated.FIRST_COMPONENT)
-    misprints = (f"A misprint, two digits being swapped: as printed, the vector is {length:.4f} long.", "")
     apart = float(np.linalg.norm(simulated.RAW_AXIS - simulated.TRUE_AXIS))
+    swapped = f"A misprint, two digits being swapped: as printed, the vector is {length:.4f} long."
     said = {
         simulated.CENTRED: "",
         simulated.RAW: f"Raw rows lead to the first axis of E x x', {apart:.2f} away: they must be centred.",
         simulated.VARIANCE_WEIGHED: "As in Weng, Zhang & Hwang 2003, to which the paper refers.",
         simulated.BATCH: "",
     }
+    # Curves by run, or values at the end only.
+    distances = {name: curves[simulated.DISTANCE, name].T for name in said}
+    entries = zip(simulated.TRUE_AXIS.tolist(), simulated.FIRST_COMPONENT[:2], (swapped, ""), strict=False)
     return [
+        *((f"v₁, entry {place}", *entry) for place, entry in enumerate(entries, start=1)),
+        # Curves by run, or values at the end only.
         *(
-            _known(part, f"v₁, entry {place + 1}", float(simulated.TRUE_AXIS[place]), number, note)
-            for place, (number, note) in enumerate(zip(simulated.FIRST_COMPONENT[:2], misprints, strict=True))
-        ),
-        *(
-            _mean(part, f"distance, {name}", _at_the_end(curves[simulated.DISTANCE, name]), note=why)
-            for name, why in said.items()
+            (f"distance, {name}", runs.T[-1] if runs.ndim > 1 else runs, None, said[name])
+            for name, runs in distances.items()
         ),
     ]
-
-
-def _known(part: str, quantity: str, value: float, printed: float, note: str) -> Finding:
-    return Finding(PAPER, ITEM, part, quantity, value, printed=printed, note=note)
-
-
-def _mean(part: str, quantity: str, runs: NDArray[np.float64], printed: float | None = None, note: str = "") -> Finding:
-    return Finding.of_runs(PAPER, ITEM, part, quantity, runs, printed=printed, note=note)
-
-
-def _at_the_end(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The last value of each run, given curves or values at the end only."""
-    return values if values.ndim == 1 else np.asarray(values[:, -1])
 
 
 def table(findings: Sequence[Finding]) -> Table:

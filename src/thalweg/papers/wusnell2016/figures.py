@@ -8,9 +8,8 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from thalweg.papers.figures import IN_PLANE, SMALL, Curve, Mark, Panel, draw, plain, points, thousands
+from thalweg.papers.figures import IN_PLANE, SMALL, Curve, Floats, Mark, Panel, draw, plain, points, thousands
 from thalweg.report import style
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ _CLOUDS = ((style.BLUE, "o"), (style.VERMILION, "x"))
 _LINES = ((style.INK, "-"), (style.GREEN, (0, (5, 1.6))))
 
 
-def bands(runs: Mapping[str, NDArray[np.float64]]) -> list[Curve]:
+def bands(runs: Mapping[str, Floats]) -> list[Curve]:
     """Mean and quantiles of values by run and row, each name in a look of its own.
 
     Examples
@@ -75,11 +74,11 @@ def draw_bands(panels: Sequence[Panel], *, title: str) -> Figure:
 
 class Line(NamedTuple):
     name: str
-    point: tuple[float, float]
-    direction: tuple[float, float]
+    point: Sequence[float] | Floats
+    direction: Sequence[float] | Floats
 
 
-def draw_scatter(clouds: Mapping[str, NDArray[np.float64]], lines: Sequence[Line], *, title: str) -> Figure:
+def draw_scatter(clouds: Mapping[str, Floats], lines: Sequence[Line], *, title: str) -> Figure:
     """Points by name, and lines, in one panel with the same scale along both axes."""
     shown = np.concatenate(list(clouds.values()))
     low, high = shown.min(axis=0), shown.max(axis=0)

@@ -16,13 +16,15 @@ from functools import partial
 import numpy as np
 from scipy.special import ndtr
 
-from thalweg.papers.figures import Curve, Panel
+from thalweg.papers.figures import Curve, Floats, Panel
 from thalweg.papers.registry import PAPERS, Outcome
 from thalweg.papers.study import Request, Study, run_all, seeds_of_run
 from thalweg.papers.wusnell2016 import beyond, facts, figures
 from thalweg.papers.wusnell2016 import simulations as simulated
 from thalweg.papers.wusnell2016.figures import band_panel, bands
 from thalweg.papers.wusnell2016.simulations import CENTRE, ROWS
+from thalweg.streams import DriftingGaussians
+from thalweg.streams.stream import Rows
 
 PAPER = "wusnell2016"
 ITEMS = PAPERS[PAPER].items
@@ -56,6 +58,10 @@ class SimulationStudy(Study):
         curves = self.curves(name)
         return bands({learner: curves[quantity, learner] for learner in learners})
 
+    def shown(self, stream: DriftingGaussians) -> Rows:
+        """The rows of the first run."""
+        return replace(stream, seed=seeds_of_run(self.seed, 0)[0]).take()
+
     def _measure(self, name: str) -> simulated.Curves:
         tasks = [partial(SIMULATIONS[name], seeds_of_run(self.seed, run)[0]) for run in range(self.runs)]
         runs = run_all(tasks, self.workers, self.stage(name))
@@ -80,11 +86,7 @@ def reproduce(request: Request) -> list[Outcome]:
 
 
 def _facts(study: SimulationStudy) -> Outcome:
-    stated = (
-        *facts.of_regression(study.curves("Regression")),
-        *facts.of_perceptron(study.curves("Perceptron")),
-        *facts.of_component(study.curves("First component")),
-    )
+    stated = tuple(facts.stated(*map(study.curves, SIMULATIONS)))
     return Outcome(
         PAPER,
         "facts",
@@ -157,32 +159,22 @@ def _component_figure(study: SimulationStudy) -> Outcome:
 
 
 def _classes_figure(study: SimulationStudy) -> Outcome:
-    X, y = replace(simulated.TWO_CLASSES, seed=seeds_of_run(study.seed, 0)[0]).take()
-    clouds = {"class +1": X[y == 1], "class −1": X[y == 0]}
-    (a, b), (c, d) = simulated.BEST_LINE, simulated.PRINTED_LINE
+    X, y = study.shown(simulated.TWO_CLASSES)
+    named = {"best": simulated.BEST_LINE, "printed": simulated.PRINTED_LINE}
     lines = [
-        figures.Line(f"best {simulated.line_name((a, b))}", (0.0, 0.0), (-b, a)),
-        figures.Line(f"printed {simulated.line_name((c, d))}", (0.0, 0.0), (-d, c)),
+        figures.Line(f"{name} {simulated.line_name((a, b))}", (0.0, 0.0), (-b, a)) for name, (a, b) in named.items()
     ]
-    title = "Figure 3. Rows of two classes"
-    return Outcome(PAPER, "fig3", title, (), draw=partial(figures.draw_scatter, clouds, lines, title=title))
+    return _scattered("fig3", "Figure 3. Rows of two classes", {"class +1": X[y == 1], "class −1": X[y == 0]}, lines)
 
 
 def _cloud_figure(study: SimulationStudy) -> Outcome:
-    X, _ = replace(simulated.ONE_CLOUD, seed=seeds_of_run(study.seed, 0)[0]).take()
-    centre = CENTRE[0], CENTRE[1]
+    X, _ = study.shown(simulated.ONE_CLOUD)
     lines = [
-        figures.Line(name, through, (float(axis[0]), float(axis[1])))
-        for name, through, axis in (
-            ("first component", centre, simulated.TRUE_AXIS),
-            ("where raw rows lead", (0.0, 0.0), simulated.RAW_AXIS),
-        )
+        figures.Line("first component", CENTRE[:2], simulated.TRUE_AXIS[:2]),
+        figures.Line("where raw rows lead", (0.0, 0.0), simulated.RAW_AXIS[:2]),
     ]
-    title = "Figure 5. Rows and their first component"
-    return Outcome(
-        PAPER,
-        "fig5",
-        title,
-        (),
-        draw=partial(figures.draw_scatter, {"rows": X[:, :2]}, lines, title=title),
-    )
+    return _scattered("fig5", "Figure 5. Rows and their first component", {"rows": X[:, :2]}, lines)
+
+
+def _scattered(item: str, title: str, clouds: Mapping[str, Floats], lines: Sequence[figures.Line]) -> Outcome:
+    return Outcome(PAPER, item, title, (), draw=partial(figures.draw_scatter, clouds, lines, title=title))
