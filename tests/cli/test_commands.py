@@ -179,7 +179,9 @@ def test_without_the_extra_for_files_the_demo_says_what_to_install(
 def test_reproduce_prints_paper_beside_measured_and_writes_rows_and_pictures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kuncheva2008, "DATA", dict.fromkeys(kuncheva2008.ITEMS, (kuncheva2008.tables.STAGGER,)))
+    monkeypatch.setattr(
+        kuncheva2008, "DATA", dict.fromkeys(PAPERS["kuncheva2008"].items, (kuncheva2008.tables.STAGGER,))
+    )
     rows = tmp_path / "rows.json"
     code, out, _ = run(
         capsys,

@@ -93,7 +93,9 @@ def test_river_answers_two_classes_and_more() -> None:
 
 @pytest.mark.usefixtures("short")
 def test_the_study_is_the_same_with_any_number_of_workers_and_says_what_it_left_out() -> None:
-    once, again = (PAPERS["auto"].reproduce(reproduce.ITEMS, runs=2, seed=4, workers=workers) for workers in (1, 2))
+    once, again = (
+        PAPERS["auto"].reproduce(PAPERS["auto"].items, runs=2, seed=4, workers=workers) for workers in (1, 2)
+    )
     assert once == again
     data, generated, ranks, figure, weights = once
     assert data.findings == ()

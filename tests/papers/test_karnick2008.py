@@ -176,7 +176,7 @@ def test_all_items_are_the_same_with_any_number_of_workers(monkeypatch: pytest.M
     cases = tuple(case._replace(load=missing) for case in beyond.CASES)
     monkeypatch.setattr("thalweg.papers.karnick2008.beyond.CASES", cases)
     shares: list[float] = []
-    items = [item for item in reproduce.ITEMS if item != "time"]
+    items = [item for item in PAPERS["karnick2008"].items if item != "time"]
     one = PAPERS["karnick2008"].reproduce(items, seed=4, fast=True, progress=lambda share, _: shares.append(share))
     two = PAPERS["karnick2008"].reproduce(items, seed=4, fast=True, workers=2)
     assert one == two

@@ -31,7 +31,7 @@ def outcomes() -> dict[str, Outcome]:
         patch.setattr(reproduce, "load_elec2", no_elec2)
         return {
             outcome.item: outcome
-            for outcome in PAPERS["kuncheva2008"].reproduce(reproduce.ITEMS, runs=8, seed=1, workers=2)
+            for outcome in PAPERS["kuncheva2008"].reproduce(PAPERS["kuncheva2008"].items, runs=8, seed=1, workers=2)
         }
 
 

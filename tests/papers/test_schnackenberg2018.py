@@ -9,7 +9,7 @@ from thalweg.errors import InvalidParameter
 from thalweg.papers.registry import PAPERS, Finding, Outcome
 from thalweg.papers.schnackenberg2018 import reproduce
 from thalweg.papers.schnackenberg2018.protocol import RATES, WINDOWS
-from thalweg.papers.schnackenberg2018.reproduce import CANDIDATES, CURVES, ITEMS, SITUATIONS, TABLES
+from thalweg.papers.schnackenberg2018.reproduce import CANDIDATES, CURVES, SITUATIONS, TABLES
 
 RUNS = 5
 #: What nobody chose must reach at 100 runs.
@@ -19,9 +19,8 @@ AUTO_AT_MOST = {"Circular": 0.0955, "Crossing": 0.0590, "Passing": 0.0085, "Sudd
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, Outcome]:
     """All of the paper, with few runs."""
-    return {
-        outcome.item: outcome for outcome in PAPERS["schnackenberg2018"].reproduce(ITEMS, runs=RUNS, seed=1, workers=2)
-    }
+    paper = PAPERS["schnackenberg2018"]
+    return {outcome.item: outcome for outcome in paper.reproduce(paper.items, runs=RUNS, seed=1, workers=2)}
 
 
 @pytest.fixture
@@ -73,7 +72,7 @@ def test_the_summary_names_the_largest_deviation_and_what_chance_may_exceed(outc
 
 
 def test_a_cell_is_counted_or_named_by_what_chance_allows() -> None:
-    telling = Finding("p", "i", "d", "O-LDC", 0.103, ci95=0.002, runs=100, printed=0.1, rate=0.5)
+    telling = Finding("d", "O-LDC", 0.103, ci95=0.002, runs=100, printed=0.1, rate=0.5)
     unsure = replace(telling, ci95=0.003, rate=0.1)
     assert reproduce._deviations([telling, unsure]) == [
         "Largest deviation from the paper +0.0030 (O-LDC, λ = 0.5), of 1 cells.",

@@ -7,7 +7,6 @@ import pytest
 
 from thalweg.errors import InvalidParameter
 from thalweg.papers.registry import PAPERS, Finding, Outcome
-from thalweg.papers.wusnell2016 import reproduce
 from thalweg.papers.wusnell2016.simulations import (
     CENTRE,
     COVARIANCE,
@@ -19,7 +18,7 @@ from thalweg.papers.wusnell2016.simulations import (
 )
 
 RUNS = 20
-SIMULATED = [item for item in reproduce.ITEMS if item not in ("digits", "kernel")]
+SIMULATED = [item for item in PAPERS["wusnell2016"].items if item not in ("digits", "kernel")]
 #: Mean and spread over runs of what 1,000 rows must come to.
 TARGETS = {
     "distance to w": (0.0315, 0.01),

@@ -8,9 +8,9 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from thalweg.errors import InvalidParameter
 
@@ -25,14 +25,16 @@ if TYPE_CHECKING:
 class Finding:
     """A number measured for an item of a paper, and the paper's own number where it prints one."""
 
-    paper: str
-    item: str
     #: The data set, or the part of the paper.
     data: str
     #: The model, or the quantity.
     model: str
     measured: float
     _: KW_ONLY
+    #: By default that of its outcome.
+    item: str = ""
+    #: Filled in by `Paper.reproduce`.
+    paper: str = ""
     #: Half-width of the mean's 95 % interval; None for a single run.
     ci95: float | None = None
     runs: int = 1
@@ -48,19 +50,17 @@ class Finding:
     is_time: bool = False
 
     @classmethod
-    def of_runs(
-        cls, paper: str, item: str, data: str, model: str, values: NDArray[np.float64], **others: Any
-    ) -> Finding:
+    def of_runs(cls, data: str, model: str, values: NDArray[np.float64], **others: Any) -> Finding:
         """The mean over runs and its interval.
 
         Examples
         --------
         >>> import numpy as np
-        >>> finding = Finding.of_runs("p", "table1", "heart", "SVM", np.array([0.16, 0.18]))
+        >>> finding = Finding.of_runs("heart", "SVM", np.array([0.16, 0.18]))
         >>> round(finding.measured, 3), finding.runs
         (0.17, 2)
         """
-        return cls(paper, item, data, model, float(values.mean()), ci95=ci95(values), runs=len(values), **others)
+        return cls(data, model, float(values.mean()), ci95=ci95(values), runs=len(values), **others)
 
     @property
     def deviation(self) -> float | None:
@@ -143,7 +143,7 @@ class Paper:
 
         request = Request(self.wanted(items, runs), self.default_runs if runs is None else runs, **options)
         outcomes: list[Outcome] = importlib.import_module(f"thalweg.papers.{self.name}.reproduce").reproduce(request)
-        return outcomes
+        return [outcome.named(self.name) for outcome in outcomes]
 
     def draws(self, items: Sequence[str]) -> bool:
         """Whether any of the items has a picture.
@@ -232,10 +232,8 @@ PAPERS: Mapping[str, Paper] = {
 class Outcome:
     """An item's numbers beside the paper's, laid out as a table or drawn as a figure."""
 
-    paper: str
-    item: str
     title: str
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...] = ()
     #: Summary, printed under the table.
     summary: tuple[str, ...] = ()
     #: How to read the numbers, printed once for all items.
@@ -246,3 +244,24 @@ class Outcome:
     draw: Callable[[], Figure] | None = field(default=None, compare=False)
     #: How long the work took.
     timing: str = field(default="", compare=False)
+    #: By default the item that was asked for.
+    item: str = ""
+
+    def named(self, paper: str) -> Outcome:
+        """With the names of the paper and of the item in all findings."""
+        findings = (replace(each, paper=paper, item=each.item or self.item) for each in self.findings)
+        return replace(self, findings=tuple(findings))
+
+
+Subject = TypeVar("Subject")
+
+
+def outcomes_of(
+    study: Subject, items: Sequence[str], makers: Mapping[str, Callable[[Subject], Outcome | list[Outcome]]]
+) -> list[Outcome]:
+    """What is made of a study for each item, in their order and under their names."""
+    outcomes = []
+    for item in items:
+        made = makers[item](study)
+        outcomes += [replace(each, item=each.item or item) for each in (made if isinstance(made, list) else [made])]
+    return outcomes

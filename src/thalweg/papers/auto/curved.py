@@ -29,7 +29,7 @@ from thalweg.report import tables
 if TYPE_CHECKING:
     from rich.table import Table
 
-PAPER, ITEM = "auto", "curved"
+ITEM = "curved"
 #: By stream and model.
 Scores: TypeAlias = Mapping[str, Mapping[str, peers.Score]]
 
@@ -127,19 +127,17 @@ def outcome(request: Request) -> Outcome:
     there = [name for name in _HEADERS if all(name in of_stream for of_stream in scores.values())]
     models = [name for name in there if name != NO_CHANGE]
     findings = tuple(
-        Finding(PAPER, ITEM, stream, name, each.error, more={"microseconds": each.microseconds})
+        Finding(stream, name, each.error, more={"microseconds": each.microseconds})
         for stream, of_stream in scores.items()
         for name, each in of_stream.items()
         if name in study.measured
     )
     title = f"Curved boundaries: prequential error and cost on {len(scores)} streams"
     if not scores:
-        return Outcome(PAPER, ITEM, title, (), summary=("No stream is at hand.",), timing=study.timing())
+        return Outcome(title, summary=("No stream is at hand.",), timing=study.timing())
     errors = np.array([[of_stream[name].error for name in models] for of_stream in scores.values()])
     ranking = Ranking.of(models, errors)
     return Outcome(
-        PAPER,
-        ITEM,
         title,
         findings,
         summary=(ranking.sentence, *_against_each(models, errors)),

@@ -26,7 +26,7 @@ from thalweg.streams import load_elec2, load_sea_concepts, load_weather
 from thalweg.streams.fraud import Fraud
 from thalweg.streams.stream import Rows
 
-PAPER, ITEM = "auto", "decisions"
+ITEM = "decisions"
 COVERAGE, BLOCK, BINS = 0.95, 2000, 10
 STEPS = (0.02, 0.1, 0.3)
 #: Memory of Platt's rule, and rows and step of adaptive conformal inference.
@@ -176,10 +176,8 @@ def outcome(request: Request) -> Outcome:
     names = list(next(iter(measured.values())))
     lines = [[name, *(f"{found[name]:.3f}" for found in measured.values())] for name in names]
     return Outcome(
-        PAPER,
-        ITEM,
         f"Probabilities of AutoClassifier: calibration error in {BINS} bins, and sets of {COVERAGE:.0%} coverage",
-        tuple(Finding(PAPER, ITEM, stream, name, found[name]) for stream, found in measured.items() for name in names),
+        tuple(Finding(stream, name, found[name]) for stream, found in measured.items() for name in names),
         notes=tuple(study.notes),
         table=partial(tables.lines, ("", *measured), lines),
         timing=study.timing(),

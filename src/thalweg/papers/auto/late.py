@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from thalweg.kernels._base import Core
 
-PAPER, ITEM = "auto", "late"
+ITEM = "late"
 DELAYS = (0, 50, 500)
 #: Rows at the start that are not scored.
 SKIPPED = 600
@@ -233,8 +233,6 @@ def outcome(request: Request) -> Outcome:
     scores = study.scores()
     findings = tuple(
         Finding(
-            PAPER,
-            ITEM,
             stream,
             name,
             each.error,
@@ -245,8 +243,6 @@ def outcome(request: Request) -> Outcome:
         if name not in FORESTS or study.with_moa
     )
     return Outcome(
-        PAPER,
-        ITEM,
         "Late labels: the default, the best of its members alone, baselines and MOA's forests",
         findings,
         summary=tuple(_summary(scores)) if scores else ("No stream is at hand.",),

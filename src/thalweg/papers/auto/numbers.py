@@ -26,7 +26,7 @@ from thalweg.report import tables
 if TYPE_CHECKING:
     from rich.table import Table
 
-PAPER, ITEM = "auto", "numbers"
+ITEM = "numbers"
 #: No more runs than this: River's models take six minutes for one.
 MOST_RUNS = 3
 #: Rows at the start whose errors are left out, rows of a window of the coverage, and rows of the whole coverage.
@@ -198,18 +198,16 @@ def outcome(request: Request) -> Outcome:
     coverages = {stream: [each.coverage for each in runs] for stream, runs in scores.items()}
     means = np.array([[of_stream[name].mean() for name in models] for of_stream in errors.values()])
     return Outcome(
-        PAPER,
-        ITEM,
         f"Numbers: RMSE over the standard deviation of the target, seed {study.seed}, "
         f"{study.runs} run{'s' * (study.runs > 1)} of generated streams",
         (
             *(
-                Finding.of_runs(PAPER, ITEM, stream.name, name, values)
+                Finding.of_runs(stream.name, name, values)
                 for stream, of_stream in errors.items()
                 for name, values in of_stream.items()
             ),
             *(
-                Finding.of_runs(PAPER, ITEM, stream.name, f"coverage, {name}", np.array(shares))
+                Finding.of_runs(stream.name, f"coverage, {name}", np.array(shares))
                 for stream, runs in coverages.items()
                 for name, shares in zip(Coverage._fields, zip(*runs, strict=True), strict=True)
             ),

@@ -27,7 +27,7 @@ from thalweg.papers.study import Request, Study
 from thalweg.report import tables
 from thalweg.streams.fraud import Fraud
 
-PAPER, ITEM = "auto", "rare"
+ITEM = "rare"
 SEED, DELAY, FEATURES = 101, 500, 6
 ALERTS, PERIOD = 100, 10_000
 LINEAR = "AutoClassifier, linear"
@@ -135,14 +135,8 @@ def outcome(request: Request) -> Outcome:
     found = study.results()
     lines = [[model, *(f"{value:.3f}" for value in given)] for model, given in found.items()]
     return Outcome(
-        PAPER,
-        ITEM,
         f"Fraud, seed {study.seed}: 1 % positives, labels {DELAY} rows late",
-        tuple(
-            Finding(PAPER, ITEM, name, model, value)
-            for model, given in found.items()
-            for name, value in given._asdict().items()
-        ),
+        tuple(Finding(name, model, value) for model, given in found.items() for name, value in given._asdict().items()),
         notes=tuple(study.notes),
         table=partial(tables.lines, ("", "ROC AUC", "PR AUC", f"recall at {ALERTS} of {PERIOD:,}"), lines),
         timing=study.timing(),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.table import Table
 
-PAPER, ITEM = "auto", "recovery"
+ITEM = "recovery"
 #: Rows before the change, rows after it, and rows of a window.
 BEFORE, AFTER, WINDOW = 20_000, 5000, 500
 #: No more runs than this: they give the mean error of a window to about 0.003.
@@ -102,11 +102,9 @@ def outcome(request: Request) -> Outcome:
     study = RecoveryStudy(request)
     measured = {change: study.errors(change) for change in CHANGES}
     return Outcome(
-        PAPER,
-        ITEM,
         f"Recovery: error in windows of {WINDOW} rows after the change, mean of {study.runs} runs",
         tuple(
-            Finding.of_runs(PAPER, ITEM, change, name, errors[:, window], more={"rows": (window + 1) * WINDOW})
+            Finding.of_runs(change, name, errors[:, window], more={"rows": (window + 1) * WINDOW})
             for change, by_model in measured.items()
             for name, errors in by_model.items()
             for window in range(errors.shape[1])

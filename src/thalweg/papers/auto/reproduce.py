@@ -39,12 +39,9 @@ from thalweg.papers.auto.study import (
     forest_sources,
     require_river,
 )
-from thalweg.papers.registry import PAPERS, Finding, Outcome
+from thalweg.papers.registry import Finding, Outcome, outcomes_of
 from thalweg.papers.study import Request
 from thalweg.report import curves, tables
-
-PAPER = "auto"
-ITEMS = PAPERS[PAPER].items
 
 #: How much worse than the best member in hindsight is still as promised.
 TOLERATED = 0.03
@@ -77,9 +74,9 @@ def reproduce(request: Request) -> list[Outcome]:
     if main:
         study = AutoStudy(replace(request, items=main))
         makers = {"ranks": _ranks, "fig-ranks": _ranks_figure, "fig-weights": _weights_figure, "forest": _forest}
-        made = [makers.get(item, _table)(item, study) for item in main]
+        made = outcomes_of(study, main, {item: partial(makers.get(item, _table), item) for item in main})
         outcomes = [replace(outcome, notes=(*_NOTES, *study.notes), timing=study.timing()) for outcome in made]
-    return outcomes + [_APART[item](request) for item in wanted if item in _APART]
+    return outcomes + outcomes_of(request, [item for item in wanted if item in _APART], _APART)
 
 
 def _table(item: str, study: AutoStudy) -> Outcome:
@@ -90,8 +87,6 @@ def _table(item: str, study: AutoStudy) -> Outcome:
     peers = [name for name in names if name not in (*ours, *baselines, *MEMBERS)]
     groups = [{name: lines[name] for name in group if name in lines} for group in (ours, MEMBERS, peers, baselines)]
     return Outcome(
-        PAPER,
-        item,
         f"{_TITLES[item]}: prequential error" + (f", mean of {study.runs} runs" if item == "generated" else ""),
         _findings(item, measured),
         summary=tuple(_against_best_member(measured)) if measured else ("No data set is at hand.",),
@@ -105,9 +100,7 @@ def _mean(errors: Errors, name: str) -> float | None:
 
 def _findings(item: str, measured: Mapping[Source, Errors]) -> tuple[Finding, ...]:
     return tuple(
-        Finding.of_runs(PAPER, item, source.name, name, runs)
-        for source, errors in measured.items()
-        for name, runs in errors.items()
+        Finding.of_runs(source.name, name, runs) for source, errors in measured.items() for name, runs in errors.items()
     )
 
 
@@ -142,10 +135,8 @@ def _ranks(item: str, study: AutoStudy) -> Outcome:
     best_first = sorted(mean_ranks, key=lambda name: mean_ranks[name])
     data = f"{ranking.streams} streams"
     return Outcome(
-        PAPER,
-        item,
         f"Mean ranks of {len(mean_ranks)} models over {data}",
-        tuple(Finding(PAPER, item, data, name, rank) for name, rank in mean_ranks.items()),
+        tuple(Finding(data, name, rank) for name, rank in mean_ranks.items()),
         summary=(ranking.sentence, f"Told apart from {AUTO}: {', '.join(worse) or 'none'}."),
         table=partial(tables.lines, ("", "mean rank"), [[name, f"{mean_ranks[name]:.2f}"] for name in best_first]),
     )
@@ -154,7 +145,7 @@ def _ranks(item: str, study: AutoStudy) -> Outcome:
 def _ranks_figure(item: str, study: AutoStudy) -> Outcome:
     ranking = _ranked(study)
     title = f"Mean rank over {ranking.streams} streams (1 is best)"
-    return Outcome(PAPER, item, title, (), draw=ranking.drawn(title))
+    return Outcome(title, draw=ranking.drawn(title))
 
 
 # ---- the members' weights -------------------------------------------------------------------------------
@@ -165,7 +156,7 @@ def _weights_figure(item: str, study: AutoStudy) -> Outcome:
     try:
         table = ELEC2.table(0, study.seed)
     except DataUnavailable as error:
-        return Outcome(PAPER, item, title, (), summary=(f"Left out: {error}",))
+        return Outcome(title, summary=(f"Left out: {error}",))
     model = AutoClassifier()
     records = prequential(model, table, with_proba=False, chunk=WEIGHT_BLOCK)
     shares = np.array([record.weights.mean(axis=0) for record in records if record.weights is not None])
@@ -177,7 +168,7 @@ def _weights_figure(item: str, study: AutoStudy) -> Outcome:
         title=title,
         block=WEIGHT_BLOCK,
     )
-    return Outcome(PAPER, item, title, (), draw=draw)
+    return Outcome(title, draw=draw)
 
 
 # ---- the forest -----------------------------------------------------------------------------------------
@@ -188,8 +179,6 @@ def _forest(item: str, study: AutoStudy) -> Outcome:
     names = list(next(iter(measured.values())))
     lines = {source.name: [_mean(errors, name) for name in names] for source, errors in measured.items()}
     return Outcome(
-        PAPER,
-        item,
         "River's adaptive random forest of 10 trees: prequential error in one run",
         _findings(item, measured),
         table=partial(tables.scores, names, lines),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from thalweg.errors import DataUnavailable
 from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier
 from thalweg.papers.bounsiar import figures
-from thalweg.papers.bounsiar.printed import PAPER, duration, per_cent, readable, split_error
+from thalweg.papers.bounsiar.printed import duration, per_cent, readable, split_error
 from thalweg.papers.bounsiar.study import GRID, Densities, Parameters, Timing, error_on, of_tuning_splits, timed, tune
 from thalweg.papers.figures import Curve, Panel
 from thalweg.papers.registry import Finding, Outcome
@@ -79,8 +79,6 @@ def _point(machine: Any, split: Split) -> Point:
 def growth(seed: int, finished: Callable[[float], None]) -> Outcome:
     points = measure(seed, SIZES, finished)
     return Outcome(
-        PAPER,
-        "growth",
         f"Growth with the training rows, twonorm: fit, and predictions of {TEST:,} rows",
         tuple(_findings(points)),
         notes=(
@@ -96,7 +94,7 @@ def growth(seed: int, finished: Callable[[float], None]) -> Outcome:
 
 def _findings(points: Mapping[str, list[Point]]) -> list[Finding]:
     return [
-        duration("growth", "twonorm", name, operation, point.rows, getattr(point.time, operation))
+        duration("twonorm", name, operation, point.rows, getattr(point.time, operation))
         for name, each in points.items()
         for point in each
         for operation in ("fit", "predict")
@@ -160,7 +158,7 @@ def compression(splits: int, workers: int, finished: Callable[[float], None]) ->
         largest = int(max(np.sum(data.y[rows] == label) for rows in data.train for label in (-1, 1)))
         line = [name]
         for budget, each in errors.items():
-            finding = split_error("compression", name, f"{budget} centroids" if budget else "exact", each)
+            finding = split_error(name, f"{budget} centroids" if budget else "exact", each)
             findings.append(finding)
             compresses = budget is None or budget < largest
             line.append(per_cent(finding) if compresses else f"({per_cent(finding)})")
@@ -169,8 +167,6 @@ def compression(splits: int, workers: int, finished: Callable[[float], None]) ->
         raise DataUnavailable(notes[0].removeprefix("Left out: "))
     headers = ["", *(f"D = {budget}" if budget else "exact" for budget in BUDGETS), "rows of the\nlargest class"]
     return Outcome(
-        PAPER,
-        "compression",
         "Compression: test error in per cent with D centroids of each class",
         tuple(findings),
         summary=tuple(_losses(findings)),

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from thalweg.papers.registry import Finding
 
-PAPER = "bounsiar"
 METHODS = ("AB_R", "SVM", "KFD", "METH.")
 OWN = "METH."
 
@@ -61,7 +60,6 @@ TABLE_1 = _read(_TABLE_1)
 
 
 def split_error(
-    item: str,
     data: str,
     model: str,
     errors: NDArray[np.float64],
@@ -70,8 +68,6 @@ def split_error(
 ) -> Finding:
     """The mean error over splits; ``parameters`` are those of the model, where all splits share them."""
     return Finding.of_runs(
-        PAPER,
-        item,
         data,
         model,
         errors,
@@ -89,16 +85,16 @@ def per_cent(error: Finding) -> str:
 
     Examples
     --------
-    >>> per_cent(split_error("table1", "heart", "METH.", np.array([0.16, 0.18])))
+    >>> per_cent(split_error("heart", "METH.", np.array([0.16, 0.18])))
     '17.0±1.4'
     """
     return str(Spread(error.measured, error.more["sd"]))
 
 
-def duration(item: str, data: str, model: str, operation: str, rows: int, seconds: float) -> Finding:
+def duration(data: str, model: str, operation: str, rows: int, seconds: float) -> Finding:
     """Processor seconds that a model took for an operation after learning so many rows."""
     more = {"operation": operation, "rows_learned": rows}
-    return Finding(PAPER, item, data, model, seconds, more=more, is_time=True)
+    return Finding(data, model, seconds, more=more, is_time=True)
 
 
 def readable(seconds: float) -> str:

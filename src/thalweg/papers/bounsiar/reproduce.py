@@ -22,13 +22,11 @@ from functools import partial
 from thalweg.errors import DataUnavailable
 from thalweg.papers.bounsiar import beyond, sketches, stream
 from thalweg.papers.bounsiar import study as measures
-from thalweg.papers.bounsiar.printed import METHODS, OWN, PAPER, TABLE_1, duration, per_cent, readable, split_error
+from thalweg.papers.bounsiar.printed import METHODS, OWN, TABLE_1, duration, per_cent, readable, split_error
 from thalweg.papers.bounsiar.study import LEFT_OUT, LEFT_OUT_ALONE, PAPER_PROTOCOL, SETS, SUPPORT_VECTORS
-from thalweg.papers.registry import PAPERS, Finding, Outcome
-from thalweg.papers.study import Request, Study
+from thalweg.papers.registry import Finding, Outcome, outcomes_of
+from thalweg.papers.study import Finished, Request, Study
 from thalweg.report import tables
-
-ITEMS = PAPERS[PAPER].items
 
 #: Approximate minutes of the items on two cores, for the progress bar.
 _WORK = {"table1": 20.0, "fig1": 0.5, "fig2": 0.02, "fig3": 0.02, "growth": 4.0, "compression": 2.0, "stream": 2.0}
@@ -37,24 +35,23 @@ _WORK = {"table1": 20.0, "fig1": 0.5, "fig2": 0.02, "fig3": 0.02, "growth": 4.0,
 def reproduce(request: Request) -> list[Outcome]:
     """Measure what the items need. A run is a split of each data set."""
     runs, seed, workers = request.runs, request.seed, request.workers
-    study = Study({item: _WORK[item] for item in request.items}, request)
 
-    def sketched(item: str, sketch: Callable[[int], Outcome]) -> list[Outcome]:
-        finished = study.stage(item)
-        outcomes = [sketch(seed)]
+    def sketched(sketch: Callable[[int], Outcome], finished: Finished) -> Outcome:
+        outcome = sketch(seed)
         finished(1.0)
-        return outcomes
+        return outcome
 
-    makers: Mapping[str, Callable[[], list[Outcome]]] = {
-        "table1": lambda: _table_1(replace(request, progress=study.part("table1"))),
-        "fig1": lambda: [sketches.disc_and_bow(seed, runs, workers, study.stage("fig1"))],
-        "fig2": partial(sketched, "fig2", sketches.turning_weight),
-        "fig3": partial(sketched, "fig3", sketches.rotated_hyperplane),
-        "growth": lambda: [beyond.growth(seed, study.stage("growth"))],
-        "compression": lambda: [beyond.compression(runs, workers, study.stage("compression"))],
-        "stream": lambda: [stream.outcome(seed, runs, workers, study.stage("stream"))],
+    makers: Mapping[str, Callable[[Study], Outcome | list[Outcome]]] = {
+        "table1": lambda study: _table_1(replace(request, progress=study.part("table1"))),
+        "fig1": lambda study: sketches.disc_and_bow(seed, runs, workers, study.stage("fig1")),
+        "fig2": lambda study: sketched(sketches.turning_weight, study.stage("fig2")),
+        "fig3": lambda study: sketched(sketches.rotated_hyperplane, study.stage("fig3")),
+        "growth": lambda study: beyond.growth(seed, study.stage("growth")),
+        "compression": lambda study: beyond.compression(runs, workers, study.stage("compression")),
+        "stream": lambda study: stream.outcome(seed, runs, workers, study.stage("stream")),
     }
-    outcomes = [outcome for item in request.items for outcome in makers[item]()]
+    study = Study({item: _WORK[item] for item in request.items}, request)
+    outcomes = outcomes_of(study, request.items, makers)
     return [replace(outcome, timing=outcome.timing or study.timing()) for outcome in outcomes]
 
 
@@ -82,29 +79,31 @@ def _table_1(request: Request) -> list[Outcome]:
     if not study.sets:
         raise DataUnavailable(study.notes[0].removeprefix("Left out: "))
     measured = {name: study.measured(name) for name in study.sets}
-    return [_errors(measured, (*_NOTES, *study.notes)), _variants(measured), _times(measured)]
+    variants, times = (
+        replace(_variants(measured), item="table1-variants"),
+        replace(_times(measured), item="table1-times"),
+    )
+    return [_errors(measured, (*_NOTES, *study.notes)), variants, times]
 
 
-def _findings(item: str, name: str, found: measures.Measured, models: Sequence[str]) -> list[Finding]:
+def _findings(name: str, found: measures.Measured, models: Sequence[str]) -> list[Finding]:
     findings = []
     for model in models:
         parameters = found.chosen[model]._asdict() if model in found.chosen else {}
         printed = TABLE_1[name][OWN] if model == PAPER_PROTOCOL and name in TABLE_1 else None
-        findings.append(split_error(item, name, model, found.errors[model], printed, parameters))
+        findings.append(split_error(name, model, found.errors[model], printed, parameters))
     return findings
 
 
 def _errors(measured: ByName, notes: tuple[str, ...]) -> Outcome:
     findings, lines = [], []
     for name, found in measured.items():
-        errors = _findings("table1", name, found, (PAPER_PROTOCOL, SUPPORT_VECTORS, LEFT_OUT))
+        errors = _findings(name, found, (PAPER_PROTOCOL, SUPPORT_VECTORS, LEFT_OUT))
         printed = [str(TABLE_1[name][method]) if name in TABLE_1 else "" for method in METHODS]
         lines.append([name, *printed, *(per_cent(error) for error in errors)])
         findings += errors
     most = max((error.runs for error in findings), default=0)
     return Outcome(
-        PAPER,
-        "table1",
         f"Table 1. Test error in per cent, mean ± standard deviation of up to {most} splits",
         tuple(findings),
         summary=tuple(_distances(measured)),
@@ -135,7 +134,7 @@ def _variants(measured: ByName) -> Outcome:
     models = (PAPER_PROTOCOL, measures.HALF, measures.UNBIASED, LEFT_OUT, LEFT_OUT_ALONE)
     findings, lines = [], []
     for name, found in measured.items():
-        errors = _findings("table1-variants", name, found, models)
+        errors = _findings(name, found, models)
         chosen = found.chosen[PAPER_PROTOCOL]
         assert isinstance(chosen, measures.Parameters)
         sigma, rho, bias = chosen
@@ -143,8 +142,6 @@ def _variants(measured: ByName) -> Outcome:
         findings += errors
     headers = ("", "METH.", "ρ = 1/2", "b = 0", "LOO", "LOO\nalone", "σ", "ρ", "b")
     return Outcome(
-        PAPER,
-        "table1-variants",
         "What ρ, the bias and the way of tuning are worth, and the parameters of METH.",
         tuple(findings),
         notes=(
@@ -153,6 +150,7 @@ def _variants(measured: ByName) -> Outcome:
             "for which no row that is tested was seen before.",
         ),
         table=partial(tables.lines, headers, lines, gap=1),
+        item="table1-variants",
     )
 
 
@@ -166,11 +164,9 @@ def _times(measured: ByName) -> Outcome:
         lines.append([name, *rows, *pairs, readable(tuned.fit)])
         for model, timing in found.timings.items():
             for operation, seconds in timing._asdict().items():
-                findings.append(duration("table1-times", name, model, operation, training, seconds))
+                findings.append(duration(name, model, operation, training, seconds))
     headers = ("", "train\nrows", "test\nrows", "fit", "SVC\nfit", "", "predict", "SVC\npredict", "", "LOO\nfit")
     return Outcome(
-        PAPER,
-        "table1-times",
         "Processor time of a fit and of predicting a test half, ours beside SVC's",
         tuple(findings),
         notes=(
@@ -179,6 +175,7 @@ def _times(measured: ByName) -> Outcome:
         ),
         table=partial(tables.lines, headers, lines, gap=1),
         timing=_slower(measured),
+        item="table1-times",
     )
 
 

@@ -26,7 +26,7 @@ from thalweg.learners.kernel_mean.tuning import (
     middle_of_minima,
 )
 from thalweg.papers.bounsiar import figures
-from thalweg.papers.bounsiar.printed import PAPER, per_cent, split_error
+from thalweg.papers.bounsiar.printed import per_cent, split_error
 from thalweg.papers.bounsiar.study import Densities, Parameters, error_on, tune
 from thalweg.papers.figures import Mark, Panel, two_classes
 from thalweg.papers.registry import Outcome
@@ -81,12 +81,10 @@ def disc_and_bow(seed: int, runs: int, workers: int, finished: Callable[[float],
     toys = run_all([partial(toy, seed, run) for run in range(runs)], workers, finished)
     errors = {rule: np.array([each.errors[rule] for each in toys]) for rule in toys[0].errors}
     typical = toys[int(np.argsort(errors[LIKELIHOOD] - errors[BIASED])[len(toys) // 2])]
-    findings = tuple(split_error("fig1", "disc and bow", rule, each) for rule, each in errors.items())
+    findings = tuple(split_error("disc and bow", rule, each) for rule, each in errors.items())
     better = [float(np.mean(errors[BIASED] < errors[rule])) for rule in (LIKELIHOOD, WEIGHED)]
     least = DiscAndBow().bayes_error_at(0)
     return Outcome(
-        PAPER,
-        "fig1",
         f"Figure 1. Disc and bow, {EACH} training rows of each class, the median gain of {runs} training sets",
         findings,
         summary=(
@@ -181,9 +179,7 @@ def radial(X: Floats, Y: Floats, sigma: float) -> Floats:
 
 def turning_weight(seed: int) -> Outcome:
     """Figure 2: as rho goes from 0 to 1, the weight vector goes from -C_- to C_+."""
-    return Outcome(
-        PAPER, "fig2", "Figure 2. ρ turns the weight vector from -C₋ to C₊", (), draw=partial(_draw_turning, seed)
-    )
+    return Outcome("Figure 2. ρ turns the weight vector from -C₋ to C₊", draw=partial(_draw_turning, seed))
 
 
 def _draw_turning(seed: int) -> Figure:
@@ -225,10 +221,7 @@ def rotated_hyperplane(seed: int) -> Outcome:
         drawn.append(_separated(f"{title}\n{words}", each, labels, fixed, free))
         said.append(f"{title}: {words}.")
     return Outcome(
-        PAPER,
-        "fig3",
         "Figure 3. The best line may be a rotation of the one of rule (1)",
-        (),
         summary=tuple(said),
         draw=partial(figures.draw_mean_plane, drawn),
     )

@@ -25,7 +25,6 @@ from thalweg.learners.auto import AutoClassifier
 from thalweg.learners.committee import Committee
 from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier
 from thalweg.learners.online_ldc import OnlineLDC
-from thalweg.papers.bounsiar.printed import PAPER
 from thalweg.papers.figures import Curve, Panel, draw_progression
 from thalweg.papers.registry import Finding, Outcome
 from thalweg.papers.study import run_each, seeds_of_run
@@ -107,15 +106,11 @@ def outcome(seed: int, runs: int, workers: int, finished: Callable[[float], None
             errors[GRID] = {name: np.array([each[name] for each in on_grid]) for name in MODELS}
         panels.append(_panel(case, {name: np.mean([each[name] for each in over_time], axis=0) for name in MODELS}))
     findings = [
-        Finding.of_runs(PAPER, "stream", data, name, each)
-        for data, by_model in errors.items()
-        for name, each in by_model.items()
+        Finding.of_runs(data, name, each) for data, by_model in errors.items() for name, each in by_model.items()
     ]
     means = {name: [float(by_model[name].mean()) for by_model in errors.values()] for name in MODELS}
     headers = [name.replace(" ", "\n") for name in errors]
     return Outcome(
-        PAPER,
-        "stream",
         f"Streams: prequential error, mean of {runs} runs",
         tuple(findings),
         notes=_NOTES,

@@ -146,7 +146,6 @@ def timed(data: Blocks, finished: Callable[[float], None]) -> Timing:
     return Timing(seconds, loop_at, np.array(loop_seconds))
 
 
-PAPER = "karnick2008"
 LOOP = "loop over scikit-learn's members"
 
 _WEIGHTING_NOTES = {
@@ -156,9 +155,9 @@ _WEIGHTING_NOTES = {
 }
 
 
-def measurement(item: str, data: str, model: str, measure: str, runs: NDArray[np.float64]) -> Finding:
+def measurement(data: str, model: str, measure: str, runs: NDArray[np.float64]) -> Finding:
     """The mean over runs of what ``measure`` names, such as "accuracy"."""
-    return Finding.of_runs(PAPER, item, data, model, runs, more={"measure": measure})
+    return Finding.of_runs(data, model, runs, more={"measure": measure})
 
 
 def weightings(study: AccuracyStudy) -> Outcome:
@@ -170,12 +169,10 @@ def weightings(study: AccuracyStudy) -> Outcome:
         courses = study.courses(BOARD, BAYES, weighting)
         parts = {"accuracy": courses.ensemble.mean(axis=1)}
         parts["first half"], parts["second half"] = courses.halves
-        line = [measurement("weightings", source.name, weighting, name, runs) for name, runs in parts.items()]
+        line = [measurement(source.name, weighting, name, runs) for name, runs in parts.items()]
         lines[weighting] = [each.measured for each in line]
         measured += line
     return Outcome(
-        PAPER,
-        "weightings",
         f"{source.name}, {source.blocks} blocks, naive Bayes: three weightings of old errors",
         tuple(measured),
         summary=tuple(f"{name}: {meaning}." for name, meaning in _WEIGHTING_NOTES.items()),
@@ -200,11 +197,9 @@ def real(study: AccuracyStudy, *, fast: bool = False) -> Outcome:
     )
     groups = [{model: [errors[case.header][model] for case in cases] for model in kind} for kind in kinds]
     return Outcome(
-        PAPER,
-        "real",
         "Real data: error, every block predicted before it is learned",
         tuple(
-            Finding(PAPER, "real", f"{case.name}, blocks of {case.block}", model, error, more={"measure": "error"})
+            Finding(f"{case.name}, blocks of {case.block}", model, error, more={"measure": "error"})
             for case in cases
             for model, error in errors[case.header].items()
         ),
@@ -234,12 +229,10 @@ def timing(study: AccuracyStudy) -> Outcome:
     curves = Curve(ENSEMBLE, every, 1e3 * found.seconds), Curve(LOOP, found.loop_members, 1e3 * found.loop_seconds)
     headers = "", "Learn++.NSE\nms", "loop\nms", "times\nas long"
     return Outcome(
-        PAPER,
-        "time",
         title,
         (
-            Finding(PAPER, "time", data, ENSEMBLE, found.total, more=more),
-            Finding(PAPER, "time", data, LOOP, found.loop_total, more=more),
+            Finding(data, ENSEMBLE, found.total, more=more),
+            Finding(data, LOOP, found.loop_total, more=more),
         ),
         summary=(
             f"{source.blocks} blocks, each learned and followed by a test on the grid: {found.total:.1f} s. "

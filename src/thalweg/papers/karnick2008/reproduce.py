@@ -25,15 +25,13 @@ import numpy as np
 
 from thalweg.papers.figures import Curve, Panel
 from thalweg.papers.karnick2008 import beyond, figures
-from thalweg.papers.karnick2008.beyond import PAPER
 from thalweg.papers.karnick2008.data import Checkerboard
 from thalweg.papers.karnick2008.figures import ENSEMBLE, SINGLE
 from thalweg.papers.karnick2008.study import BEYOND, BOARD, DATA, FAST_DATA, LEARNERS, SEA, AccuracyStudy
-from thalweg.papers.registry import PAPERS, Finding, Outcome
+from thalweg.papers.registry import Finding, Outcome, outcomes_of
 from thalweg.papers.study import Request
 from thalweg.report import tables
 
-ITEMS = PAPERS[PAPER].items
 #: The turns of the board that Figure 2 shows, in degrees.
 TURNS = (0, 30, 60, 90, 135, 180)
 #: Cells along a side of the drawn boards.
@@ -55,17 +53,17 @@ def reproduce(request: Request) -> list[Outcome]:
     if fast and not request.runs:
         request = replace(request, runs=1)
     study = AccuracyStudy(FAST_DATA if fast else DATA, request)
-    makers: Mapping[str, Callable[[], Outcome]] = {
-        "fig2": partial(_boards, study),
-        "fig3": partial(_curves, "fig3", 3, BOARD, study),
-        "fig4": partial(_curves, "fig4", 4, SEA, study),
-        "table": partial(_table, study),
-        "drifts": partial(_drifts, study),
-        "weightings": partial(beyond.weightings, study),
-        "real": partial(beyond.real, study, fast=fast),
-        "time": partial(beyond.timing, study),
+    makers: Mapping[str, Callable[[AccuracyStudy], Outcome]] = {
+        "fig2": _boards,
+        "fig3": partial(_curves, 3, BOARD),
+        "fig4": partial(_curves, 4, SEA),
+        "table": _table,
+        "drifts": _drifts,
+        "weightings": beyond.weightings,
+        "real": partial(beyond.real, fast=fast),
+        "time": beyond.timing,
     }
-    outcomes = [makers[item]() for item in request.items]
+    outcomes = outcomes_of(study, request.items, makers)
     return [_noted(outcome, fast, study.timing()) if outcome.findings else outcome for outcome in outcomes]
 
 
@@ -85,10 +83,10 @@ def _boards(study: AccuracyStudy) -> Outcome:
         block = round(degrees / 360 * (board.blocks - 1))
         colours = stream.concept(block).label(cells).reshape(CELLS, CELLS)
         shown.append(figures.board(f"{degrees}°, block {block + 1}", colours, *board.block(study.seed, block)))
-    return Outcome(PAPER, "fig2", "Figure 2. The rotating checkerboard", (), draw=partial(figures.draw_boards, shown))
+    return Outcome("Figure 2. The rotating checkerboard", draw=partial(figures.draw_boards, shown))
 
 
-def _curves(item: str, number: int, data: str, study: AccuracyStudy) -> Outcome:
+def _curves(number: int, data: str, study: AccuracyStudy) -> Outcome:
     source = study.data[data]
     blocks = np.arange(1, source.blocks + 1)
     panels, measured = [], []
@@ -103,13 +101,11 @@ def _curves(item: str, number: int, data: str, study: AccuracyStudy) -> Outcome:
             )
         )
         measured += [
-            beyond.measurement(item, source.name, f"{name}, {learner}", "accuracy", curves.mean(axis=1))
+            beyond.measurement(source.name, f"{name}, {learner}", "accuracy", curves.mean(axis=1))
             for name, curves in ((ENSEMBLE, courses.ensemble), (SINGLE, courses.single))
         ]
     title = f"{source.name}: accuracy after each of {source.blocks} blocks"
     return Outcome(
-        PAPER,
-        item,
         f"Figure {number}. {title}",
         tuple(measured),
         draw=partial(figures.draw_accuracy, panels, title=title),
@@ -128,7 +124,7 @@ def _table(study: AccuracyStudy) -> Outcome:
             means = {"ensemble": courses.ensemble.mean(axis=1), "alone": courses.single.mean(axis=1)}
             halves = {"first half": first, "second half": second}
             values = {**means, **halves, "share of blocks at least as good": courses.as_good}
-            line = [beyond.measurement("table", source.name, learner, name, runs) for name, runs in values.items()]
+            line = [beyond.measurement(source.name, learner, name, runs) for name, runs in values.items()]
             *accuracies, share = (each.measured for each in line)
             numbers = [*(f"{each:.3f}" for each in accuracies), f"{share:.0%}", str(courses.runs)]
             lines.append([f" {learner}", *numbers])
@@ -139,8 +135,6 @@ def _table(study: AccuracyStudy) -> Outcome:
         first, second = study.courses(BOARD, learner).halves
         rises.append(f"{np.mean(second - first):+.3f} ({learner})")
     return Outcome(
-        PAPER,
-        "table",
         "Mean accuracy of the ensemble and of the newest classifier alone",
         tuple(measured),
         summary=(
@@ -168,11 +162,9 @@ def _drifts(study: AccuracyStudy) -> Outcome:
             values = {"before": before, "dip after": dip, "blocks to recover from": blocks, "slowest run from": slowest}
             for name, value in values.items():
                 more = {"measure": f"{name} drift {number}"}
-                measured.append(Finding(PAPER, "drifts", source.name, learner, value, runs=courses.runs, more=more))
+                measured.append(Finding(source.name, learner, value, runs=courses.runs, more=more))
     headers = ("", "before", "dip", "blocks until\nabove newest", "slowest\nrun")
     return Outcome(
-        PAPER,
-        "drifts",
         f"{source.name}: the mean course of the ensemble at the three sudden changes",
         tuple(measured),
         summary=(

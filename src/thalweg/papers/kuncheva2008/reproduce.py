@@ -39,14 +39,11 @@ from thalweg.learners.winnow import BalancedWinnow
 from thalweg.papers.figures import Curve, Panel, draw_progression
 from thalweg.papers.kuncheva2008 import figures, tables
 from thalweg.papers.kuncheva2008.study import COARSE, HeldOutTrial, OnePass, OnePassTrial, best, refined
-from thalweg.papers.registry import PAPERS, Finding, Outcome
+from thalweg.papers.registry import Finding, Outcome, outcomes_of
 from thalweg.papers.study import Request, Study, at_hand
 from thalweg.papers.trials import Batch, Candidate, Measured, Model
 from thalweg.rates import ErrorDriven
 from thalweg.streams import ConceptStream, MovingPlane, Stagger, load_elec2
-
-PAPER = "kuncheva2008"
-ITEMS = PAPERS[PAPER].items
 
 # ---- the models -----------------------------------------------------------------------------------------
 
@@ -188,17 +185,13 @@ def reproduce(request: Request) -> list[Outcome]:
         "fig2": _fig2,
         "fig3": _fig3,
     }
-    outcomes = [makers[item](study) for item in request.items]
+    outcomes = outcomes_of(study, request.items, makers)
     return [replace(outcome, notes=(*outcome.notes, *study.notes)) for outcome in outcomes]
 
 
-def _finding(
-    item: str, data: str, batch: Batch[Measured], place: int, printed: tables.Printed | None = None
-) -> Finding:
+def _finding(data: str, batch: Batch[Measured], place: int, printed: tables.Printed | None = None) -> Finding:
     candidate, measured = batch.candidates[place], batch.measured
     return Finding(
-        PAPER,
-        item,
         data,
         candidate.model.name,
         measured.error(place),
@@ -218,11 +211,11 @@ def _compared(item: str, data: str, batch: Batch[Measured], printout: tables.Pri
         at_printed_rate = None
         if printed is not None and printed.rate is not None:
             there = batch.place(model, printed.rate)
-            at_printed_rate = _finding(f"{item}-at-paper-rate", data, batch, there, printed)
+            at_printed_rate = replace(_finding(data, batch, there, printed), item=f"{item}-at-paper-rate")
         kappa = measured.kappa_temporal(place, batch.place(NO_CHANGE)) if isinstance(measured, OnePass) else None
         compared.append(
             tables.Comparison(
-                _finding(item, data, batch, place, printed),
+                _finding(data, batch, place, printed),
                 model.symbol,
                 printed,
                 at_printed_rate,
@@ -243,7 +236,7 @@ def _table(item: str, title: str, stage: str, printout: tables.Printout, study: 
     notes: tuple[str, ...] = (f"Means of {runs:,} runs ± 95 % interval. {_MARK_NOTE}", _NOTES[item])
     if tables.ELEC2 in study.trials:
         notes += (_ELEC2_NOTES[item], _ELEC2_NOTE)
-    return Outcome(PAPER, item, title, _findings(compared), notes=notes, table=partial(tables.layout, compared))
+    return Outcome(title, _findings(compared), notes=notes, table=partial(tables.layout, compared))
 
 
 def _fig1(study: RateStudy) -> Outcome:
@@ -252,7 +245,7 @@ def _fig1(study: RateStudy) -> Outcome:
         batch = study.batch(data, "coarse")
         curves = []
         for model in MODELS[data]:
-            found = [_finding("fig1", data, batch, batch.place(model, rate)) for rate in batch.errors(model)]
+            found = [_finding(data, batch, batch.place(model, rate)) for rate in batch.errors(model)]
             findings += found
             errors = np.array([finding.measured for finding in found])
             halfwidths = np.array([finding.ci95 or 0.0 for finding in found])
@@ -269,8 +262,6 @@ def _fig1(study: RateStudy) -> Outcome:
             )
         panels.append(Panel(data, curves))
     return Outcome(
-        PAPER,
-        "fig1",
         "Figure 1. Error versus a fixed learning rate",
         tuple(findings),
         draw=partial(figures.draw_error_versus_rate, panels),
@@ -286,7 +277,7 @@ def _fig2(study: RateStudy) -> Outcome:
         normal = float(np.cos(angle)), float(np.sin(angle))
         shots.append(figures.snapshot(f"θ = {degrees}°", X, y == stream.classes[1], normal))
     title = "Figure 2. The moving plane between 0 and 90 degrees"
-    return Outcome(PAPER, "fig2", title, (), draw=partial(figures.draw_snapshots, shots))
+    return Outcome(title, draw=partial(figures.draw_snapshots, shots))
 
 
 def _fig3(study: RateStudy) -> Outcome:
@@ -315,8 +306,6 @@ def _fig3(study: RateStudy) -> Outcome:
             )
         )
     return Outcome(
-        PAPER,
-        "fig3",
         "Figure 3. Error over time with the adaptive rate",
         tuple(findings),
         draw=partial(draw_progression, panels),

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.learners.trend_forecast import TrendForecast
 from thalweg.papers.figures import Curve, Panel
-from thalweg.papers.registry import PAPERS, Finding, Outcome
+from thalweg.papers.registry import Finding, Outcome, outcomes_of
 from thalweg.papers.schnackenberg2018 import figures, protocol
 from thalweg.papers.study import Request, Study
 from thalweg.papers.trials import Batch, Candidate, Model
@@ -41,11 +41,8 @@ from thalweg.report import tables
 from thalweg.streams import DriftingGaussians
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from rich.table import Table
 
-PAPER = "schnackenberg2018"
-ITEMS = PAPERS[PAPER].items
 #: Runs behind the paper's means.
 PAPER_RUNS = 100
 
@@ -146,26 +143,19 @@ class SituationStudy(Study):
 def reproduce(request: Request) -> list[Outcome]:
     """Run the experiments behind the items."""
     study = SituationStudy(request)
-    makers: Mapping[str, Callable[[], Outcome]] = {
-        **{item: partial(_table, item, name, study) for item, name in TABLES.items()},
-        **{item: partial(_curves, item, name, study) for item, name in CURVES.items()},
-        "fig1": lambda: _sketch("fig1", "Figure 1. A linear shift of a class mean", figures.shift),
-        "fig2": lambda: _sketch("fig2", "Figure 2. Shifted times", partial(figures.shifted_times, request.seed)),
-        "fig3": lambda: _sketch(
-            "fig3",
-            "Figure 3. The four situations",
-            partial(figures.situations, {each.name: each.stream for each in SITUATIONS.values()}),
-        ),
+    streams = {each.name: each.stream for each in SITUATIONS.values()}
+    makers: Mapping[str, Callable[[SituationStudy], Outcome]] = {
+        **{item: partial(_table, item, name) for item, name in TABLES.items()},
+        **{item: partial(_curves, item, name) for item, name in CURVES.items()},
+        "fig1": lambda _: Outcome("Figure 1. A linear shift of a class mean", draw=figures.shift),
+        "fig2": lambda _: Outcome("Figure 2. Shifted times", draw=partial(figures.shifted_times, request.seed)),
+        "fig3": lambda _: Outcome("Figure 3. The four situations", draw=partial(figures.situations, streams)),
     }
-    outcomes = [makers[item]() for item in request.items]
+    outcomes = outcomes_of(study, request.items, makers)
     return [replace(outcome, timing=study.timing() if outcome.findings else "") for outcome in outcomes]
 
 
-def _sketch(item: str, title: str, draw: Callable[[], Figure]) -> Outcome:
-    return Outcome(PAPER, item, title, (), draw=draw)
-
-
-def _cells(item: str, name: str, batch: Batch[protocol.NextStep]) -> list[Finding]:
+def _cells(name: str, batch: Batch[protocol.NextStep]) -> list[Finding]:
     """Every candidate beside what the paper prints of it, and last the Bayes error."""
     situation, measured = SITUATIONS[name], batch.measured
     windows = {model.name: window for window, model in MODELS.items()} | {AUTO.name: "auto"}
@@ -174,15 +164,14 @@ def _cells(item: str, name: str, batch: Batch[protocol.NextStep]) -> list[Findin
         assert isinstance(candidate.rate, float)
         window = windows[candidate.model.name]
         printed = None if isinstance(window, str) else situation.printed[candidate.rate, window]
-        cell = _cell(item, situation.name, candidate.model.name, measured.summary(place), printed, window)
+        cell = _cell(situation.name, candidate.model.name, measured.summary(place), printed, window)
         cells.append(replace(cell, rate=candidate.rate, ci95=measured.ci95(place), runs=measured.runs))
     errors = situation.bayes_errors[measured.times()]
     least = protocol.CurveSummary(float(errors.mean()), float(errors.std(ddof=1)), None)
-    return [*cells, replace(_cell(item, situation.name, BAYES, least), runs=measured.runs)]
+    return [*cells, replace(_cell(situation.name, BAYES, least), runs=measured.runs)]
 
 
 def _cell(
-    item: str,
     data: str,
     model: str,
     measured: protocol.CurveSummary,
@@ -190,8 +179,6 @@ def _cell(
     window: int | str | None = None,
 ) -> Finding:
     return Finding(
-        PAPER,
-        item,
         data,
         model,
         measured.mean,
@@ -207,12 +194,10 @@ def _cell(
 
 
 def _table(item: str, name: str, study: SituationStudy) -> Outcome:
-    cells = _cells(item, name, study.batch(name))
+    cells = _cells(name, study.batch(name))
     *learners, least = cells
     number = item.removeprefix("table")
     return Outcome(
-        PAPER,
-        item,
         f"Table {number}. {SITUATIONS[name].name}: mean error at five rates and windows, {least.runs} runs",
         tuple(cells),
         summary=(f"Bayes error {least.measured:.4f}.", *_deviations(learners)),
@@ -303,10 +288,8 @@ def _curves(item: str, name: str, study: SituationStudy) -> Outcome:
     )
     number = item.removeprefix("fig")
     return Outcome(
-        PAPER,
-        item,
         f"Figure {number}. {situation.name}: error over time",
-        tuple(_cells(item, name, batch)),
+        tuple(_cells(name, batch)),
         draw=partial(
             figures.draw_curves,
             panels,

@@ -37,7 +37,7 @@ GOOD = 0.995
 _BATCHES = (20, 100, 300)
 
 
-def digits(paper: str, runs: int, seed: int, finished: Callable[[float], None]) -> Outcome:
+def digits(runs: int, seed: int, finished: Callable[[float], None]) -> Outcome:
     """Overlap with the exact subspace, share of the variance it could hold, and rows a second.
 
     ``finished`` is called after each order of the rows, with the share done.
@@ -63,11 +63,9 @@ def digits(paper: str, runs: int, seed: int, finished: Callable[[float], None]) 
             "variance": float(held.mean()),
         }
         rows.append([name, *map(_number, (*summary.values(), float(np.median(speed))))])
-        findings += [Finding(paper, "digits", part, name, value, runs=len(orders)) for part, value in summary.items()]
+        findings += [Finding(part, name, value, runs=len(orders)) for part, value in summary.items()]
     headers = ["", *("\n".join(each.rsplit(" ", 1)) for each in (*summary, "rows a second"))]
     return Outcome(
-        paper,
-        "digits",
         f"Digits, {COMPONENTS} components in one pass: {len(orders)} order{'s' if len(orders) > 1 else ''} of the rows",
         tuple(findings),
         notes=(
@@ -123,7 +121,7 @@ _WAVE = "Wave, regression: mean squared error"
 _AXES = "Ring, components: share of variance explained"
 
 
-def kernel(paper: str, runs: int, seed: int, finished: Callable[[float], None]) -> Outcome:
+def kernel(runs: int, seed: int, finished: Callable[[float], None]) -> Outcome:
     """Each algorithm as it is and behind the kernel; ``finished`` is called with the share done."""
     chosen = min(runs, MOST_RUNS)
     results = []
@@ -131,12 +129,10 @@ def kernel(paper: str, runs: int, seed: int, finished: Callable[[float], None]) 
         results.append(_run(np.random.default_rng([seed, run]), run))
         finished((run + 1) / chosen)
     findings = tuple(
-        Finding.of_runs(paper, "kernel", part, model, np.array([result[part, model] for result in results]))
+        Finding.of_runs(part, model, np.array([result[part, model] for result in results]))
         for part, model in results[0]
     )
     return Outcome(
-        paper,
-        "kernel",
         f"Behind a kernel: the last {COUNTED:,} of {ROWS:,} rows, {chosen} run{'s' if chosen > 1 else ''}",
         findings,
         notes=(

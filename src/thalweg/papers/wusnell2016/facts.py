@@ -17,8 +17,6 @@ from thalweg.report import tables
 if TYPE_CHECKING:
     from rich.table import Table
 
-PAPER, ITEM = "wusnell2016", "facts"
-
 
 #: A fact: the quantity, its value or its values by run, what the paper prints, and a remark.
 Fact: TypeAlias = tuple[str, "float | NDArray[np.float64]", float | None, str]
@@ -36,8 +34,8 @@ def stated(regression: simulated.Curves, perceptron: simulated.Curves, component
 
 def _finding(part: str, quantity: str, value: float | NDArray[np.float64], printed: float | None, note: str) -> Finding:
     if isinstance(value, float):
-        return Finding(PAPER, ITEM, part, quantity, value, printed=printed, note=note)
-    return Finding.of_runs(PAPER, ITEM, part, quantity, value, printed=printed, note=note)
+        return Finding(part, quantity, value, printed=printed, note=note)
+    return Finding.of_runs(part, quantity, value, printed=printed, note=note)
 
 
 def _of_regression(curves: simulated.Curves) -> list[Fact]:
@@ -87,11 +85,7 @@ def _of_component(curves: simulated.Curves) -> list[Fact]:
     entries = zip(simulated.TRUE_AXIS.tolist(), simulated.FIRST_COMPONENT[:2], (swapped, ""), strict=False)
     return [
         *((f"v₁, entry {place}", *entry) for place, entry in enumerate(entries, start=1)),
-        # Curves by run, or values at the end only.
-        *(
-            (f"distance, {name}", runs.T[-1] if runs.ndim > 1 else runs, None, said[name])
-            for name, runs in distances.items()
-        ),
+        *((f"distance, {name}", at[-1] if at.ndim > 1 else at, None, said[name]) for name, at in distances.items()),
     ]
 
 

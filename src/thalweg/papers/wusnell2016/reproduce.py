@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from thalweg.papers.figures import Curve, Floats, Panel
-from thalweg.papers.registry import PAPERS, Outcome
+from thalweg.papers.registry import Outcome, outcomes_of
 from thalweg.papers.study import Request, Study, run_all, seeds_of_run
 from thalweg.papers.wusnell2016 import beyond, facts, figures
 from thalweg.papers.wusnell2016 import simulations as simulated
@@ -25,9 +25,6 @@ from thalweg.papers.wusnell2016.figures import band_panel, bands
 from thalweg.papers.wusnell2016.simulations import CENTRE, ROWS
 from thalweg.streams import DriftingGaussians
 from thalweg.streams.stream import Rows
-
-PAPER = "wusnell2016"
-ITEMS = PAPERS[PAPER].items
 
 SIMULATIONS: Mapping[str, Callable[[int], simulated.Curves]] = {
     "Regression": simulated.regression,
@@ -79,17 +76,15 @@ def reproduce(request: Request) -> list[Outcome]:
         "fig4": _accuracy_figure,
         "fig5": _cloud_figure,
         "fig6": _component_figure,
-        "digits": lambda study: beyond.digits(PAPER, study.runs, study.seed, study.stage("Digits")),
-        "kernel": lambda study: beyond.kernel(PAPER, study.runs, study.seed, study.stage("Kernel")),
+        "digits": lambda study: beyond.digits(study.runs, study.seed, study.stage("Digits")),
+        "kernel": lambda study: beyond.kernel(study.runs, study.seed, study.stage("Kernel")),
     }
-    return [makers[item](study) for item in request.items]
+    return outcomes_of(study, request.items, makers)
 
 
 def _facts(study: SimulationStudy) -> Outcome:
     stated = tuple(facts.stated(*map(study.curves, SIMULATIONS)))
     return Outcome(
-        PAPER,
-        "facts",
         f"What the paper says in numbers, and what {study.runs} {'runs say' if study.runs > 1 else 'run says'}",
         stated,
         summary=facts.remarks(stated),
@@ -101,10 +96,9 @@ def _facts(study: SimulationStudy) -> Outcome:
 # ---- figures --------------------------------------------------------------------------------------------
 
 
-def _drawn(item: str, title: str, panels: Sequence[Panel], study: SimulationStudy) -> Outcome:
-    number = item.removeprefix("fig")
-    full = f"Figure {number}. {title}, {study.runs} run{'s' if study.runs > 1 else ''}"
-    return Outcome(PAPER, item, full, (), draw=partial(figures.draw_bands, panels, title=full))
+def _drawn(title: str, panels: Sequence[Panel], study: SimulationStudy) -> Outcome:
+    full = f"{title}, {study.runs} run{'s' if study.runs > 1 else ''}"
+    return Outcome(full, draw=partial(figures.draw_bands, panels, title=full))
 
 
 def _twice(curves: Sequence[Curve], quantity: str, highest: float) -> list[Panel]:
@@ -117,7 +111,7 @@ def _twice(curves: Sequence[Curve], quantity: str, highest: float) -> list[Panel
 
 def _distance_figure(study: SimulationStudy) -> Outcome:
     shown = study.bands("Regression", simulated.DISTANCE, _regressors_but(simulated.RIDGE))
-    return _drawn("fig1", "Estimation error", _twice(shown, "distance to the true weights (no unit)", 2.5), study)
+    return _drawn("Figure 1. Estimation error", _twice(shown, "distance to the true weights (no unit)", 2.5), study)
 
 
 def _regressors_but(name: str) -> list[str]:
@@ -134,7 +128,7 @@ def _regret_figure(study: SimulationStudy) -> Outcome:
         band_panel("Against the true weights, as in the paper", quantity, known),
         band_panel("Against the best weights in hindsight, logarithmic", quantity, hindsight, logarithmic=True),
     ]
-    return _drawn("fig2", "Regret", panels, study)
+    return _drawn("Figure 2. Regret", panels, study)
 
 
 def _accuracy_figure(study: SimulationStudy) -> Outcome:
@@ -148,14 +142,14 @@ def _accuracy_figure(study: SimulationStudy) -> Outcome:
         band_panel("As in the paper", share, accuracy, levels=best, ylim=(0.75, 1.0)),
         band_panel("Against the best line, x₁ + x₂ = 0", "mistakes beyond the line's (rows)", mistakes),
     ]
-    return _drawn("fig4", "Cumulative accuracy of the perceptron", panels, study)
+    return _drawn("Figure 4. Cumulative accuracy of the perceptron", panels, study)
 
 
 def _component_figure(study: SimulationStudy) -> Outcome:
     names = (simulated.CENTRED, simulated.VARIANCE_WEIGHED, simulated.RAW)
     shown = study.bands("First component", simulated.DISTANCE, names)
     panels = _twice(shown, "distance to the first component (no unit)", 1.42)
-    return _drawn("fig6", "Error of the first component", panels, study)
+    return _drawn("Figure 6. Error of the first component", panels, study)
 
 
 def _classes_figure(study: SimulationStudy) -> Outcome:
@@ -164,7 +158,7 @@ def _classes_figure(study: SimulationStudy) -> Outcome:
     lines = [
         figures.Line(f"{name} {simulated.line_name((a, b))}", (0.0, 0.0), (-b, a)) for name, (a, b) in named.items()
     ]
-    return _scattered("fig3", "Figure 3. Rows of two classes", {"class +1": X[y == 1], "class −1": X[y == 0]}, lines)
+    return _scattered("Figure 3. Rows of two classes", {"class +1": X[y == 1], "class −1": X[y == 0]}, lines)
 
 
 def _cloud_figure(study: SimulationStudy) -> Outcome:
@@ -173,8 +167,8 @@ def _cloud_figure(study: SimulationStudy) -> Outcome:
         figures.Line("first component", CENTRE[:2], simulated.TRUE_AXIS[:2]),
         figures.Line("where raw rows lead", (0.0, 0.0), simulated.RAW_AXIS[:2]),
     ]
-    return _scattered("fig5", "Figure 5. Rows and their first component", {"rows": X[:, :2]}, lines)
+    return _scattered("Figure 5. Rows and their first component", {"rows": X[:, :2]}, lines)
 
 
-def _scattered(item: str, title: str, clouds: Mapping[str, Floats], lines: Sequence[figures.Line]) -> Outcome:
-    return Outcome(PAPER, item, title, (), draw=partial(figures.draw_scatter, clouds, lines, title=title))
+def _scattered(title: str, clouds: Mapping[str, Floats], lines: Sequence[figures.Line]) -> Outcome:
+    return Outcome(title, draw=partial(figures.draw_scatter, clouds, lines, title=title))
