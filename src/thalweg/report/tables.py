@@ -38,12 +38,14 @@ def lines(headers: Sequence[str], rows: Sequence[Line], *, gap: int = 2, left: C
     return table
 
 
-def sections(headers: Sequence[str], groups: Mapping[str, Sequence[Line]], *, left: Collection[int] = (0,)) -> Table:
+def sections(
+    headers: Sequence[str], groups: Mapping[str, Sequence[Line]], *, gap: int = 2, left: Collection[int] = (0,)
+) -> Table:
     """Lines in groups, each group under its name in bold and after an empty line."""
     rows: list[Line] = []
     for name, group in groups.items():
         rows += [*([()] if rows else []), Styled([name], "bold"), *group]
-    return lines(headers, rows, left=left)
+    return lines(headers, rows, gap=gap, left=left)
 
 
 def errors(headers: Sequence[str], groups: Sequence[Mapping[str, Sequence[float | None]]]) -> Table:

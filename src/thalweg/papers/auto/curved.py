@@ -9,7 +9,7 @@ of workers, because processor time is part of the result.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from thalweg.learners.auto import AutoClassifier
 from thalweg.learners.baselines import NoChange
 from thalweg.papers.auto import peers
-from thalweg.papers.auto.sources import CURVED_STREAMS, DataSet
+from thalweg.papers.auto.sources import CURVED_STREAMS
 from thalweg.papers.auto.study import AUTO, Ranking
 from thalweg.papers.registry import Finding, Outcome
 from thalweg.papers.study import Request, Study
@@ -79,58 +79,43 @@ def recorded() -> Scores:
     return kept
 
 
-class CurvedStudy(Study):
-    """Scores of all models on the fifteen streams."""
-
-    def __init__(self, request: Request) -> None:
-        if request.with_moa:
-            peers.require_moa()
-        super().__init__({stream.name: float(stream.rows) for stream in CURVED_STREAMS}, request)
-        #: Peers are measured where that is asked for; else what is on record is read.
-        self.measured = {
-            **OURS,
-            **(peers.MOA_PEERS if request.with_moa else {}),
-            **(peers.REFITTED_PEERS if request.with_refitted else {}),
-        }
-        self.on_record = [name for name in (*peers.MOA_PEERS, *peers.REFITTED_PEERS) if name not in self.measured]
-
-    def scores(self) -> Scores:
-        """The scores on every stream that is at hand."""
-        return self.once("scores", self._all)
-
-    def _all(self) -> Scores:
-        kept = recorded()
-        found = {}
-        for stream in CURVED_STREAMS:
-            measured = self._measure(stream)
-            if measured is not None:
-                old = kept.get(stream.name, {})
-                found[stream.name] = {**measured, **{name: old[name] for name in self.on_record if name in old}}
-        return found
-
-    def _measure(self, stream: DataSet) -> dict[str, peers.Score] | None:
-        finished = self.stage(stream.name)
-        table = self.at_hand(stream.name, lambda: stream.table(0, 0))
+def _scores(study: Study, measured: Mapping[str, peers.Predict]) -> Scores:
+    """The scores on every stream that is at hand, measured or on record."""
+    kept, found = recorded(), {}
+    on_record = [name for name in (*peers.MOA_PEERS, *peers.REFITTED_PEERS) if name not in measured]
+    for stream in CURVED_STREAMS:
+        finished = study.stage(stream.name)
+        table = study.at_hand(stream.name, partial(stream.table, 0, 0))
         if table is None:
-            return None
+            continue
         scores = {}
-        for done, (name, predict) in enumerate(self.measured.items(), start=1):
+        for done, (name, predict) in enumerate(measured.items(), start=1):
             scores[name] = peers.score(predict, table)
-            finished(done / len(self.measured))
-        return scores
+            finished(done / len(measured))
+        old = kept.get(stream.name, {})
+        found[stream.name] = {**scores, **{name: old[name] for name in on_record if name in old}}
+    return found
 
 
 def outcome(request: Request) -> Outcome:
     """The table, the mean ranks and the critical-difference plot."""
-    study = CurvedStudy(request)
-    scores = study.scores()
+    if request.with_moa:
+        peers.require_moa()
+    study = Study({stream.name: float(stream.rows) for stream in CURVED_STREAMS}, request)
+    # Peers are measured where that is asked for; else what is on record is read.
+    measured = {
+        **OURS,
+        **(peers.MOA_PEERS if request.with_moa else {}),
+        **(peers.REFITTED_PEERS if request.with_refitted else {}),
+    }
+    scores = _scores(study, measured)
     there = [name for name in _HEADERS if all(name in of_stream for of_stream in scores.values())]
     models = [name for name in there if name != NO_CHANGE]
     findings = tuple(
         Finding(stream, name, each.error, more={"microseconds": each.microseconds})
         for stream, of_stream in scores.items()
         for name, each in of_stream.items()
-        if name in study.measured
+        if name in measured
     )
     title = f"Curved boundaries: prequential error and cost on {len(scores)} streams"
     if not scores:
@@ -141,7 +126,7 @@ def outcome(request: Request) -> Outcome:
         title,
         findings,
         summary=(ranking.sentence, *_against_each(models, errors)),
-        notes=_notes(study),
+        notes=(*_notes(scores, measured), *study.notes),
         table=partial(_table, models, scores, ranking.mean_ranks),
         draw=ranking.drawn(f"Mean rank over {len(errors)} streams with boundaries of every shape (1 is best)"),
         timing=study.timing(),
@@ -177,7 +162,7 @@ def _microseconds(value: float) -> str:
     return f"{value:,.0f}" if value >= 100.0 else f"{value:.1f}"
 
 
-def _notes(study: CurvedStudy) -> tuple[str, ...]:
+def _notes(scores: Scores, measured: Collection[str]) -> list[str]:
     notes = [
         "Error: share of rows predicted wrongly, each before its label was learned; the first row counts as a mistake. "
         "The streams are the same for every seed and number of runs. Least error of a stream in bold. "
@@ -188,13 +173,13 @@ def _notes(study: CurvedStudy) -> tuple[str, ...]:
         "the random forest every 250 on the last 2,000, both more often in the first rows.",
     ]
     owners = {"MOA's": peers.MOA_PEERS, "scikit-learn's": peers.REFITTED_PEERS}
-    on_record = [owner for owner, models in owners.items() if not set(models) <= set(study.measured)]
+    on_record = [owner for owner, models in owners.items() if not set(models) <= set(measured)]
     if on_record:
         there = float(np.median([of_stream[AUTO].microseconds for of_stream in recorded().values()]))
-        here = float(np.median([of_stream[AUTO].microseconds for of_stream in study.scores().values()]))
+        here = float(np.median([of_stream[AUTO].microseconds for of_stream in scores.values()]))
         notes.append(
             f"The numbers of {' and '.join(on_record)} models are on record, from another run, in which {AUTO} took "
             f"{_microseconds(there)} µs a row (median; {_microseconds(here)} here). --with-moa measures MOA's models, "
             "--with-refitted scikit-learn's."
         )
-    return (*notes, *study.notes)
+    return notes

@@ -51,44 +51,35 @@ STREAMS: Mapping[str, tuple[Callable[[int], tuple[Floats, Codes]], int]] = {
 }
 
 
-class DecisionStudy(Study):
-    """What each rule reaches on each stream."""
-
-    def results(self, stream: str) -> Mapping[str, float] | None:
-        """Measures by name; None where the data are not at hand."""
-        return self.once(stream, lambda: self._measure(stream))
-
-    def _measure(self, stream: str) -> Mapping[str, float] | None:
-        finished = self.stage(stream)
-        take, delay = STREAMS[stream]
-        rows = self.at_hand(stream, lambda: take(self.seed))
-        if rows is None:
-            return None
-        X, y = rows
-        found: dict[str, float] = {}
-        order = follow_late(len(y), delay)
-        alone = AutoClassifier().follow(X, y, order, with_proba=True)[1]
-        corrected = Recalibrated(AutoClassifier()).follow(X, y, order, with_proba=True)[1]
-        assert alone is not None
-        assert corrected is not None
-        p, labels = alone[delay:, 1], y[delay:]
-        finished(0.4)
-        for name, given in (
-            ("alone", p),
-            ("Platt", _platt(p, labels, delay)),
-            ("Recalibrated", corrected[delay:, 1]),
-        ):
-            found[f"calibration, {name}"] = calibration_error(given, labels)
-            right = np.where(labels == 1, given, 1 - given).clip(_LEAST, 1.0)
-            found[f"log-loss, {name}"] = float(-np.log(right).mean())
-        found |= _coverage("ACI", *_aci(p, labels, delay))
-        finished(0.6)
-        for step in STEPS:
-            sets = PredictionSets(AutoClassifier(), COVERAGE, step=step).follow_sets(X, y, order).sets
-            covered = sets[np.arange(len(y)), y][delay:]
-            found |= _coverage(f"sets, step {step:g}", covered, sets.sum(axis=1)[delay:])
-        finished(1.0)
-        return found
+def _measured(study: Study, stream: str) -> Mapping[str, float] | None:
+    """What each rule reaches on a stream, by measure; None where the data are not at hand."""
+    finished = study.stage(stream)
+    take, delay = STREAMS[stream]
+    rows = study.at_hand(stream, lambda: take(study.seed))
+    if rows is None:
+        return None
+    X, y = rows
+    found: dict[str, float] = {}
+    order = follow_late(len(y), delay)
+    alone = AutoClassifier().follow(X, y, order, with_proba=True)[1]
+    corrected = Recalibrated(AutoClassifier()).follow(X, y, order, with_proba=True)[1]
+    assert alone is not None
+    assert corrected is not None
+    p, labels = alone[delay:, 1], y[delay:]
+    finished(0.4)
+    rules = {"alone": p, "Platt": _platt(p, labels, delay), "Recalibrated": corrected[delay:, 1]}
+    for name, given in rules.items():
+        found[f"calibration, {name}"] = calibration_error(given, labels)
+        right = np.where(labels == 1, given, 1 - given).clip(_LEAST, 1.0)
+        found[f"log-loss, {name}"] = float(-np.log(right).mean())
+    found |= _coverage("ACI", *_aci(p, labels, delay))
+    finished(0.6)
+    for step in STEPS:
+        sets = PredictionSets(AutoClassifier(), COVERAGE, step=step).follow_sets(X, y, order).sets
+        covered = sets[np.arange(len(y)), y][delay:]
+        found |= _coverage(f"sets, step {step:g}", covered, sets.sum(axis=1)[delay:])
+    finished(1.0)
+    return found
 
 
 def calibration_error(p: Floats, y: Codes) -> float:
@@ -119,12 +110,7 @@ def _platt(p: Floats, y: Codes, delay: int) -> Floats:
     saa, sab, sbb = 1.0, 0.0, 20.0
     out = np.empty(len(p))
     for t in range(len(p)):
-        if delay and t >= delay:
-            late = t - delay
-        elif not delay:
-            late = t - 1
-        else:
-            late = -1
+        late = t - (delay or 1)
         if late >= 0:
             q = 1 / (1 + np.exp(-(a + b * z[late])))
             w, e = max(q * (1 - q), 1e-4), y[late] - q
@@ -171,8 +157,8 @@ def _coverage(name: str, covered: NDArray[np.bool_], sizes: NDArray[np.int64]) -
 
 def outcome(request: Request) -> Outcome:
     """Every measure on every stream."""
-    study = DecisionStudy(dict.fromkeys(STREAMS, 1.0), request)
-    measured = {stream: found for stream in STREAMS if (found := study.results(stream)) is not None}
+    study = Study(dict.fromkeys(STREAMS, 1.0), request)
+    measured = {stream: found for stream in STREAMS if (found := _measured(study, stream)) is not None}
     names = list(next(iter(measured.values())))
     lines = [[name, *(f"{found[name]:.3f}" for found in measured.values())] for name in names]
     return Outcome(

@@ -143,43 +143,22 @@ def measure(stream: NumberStream, run: int, seed: int, peers: Mapping[str, Predi
     return Scores(errors, coverage((lower <= y) & (y <= upper), stream.judged_from))
 
 
-class NumberStudy(Study):
-    """The scores on every stream, of every run."""
+def _measured(study: Study, stream: NumberStream, peers: Mapping[str, Predict]) -> Sequence[Scores]:
+    """The scores of each run; none where the rows are not at hand."""
+    finished = study.stage(stream.name)
+    if study.at_hand(stream.name, lambda: stream.take(0, study.seed)) is None:
+        return []
+    runs = range(_runs_of(stream, study.runs))
+    tasks = [partial(measure, stream, run, study.seed, peers) for run in runs]
+    scores: dict[int, Scores] = {}
+    for number, result in run_in_processes(tasks, study.workers):
+        scores[number] = result
+        finished(len(scores) / len(runs))
+    return [scores[run] for run in runs]
 
-    def __init__(self, request: Request) -> None:
-        self.runs = min(request.runs, MOST_RUNS)
-        work = {stream.name: float(stream.rows * self._runs_of(stream)) for stream in NUMBER_STREAMS}
-        super().__init__(work, replace(request, runs=self.runs))
-        self.peers: dict[str, Predict] = dict(PEERS)
-        try:
-            require_river()
-            self.peers |= RIVERS
-        except MissingExtra as missing:
-            self.notes.append(f"River's models are left out: {missing}")
 
-    def scores(self) -> Mapping[NumberStream, Sequence[Scores]]:
-        """By stream that is at hand, the scores of each run."""
-        return self.once("scores", self._all)
-
-    def _all(self) -> Mapping[NumberStream, Sequence[Scores]]:
-        found = {stream: self._measure(stream) for stream in NUMBER_STREAMS}
-        return {stream: scores for stream, scores in found.items() if scores}
-
-    def _measure(self, stream: NumberStream) -> Sequence[Scores]:
-        finished = self.stage(stream.name)
-        if self.at_hand(stream.name, lambda: stream.take(0, self.seed)) is None:
-            return []
-        runs = range(self._runs_of(stream))
-        scores: dict[int, Scores] = {}
-        for number, result in run_in_processes(
-            [partial(measure, stream, run, self.seed, self.peers) for run in runs], self.workers
-        ):
-            scores[number] = result
-            finished(len(scores) / len(runs))
-        return [scores[run] for run in runs]
-
-    def _runs_of(self, stream: NumberStream) -> int:
-        return self.runs if stream.generated else 1
+def _runs_of(stream: NumberStream, runs: int) -> int:
+    return runs if stream.generated else 1
 
 
 #: By stream and model, the error of each run.
@@ -188,14 +167,22 @@ Errors: TypeAlias = Mapping[NumberStream, Mapping[str, Floats]]
 
 def outcome(request: Request) -> Outcome:
     """The table, the bounds, and the critical-difference plot."""
-    study = NumberStudy(request)
-    scores = study.scores()
-    models = [name for name in _HEADERS if name == AUTO or name in study.peers]
+    runs = min(request.runs, MOST_RUNS)
+    work = {stream.name: float(stream.rows * _runs_of(stream, runs)) for stream in NUMBER_STREAMS}
+    study = Study(work, replace(request, runs=runs))
+    peers: dict[str, Predict] = dict(PEERS)
+    try:
+        require_river()
+        peers |= RIVERS
+    except MissingExtra as missing:
+        study.notes.append(f"River's models are left out: {missing}")
+    scores = {stream: found for stream in NUMBER_STREAMS if (found := _measured(study, stream, peers))}
+    models = [name for name in _HEADERS if name == AUTO or name in peers]
     errors = {
-        stream: {name: np.array([each.errors[name] for each in runs]) for name in models}
-        for stream, runs in scores.items()
+        stream: {name: np.array([each.errors[name] for each in of_runs]) for name in models}
+        for stream, of_runs in scores.items()
     }
-    coverages = {stream: [each.coverage for each in runs] for stream, runs in scores.items()}
+    coverages = {stream: [each.coverage for each in of_runs] for stream, of_runs in scores.items()}
     means = np.array([[of_stream[name].mean() for name in models] for of_stream in errors.values()])
     return Outcome(
         f"Numbers: RMSE over the standard deviation of the target, seed {study.seed}, "
@@ -208,8 +195,8 @@ def outcome(request: Request) -> Outcome:
             ),
             *(
                 Finding.of_runs(stream.name, f"coverage, {name}", np.array(shares))
-                for stream, runs in coverages.items()
-                for name, shares in zip(Coverage._fields, zip(*runs, strict=True), strict=True)
+                for stream, of_runs in coverages.items()
+                for name, shares in zip(Coverage._fields, zip(*of_runs, strict=True), strict=True)
             ),
         ),
         summary=(*_bounds(errors), *_against_river(errors), *_coverage_bounds(coverages)),
@@ -272,19 +259,13 @@ def _table(models: Sequence[str], errors: Errors) -> Table:
 
     groups: dict[str, list[tables.Line]] = {}
     for stream, of_stream in errors.items():
-        means = {name: float(of_stream[name].mean()) for name in models}
-        cells = [
-            Text(f"{mean:.3f}".removeprefix("0"), style="bold" if mean == min(means.values()) else "")
-            for mean in means.values()
-        ]
+        means = [float(of_stream[name].mean()) for name in models]
+        cells = [Text(f"{each:.3f}".removeprefix("0"), style="bold" if each == min(means) else "") for each in means]
         groups.setdefault(_GROUPS[stream.chosen_on], []).append([stream.name, *cells])
-    lines: list[tables.Line] = []
-    for title, group in groups.items():
-        lines += [*([()] if lines else []), tables.Styled([title], "bold"), *group]
-    return tables.lines(("", *(_HEADERS[name] for name in models)), lines, gap=1)
+    return tables.sections(("", *(_HEADERS[name] for name in models)), groups, gap=1)
 
 
-def _notes(study: NumberStudy) -> tuple[str, ...]:
+def _notes(study: Study) -> tuple[str, ...]:
     return (
         f"Each row is predicted before it is learned; errors of the first {FIRST} rows are left out. Least error in "
         f"bold. Auto is {AUTO}(), linear is {AUTO}(curved=False). Tuned: members and constants were chosen on this "

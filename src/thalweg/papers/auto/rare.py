@@ -9,7 +9,7 @@ seed is not among those that the rule for rare classes was chosen on (0 and 1).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
@@ -94,48 +94,38 @@ MODELS: Mapping[str, Callable[[Floats, Codes], Floats]] = {
     AUTO: partial(_ours, curved=True),
     LINEAR: partial(_ours, curved=False),
     RIVER_LOGISTIC: _river,
+    ARF: _moa,
 }
 
 
-class RareStudy(Study):
-    """The scores of each model."""
-
-    def __init__(self, request: Request) -> None:
-        if request.with_moa:
-            require_moa()
-        self.models = {**MODELS, ARF: _moa} if request.with_moa else dict(MODELS)
-        super().__init__(dict.fromkeys(self.models, 1.0), request)
-        self.seed = SEED + request.seed
-        X, y = Fraud(seed=self.seed).take()
-        self.rows = np.ascontiguousarray(X[:, :FEATURES]), y
-
-    def results(self) -> dict[str, RareScore]:
-        """By model; without River's where it is not installed."""
-        found = {model: given for model in self.models if (given := self._of(model)) is not None}
-        return found if ARF in found or self.seed != SEED else {**found, **RECORDED}
-
-    def _of(self, model: str) -> RareScore | None:
-        return self.once(model, lambda: self._measure(model))
-
-    def _measure(self, model: str) -> RareScore | None:
-        finished = self.stage(model)
+def _measured(study: Study, models: Iterable[str], rows: tuple[Floats, Codes]) -> Iterator[tuple[str, RareScore]]:
+    """The scores of each model; without River's where it is not installed."""
+    known = slice(DELAY + 1, None)
+    for model in models:
+        finished = study.stage(model)
         try:
-            p = self.models[model](*self.rows)
+            p = MODELS[model](*rows)
         except ModuleNotFoundError as error:
-            self.notes.append(f"{model} is left out: {error}")
-            return None
-        finished(1.0)
-        known = slice(DELAY + 1, None)
-        return score(p[known], self.rows[1][known])
+            study.notes.append(f"{model} is left out: {error}")
+        else:
+            finished(1.0)
+            yield model, score(p[known], rows[1][known])
 
 
 def outcome(request: Request) -> Outcome:
     """Areas under both curves, and the recall of a hundred alerts in ten thousand rows."""
-    study = RareStudy(request)
-    found = study.results()
+    if request.with_moa:
+        require_moa()
+    models = [model for model in MODELS if request.with_moa or model != ARF]
+    study = Study(dict.fromkeys(models, 1.0), request)
+    seed = SEED + request.seed
+    X, y = Fraud(seed=seed).take()
+    found = dict(_measured(study, models, (np.ascontiguousarray(X[:, :FEATURES]), y)))
+    if ARF not in found and seed == SEED:
+        found |= RECORDED
     lines = [[model, *(f"{value:.3f}" for value in given)] for model, given in found.items()]
     return Outcome(
-        f"Fraud, seed {study.seed}: 1 % positives, labels {DELAY} rows late",
+        f"Fraud, seed {seed}: 1 % positives, labels {DELAY} rows late",
         tuple(Finding(name, model, value) for model, given in found.items() for name, value in given._asdict().items()),
         notes=tuple(study.notes),
         table=partial(tables.lines, ("", "ROC AUC", "PR AUC", f"recall at {ALERTS} of {PERIOD:,}"), lines),

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.evaluate import mean_interval
 from thalweg.learners.auto import AutoClassifier
-from thalweg.papers.registry import Finding, Outcome
+from thalweg.papers.figures import Curve, Panel, draw, thousands
+from thalweg.papers.registry import Finding, Outcome, ci95
 from thalweg.papers.study import Request, Study, run_all, seeds_of_run
 from thalweg.report import style, tables
 from thalweg.streams import TurningXOR, WanderingDisc
@@ -81,26 +81,17 @@ def _windows(change: str, run: int, seed: int) -> dict[str, list[float]]:
     return {name: wrong.reshape(-1, WINDOW).mean(axis=1).tolist() for name, wrong in mistakes.items()}
 
 
-class RecoveryStudy(Study):
-    """Errors after each change."""
-
-    def __init__(self, request: Request) -> None:
-        super().__init__(dict.fromkeys(CHANGES, 1.0), replace(request, runs=min(request.runs, MOST_RUNS)))
-
-    def errors(self, change: str) -> Mapping[str, Errors]:
-        """Errors by model, of shape (runs, windows)."""
-        return self.once(change, lambda: self._measure(change))
-
-    def _measure(self, change: str) -> Mapping[str, Errors]:
-        tasks = [partial(_windows, change, run, self.seed) for run in range(self.runs)]
-        results = run_all(tasks, self.workers, self.stage(change))
-        return {name: np.array([result[name] for result in results]) for name in (RUNNING, FRESH)}
+def _measured(study: Study, change: str) -> Mapping[str, Errors]:
+    """Errors by model, of shape (runs, windows)."""
+    tasks = [partial(_windows, change, run, study.seed) for run in range(study.runs)]
+    results = run_all(tasks, study.workers, study.stage(change))
+    return {name: np.array([result[name] for result in results]) for name in (RUNNING, FRESH)}
 
 
 def outcome(request: Request) -> Outcome:
     """Errors by window, and the first window in which the running model has recovered."""
-    study = RecoveryStudy(request)
-    measured = {change: study.errors(change) for change in CHANGES}
+    study = Study(dict.fromkeys(CHANGES, 1.0), replace(request, runs=min(request.runs, MOST_RUNS)))
+    measured = {change: _measured(study, change) for change in CHANGES}
     return Outcome(
         f"Recovery: error in windows of {WINDOW} rows after the change, mean of {study.runs} runs",
         tuple(
@@ -149,25 +140,25 @@ def _draw(measured: Mapping[str, Mapping[str, Errors]]) -> Figure:
     """A panel for each change, the mean over runs and its 95 % interval."""
     looks = {RUNNING: style.MAIN, FRESH: style.Look(style.VERMILION, (0, (5, 1.6)), "s")}
     rows = WINDOW * (np.arange(AFTER // WINDOW) + 1)
-    with style.house_style():
-        figure = style.new_figure(9.0, 5.6)
-        grid = figure.subplots(2, 2, sharex=True, sharey="row").ravel(order="F")
-        for axes, (change, by_model) in zip(grid, measured.items(), strict=True):
-            axes.set_title(change)
-            for name, errors in by_model.items():
-                look, mean = looks[name], errors.mean(axis=0)
-                axes.plot(
-                    rows, mean, color=look.colour, linestyle=look.dashes, marker=look.marker, markersize=4, label=name
-                )
-                if len(errors) > 1:
-                    half = np.array([mean_interval(column).halfwidth for column in errors.T])
-                    axes.fill_between(rows, mean - half, mean + half, color=look.colour, alpha=0.15, linewidth=0)
-            axes.xaxis.set_major_formatter("{x:,.0f}")
-        for pair in (grid[::2], grid[1::2]):
-            style.share_from_zero(pair[0], max(line.get_ydata().max() for axes in pair for line in axes.get_lines()))
-        for axes in grid[:2]:
-            axes.set_ylabel(f"error in {WINDOW} rows")
-        for axes in grid[1::2]:
-            axes.set_xlabel("rows after the change")
-        style.legend_below(figure, handlelength=3.0)
-    return figure
+    panels = []
+    for place, (change, by_model) in enumerate(measured.items()):
+        curves = []
+        for name, errors in by_model.items():
+            mean, half = errors.mean(axis=0), np.array([ci95(window) or 0.0 for window in errors.T])
+            curves.append(Curve(name, rows, mean, band=(mean - half, mean + half), look=looks[name]))
+        label = f"error in {WINDOW} rows" if place < 2 else ""  # the changes go down the columns
+        panels.append(Panel(change, curves, "", label, marks=[thousands]))
+    pairs = []
+    for one, other in (panels[::2], panels[1::2]):
+        top = max(float(curve.y.max()) for curve in (*one.curves, *other.curves))
+        pairs += [one, replace(other, marks=[*other.marks, partial(style.share_from_zero, top=top)])]
+    return draw(
+        pairs,
+        (9.0, 5.6),
+        columns=2,
+        share="x",
+        sharey="row",
+        labels=("rows after the change", ""),
+        curve=lambda _: {"markersize": 4},
+        legend={"handlelength": 3.0},
+    )

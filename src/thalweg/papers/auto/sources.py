@@ -11,11 +11,12 @@ River's generators need River; a stream whose source is missing raises `DataUnav
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib import import_module
 from itertools import islice
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -99,18 +100,18 @@ DATA_SETS = (
     DataSet("Covertype", "Cover-\ntype", streams.load_covertype, 581_012, 54, ranked=False),
     DataSet(f"Covertype, {RIVER_ROWS:,} rows", f"its first\n{RIVER_ROWS:,}", streams.load_covertype, RIVER_ROWS, 54),
 )
-_SCENARIOS: tuple[tuple[Scenario, str], ...] = (
-    ("circular", "circu-\nlar"),
-    ("crossing", "cross-\ning"),
-    ("passing", "pass-\ning"),
-    ("sudden", "\nsudden"),
-)
+_SCENARIOS: Mapping[Scenario, str] = {
+    "circular": "circu-\nlar",
+    "crossing": "cross-\ning",
+    "passing": "pass-\ning",
+    "sudden": "\nsudden",
+}
 GENERATED = (
     Generated("STAGGER", "STAG-\nGER", streams.Stagger()),
     Generated("Moving plane", "moving\nplane", streams.MovingPlane()),
     *(
         Generated(f"Gaussians, {scenario}", header, streams.DriftingGaussians(scenario=scenario, length=GENERATED_ROWS))
-        for scenario, header in _SCENARIOS
+        for scenario, header in _SCENARIOS.items()
     ),
     Generated("Checkerboard", "checker\nboard", streams.RotatingCheckerboard(length=GENERATED_ROWS)),
 )
@@ -135,9 +136,10 @@ def river_datasets() -> Any:
         raise MissingExtra.of("River", "river", "drawing rows of River's generators") from error
 
 
-def _from_river(sources: Callable[[Any], Iterable[Any]], rows: int) -> streams.Table:
-    """``rows`` rows of each of River's streams, one stream after the other."""
-    pairs = [pair for stream in sources(river_datasets()) for pair in islice(stream, rows)]
+def _from_river(name: str, settings: Sequence[Mapping[str, Any]], rows: int) -> streams.Table:
+    """``rows`` rows of each of River's streams of one kind, one stream after the other."""
+    make = attrgetter(name)(river_datasets())
+    pairs = [pair for each in settings for pair in islice(make(**each), rows)]
     return streams.Table([list(x.values()) for x, _ in pairs], np.array([int(y) for _, y in pairs]))
 
 
@@ -147,39 +149,16 @@ def _digits() -> streams.Table:
     return streams.Table(*load_digits(return_X_y=True))
 
 
-def _bananas(datasets: Any) -> Iterable[Any]:
-    return [datasets.Bananas()]
+def _river(name: str, kind: str, rows: int, features: int, *settings: Mapping[str, Any]) -> DataSet:
+    return DataSet(name, name, partial(_from_river, kind, settings, rows // len(settings)), rows, features)
 
 
-def _rbf(datasets: Any) -> Iterable[Any]:
-    settings: Mapping[str, Any] = {"n_classes": 4, "n_features": 10, "n_centroids": 30, "n_drift_centroids": 30}
-    return [datasets.synth.RandomRBFDrift(seed_model=1, seed_sample=2, change_speed=0.001, **settings)]
-
-
-def _agrawal(datasets: Any) -> Iterable[Any]:
-    make = datasets.synth.Agrawal
-    return [make(classification_function=number, seed=number + 1, perturbation=0.05) for number in (0, 2, 4)]
-
-
-def _sine(datasets: Any) -> Iterable[Any]:
-    return [datasets.synth.Sine(classification_function=number, seed=number + 5) for number in (0, 1, 2)]
-
-
-def _led(datasets: Any) -> Iterable[Any]:
-    return [datasets.synth.LEDDrift(seed=1, noise_percentage=0.1, irrelevant_features=True, n_drift_features=4)]
-
-
-def _waveform(datasets: Any) -> Iterable[Any]:
-    return [datasets.synth.Waveform(seed=1)]
-
-
-def _hyperplane(datasets: Any) -> Iterable[Any]:
-    settings: Mapping[str, Any] = {"n_features": 10, "n_drift_features": 5}
-    return [datasets.synth.Hyperplane(seed=1, mag_change=0.001, noise_percentage=0.05, **settings)]
-
-
-def _river(name: str, sources: Callable[[Any], Iterable[Any]], rows: int, features: int, parts: int = 1) -> DataSet:
-    return DataSet(name, name, partial(_from_river, sources, rows // parts), rows, features)
+_RBF = {"seed_model": 1, "seed_sample": 2, "n_classes": 4, "n_features": 10, "change_speed": 0.001}
+_RBF |= {"n_centroids": 30, "n_drift_centroids": 30}
+_AGRAWAL = [{"classification_function": at, "seed": at + 1, "perturbation": 0.05} for at in (0, 2, 4)]
+_SINE = [{"classification_function": at, "seed": at + 5} for at in (0, 1, 2)]
+_LED = {"seed": 1, "noise_percentage": 0.1, "irrelevant_features": True, "n_drift_features": 4}
+_PLANE = {"seed": 1, "mag_change": 0.001, "noise_percentage": 0.05, "n_features": 10, "n_drift_features": 5}
 
 
 def _first_of(name: str, stream: streams.ConceptStream, rows: int = ROWS) -> DataSet:
@@ -187,17 +166,17 @@ def _first_of(name: str, stream: streams.ConceptStream, rows: int = ROWS) -> Dat
 
 
 CURVED_STREAMS = (
-    _river("Bananas", _bananas, 5300, 2),
+    _river("Bananas", "Bananas", 5300, 2, {}),
     DataSet("Digits", "Digits", _digits, 1797, 64),
     _first_of("Checkerboard", streams.RotatingCheckerboard(seed=0), 8000),
     _first_of("Wandering disc", streams.WanderingDisc(seed=0)),
     _first_of("Turning XOR", streams.TurningXOR(seed=0)),
-    _river("RBF drift", _rbf, ROWS, 10),
-    _river("Agrawal 0, 2, 4", _agrawal, ROWS, 9, parts=3),
-    _river("Sine 0, 1, 2", _sine, ROWS, 2, parts=3),
-    _river("LED drift", _led, ROWS, 24),
-    _river("Waveform", _waveform, 8000, 21),
-    _river("Hyperplane", _hyperplane, ROWS, 10),
+    _river("RBF drift", "synth.RandomRBFDrift", ROWS, 10, _RBF),
+    _river("Agrawal 0, 2, 4", "synth.Agrawal", ROWS, 9, *_AGRAWAL),
+    _river("Sine 0, 1, 2", "synth.Sine", ROWS, 2, *_SINE),
+    _river("LED drift", "synth.LEDDrift", ROWS, 24, _LED),
+    _river("Waveform", "synth.Waveform", 8000, 21, {"seed": 1}),
+    _river("Hyperplane", "synth.Hyperplane", ROWS, 10, _PLANE),
     DataSet("Covertype, 12 columns", "Covertype", partial(streams.load_covertype, one_hot=False), ROWS, 12),
     DataSet("ELEC2, 6 features", "ELEC2", partial(streams.load_elec2, "six"), ROWS, 6),
     DataSet("SEA concepts", "SEA", streams.load_sea_concepts, ROWS, 3),
