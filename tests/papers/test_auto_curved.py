@@ -15,6 +15,7 @@ from thalweg.errors import DataUnavailable, MissingExtra
 from thalweg.evaluate import prequential
 from thalweg.learners.auto import AutoClassifier
 from thalweg.papers.auto import curved, recovery
+from thalweg.papers.auto.comparison import recorded
 from thalweg.papers.auto.peers import FOREST, MOA_PEERS, REFITTED_PEERS, Moa, Refitted, score
 from thalweg.papers.auto.sources import CURVED_STREAMS, DataSet
 from thalweg.papers.auto.study import AUTO
@@ -53,7 +54,7 @@ def test_a_stream_is_as_long_and_wide_as_declared(stream: DataSet) -> None:
 
 
 def test_every_model_is_on_record_for_every_stream() -> None:
-    kept = curved.recorded()
+    kept = recorded(curved.ITEM)
     assert list(kept) == [stream.name for stream in CURVED_STREAMS]
     for scores in kept.values():
         assert set(scores) >= {AUTO, *MOA_PEERS, *REFITTED_PEERS}

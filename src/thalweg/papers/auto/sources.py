@@ -15,8 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import islice
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -90,6 +92,15 @@ class Generated:
 
 
 Source: TypeAlias = DataSet | Generated
+
+
+def packaged(package: str, path: str, doing: str) -> Path:
+    """A file of a package with tables, which is not imported; a `MissingExtra` where it is not installed."""
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingExtra.of(package, "zoo", doing)
+    return Path(spec.submodule_search_locations[0]) / path
+
 
 ELEC2 = DataSet("ELEC2, 6 features", "ELEC2\n6 col.", partial(streams.load_elec2, "six"), 45_312, 6)
 DATA_SETS = (
