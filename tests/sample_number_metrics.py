@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tests.sample_metrics import sample_metrics
-from thalweg.evaluate.residual_changes import ResidualChanges
+from thalweg.evaluate.drift import ResidualChanges
 from thalweg.run.regression_scoreboard import RegressionScoreboard
 
 BASELINES = ("last_value", "running_mean", "running_median", "season")

@@ -9,7 +9,7 @@ import pytest
 from tests.sample_metrics import sample_metrics
 
 from thalweg import OnlineLogistic, PassiveAggressive, Recalibrated, evaluate
-from thalweg.report.page.calibration import calibration_finding
+from thalweg.report.page.label_findings import calibration_finding
 from thalweg.report.page.verdict import findings
 
 ROWS = 5000

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from thalweg.errors import InvalidParameter, MissingExtra
+from thalweg.errors import InvalidParameter, JournalError, MissingExtra
 
 if TYPE_CHECKING:
+    from thalweg.service.commands import Command, Refused
+    from thalweg.service.journal.records import LabelOutcome
     from thalweg.service.journal.sql import SqlJournal
 
 JournalFolder = Annotated[Path | None, typer.Argument(metavar="DIR", help="Folder of `thalweg serve`.")]
@@ -150,10 +152,9 @@ def erase(
     with opened("erase", data, database, to_write=True) as journal:
         from thalweg.report.page.formats import counted
         from thalweg.service.journal.verification import verified
-        from thalweg.service.offline import erase_rows
 
         verified(journal)
-        found = erase_rows(journal, model, ids)
+        found = _erase_rows(journal, model, ids)
     typer.echo(f"erased {counted(len(found.erased), 'row')}")
     if found.repeated:
         typer.echo(f"{found.repeated:,} had been erased before")
@@ -161,3 +162,34 @@ def erase(
         typer.echo(f"the journal no longer keeps {', '.join(found.expired)}")
     if found.unknown:
         raise InvalidParameter(f"{model!r} has no row {', '.join(found.unknown)}")
+
+
+def _erase_rows(journal: SqlJournal, model: str, ids: Sequence[str]) -> LabelOutcome:
+    """Erase rows of a model by their ids, in freed space too, by the same writer as in a running service."""
+    from thalweg.service.commands import Erase
+    from thalweg.service.learning.rebuild import rebuild
+    from thalweg.service.writer import Writer
+    from thalweg.service.writer_state import WriterState
+
+    if model not in journal.models():
+        raise InvalidParameter(
+            f"the journal knows no model {model!r}; it knows {', '.join(journal.models()) or 'none'}"
+        )
+    failures: list[Refused] = []
+
+    def failed(commands: Sequence[Command], refusal: Refused) -> None:
+        failures.append(refusal)
+
+    writer = Writer(journal, lambda done, events: None, failed, lambda: None)
+    writer.states = {model: WriterState.of(rebuild(journal, model).model)}
+    command = Erase(model, None, list(ids))
+    writer.start()
+    writer.put([command])
+    writer.stop()
+    writer.join()
+    if failures:
+        raise JournalError(failures[0].sentence)
+    assert command.outcome is not None
+    if command.outcome.erased:
+        journal.scrub()
+    return command.outcome

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 from thalweg.evaluate.metrics import LABELS, NUMBERS, Metric
 from thalweg.report.page import verdict
-from thalweg.report.page.baselines import baselines, cost_baselines
 from thalweg.report.page.rare_verdict import no_change_area, question
-from thalweg.report.page.standing import Standing, recent_rows
+from thalweg.report.page.standing import Standing, baselines, cost_baselines, recent_rows
 from thalweg.run_metrics import Known, as_metrics, is_regression, loss_of
 
 #: What the kappas mean, for those who read them in a terminal.

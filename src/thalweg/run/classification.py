@@ -22,9 +22,8 @@ from thalweg.evaluate.metrics import LABELS
 from thalweg.evaluate.task import Asked, Given, LabelTask
 from thalweg.option_names import option
 from thalweg.pipeline.over_columns import learner_of, over_columns
-from thalweg.run.coverage import SetScoreboard
 from thalweg.run.label_findings import LabelCounts, LabelDelays, LabelShares
-from thalweg.run.label_scoreboard import PREDICTORS, LabelScoreboard
+from thalweg.run.label_scoreboard import PREDICTORS, LabelScoreboard, SetScoreboard
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import LabelNumbers, LabelPredictions, confidences, joined_labels, probabilities_of

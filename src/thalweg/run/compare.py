@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
-from thalweg.report.page.baselines import baseline_names, cost_baselines
 from thalweg.report.page.formats import UNKNOWN, listed
 from thalweg.report.page.rare_verdict import no_change_area
+from thalweg.report.page.standing import baseline_names, cost_baselines
 from thalweg.run_metrics import SCHEMA, Known, Metrics, as_metrics, is_regression, loss_of, target_word
 from thalweg.tables import Block, Chunk, chunks, open_source
 

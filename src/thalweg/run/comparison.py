@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thalweg.evaluate import METRICS, Interval
-from thalweg.report.page.baselines import baseline_names
 from thalweg.report.page.formats import per_hundred, plain, short, written
+from thalweg.report.page.standing import baseline_names
 from thalweg.report.score_table import ScoreTable, score_columns
 from thalweg.run.compare import DataSet, RecordedRun
 from thalweg.run.pairs import ERRORS, Pair, Ranking

@@ -1,4 +1,4 @@
-"""Scores of a run that predicts labels: confusion matrices, and how far its confidence is founded."""
+"""Scores of a run that predicts labels: confusion matrices, how far its confidence is founded, and prediction sets."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 
 from thalweg.evaluate.layout import OF_CONFUSION
 from thalweg.evaluate.metrics import LABELS, Rows
-from thalweg.run.scoreboard import Scoreboard
+from thalweg.run.scoreboard import LowestCoverage, Scoreboard
+from thalweg.saved import Saved
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 PREDICTORS = ("model", "no_change", "majority")
 _BINS = 10
+#: Rows of the blocks of which the lowest coverage of sets is kept.
+_BLOCK = 2000
 
 
 class LabelScoreboard(Scoreboard):
@@ -96,4 +99,45 @@ class LabelScoreboard(Scoreboard):
             "rows": [int(n) for n in rows],
             "confidence": [c for c, _ in shares],
             "accuracy": [r for _, r in shares],
+        }
+
+
+class SetScoreboard(Saved):
+    """How often prediction sets hold the true label, over all rows and over the worst block of them.
+
+    Examples
+    --------
+    >>> board = SetScoreboard(0.9)
+    >>> board.add(np.array([1.0, 0.0, np.nan]), np.array([1.0, 0.0, np.nan]))
+    >>> found = board.metrics()
+    >>> found["rows"], found["coverage"], found["mean_size"], found["empty"]
+    (2, 0.5, 0.5, 0.5)
+    """
+
+    _saved = ("_all", "_lowest")
+
+    def __init__(self, asked: float) -> None:
+        self.asked = asked
+        #: Rows, rows whose set holds the label, labels in sets, empty sets.
+        self._all = [0, 0, 0, 0]
+        self._lowest = LowestCoverage(_BLOCK)
+
+    def add(self, held: NDArray[np.float64], size: NDArray[np.float64]) -> None:
+        """Take in rows whose labels have come; NaN for those that were not predicted."""
+        known = ~np.isnan(size)
+        held, size = held[known], size[known]
+        counts = (len(held), int(held.sum()), int(size.sum()), int((size == 0).sum()))
+        self._lowest.add(held)
+        self._all = [before + more for before, more in zip(self._all, counts, strict=True)]
+
+    def metrics(self) -> dict[str, Any]:
+        rows, held, labels, empty = self._all
+        return {
+            "asked": self.asked,
+            "rows": rows,
+            "coverage": held / rows if rows else None,
+            "mean_size": labels / rows if rows else None,
+            "empty": empty / rows if rows else None,
+            "lowest": self._lowest.metrics(),
+            "block_rows": _BLOCK,
         }

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.alert_rules import followed
+from thalweg.evaluate.drift import ResidualChanges
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting
 from thalweg.evaluate.metrics import NUMBERS
 from thalweg.evaluate.number_baselines import NumberBaselines
-from thalweg.evaluate.residual_changes import ResidualChanges
 from thalweg.evaluate.task import Asked, NumberTask
 from thalweg.option_names import option
 from thalweg.pipeline.over_columns import learner_of, over_columns

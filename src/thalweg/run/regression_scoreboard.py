@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from thalweg.evaluate.averages import HistoryPoints
 from thalweg.evaluate.metrics import NUMBERS, Rows
-from thalweg.run.coverage import LowestCoverage
-from thalweg.run.scoreboard import Scoreboard, finite
+from thalweg.run.scoreboard import LowestCoverage, Scoreboard, finite
 from thalweg.saved import Saved
 
 Floats = NDArray[np.float64]

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from thalweg.learners.auto import family_of
 from thalweg.report import style
-from thalweg.report.page.baselines import baselines
 from thalweg.report.page.formats import count, counted, percent, rounded, short
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.row_axis import RowAxis
+from thalweg.report.page.standing import baselines
 from thalweg.run_metrics import (
     Errors,
     History,

@@ -6,24 +6,26 @@ The page is a Jinja template, ``assets/page.html``, in which everything a file h
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
+from thalweg import learners
 from thalweg.errors import MissingExtra
 from thalweg.report.page.against import against_findings, with_references
-from thalweg.report.page.baselines import baselines
 from thalweg.report.page.change_lines import change_lines
 from thalweg.report.page.charts import charts, mean_charts
 from thalweg.report.page.formats import UNKNOWN, count, counted, in_words, lateness, percent, rounded, short
 from thalweg.report.page.importance import importance_part
 from thalweg.report.page.input_parts import input_parts
-from thalweg.report.page.parameters import parameter_lines
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.row_axis import RowAxis
+from thalweg.report.page.standing import baselines
 from thalweg.report.page.tiles import tiles
 from thalweg.report.page.verdict import findings, fine_print, headline, intervals, tone, unit
 from thalweg.run_metrics import Known, Metrics, ReliabilityOfPositive, as_metrics, is_regression, target_word
@@ -185,6 +187,37 @@ def _whole_percent(number: int, total: int) -> str:
     share = 100.0 * number / total
     written = "< 1" if 0.0 < share < 1.0 else "> 99" if 99.0 < share < 100.0 else f"{share:.0f}"
     return f"{written}\N{NO-BREAK SPACE}%"
+
+
+_SECTION = re.compile(r"^Parameters\n-+\n(.*?)(?=\n\n\S|\Z)", re.DOTALL | re.MULTILINE)
+_ENTRY = re.compile(r"^(\w[\w, ]*) : [^\n]*\n((?:[ ]{4}[^\n]*\n?)+)", re.MULTILINE)
+
+
+def parameter_lines(title: str, parameters: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Of a model of the class of this name.
+
+    Examples
+    --------
+    >>> for line in parameter_lines("AutoClassifier", {"curved": True, "persistence": False}):
+    ...     print(*line, sep=" | ")
+    curved | yes | Whether kernel and tiling members take part
+    persistence | no | Adds a member that predicts the label which usually follows the last one
+    """
+    meanings = _meanings(title)
+    return [(name, in_words(value), meanings.get(name, "")) for name, value in parameters.items()]
+
+
+def _meanings(title: str) -> dict[str, str]:
+    """The first sentence about each parameter, by its name; nothing of a class that is not ours."""
+    written = cleandoc(getattr(learners, title).__doc__ or "") if title in learners.__all__ else ""
+    section = _SECTION.search(written)
+    if section is None:
+        return {}
+    meanings: dict[str, str] = {}
+    for names, text in _ENTRY.findall(section[1] + "\n"):
+        sentence = re.split(r"(?<=[.]) ", " ".join(text.split()), maxsplit=1)[0]
+        meanings |= dict.fromkeys(names.split(", "), sentence.rstrip(".").replace("``", "").replace("`", ""))
+    return meanings
 
 
 def merged_confusion(metrics: Metrics) -> tuple[list[str], list[list[int]]]:

@@ -8,9 +8,17 @@ from typing import Literal
 import numpy as np
 from scipy.special import stdtrit
 
-from thalweg.report.page.baselines import Baseline, cost_baselines
 from thalweg.report.page.formats import count, counted, listed, percent, plain, short
-from thalweg.report.page.standing import Bar, Standing, bars, how_intervals_are_made, interval, standing
+from thalweg.report.page.standing import (
+    Bar,
+    Baseline,
+    Standing,
+    bars,
+    cost_baselines,
+    how_intervals_are_made,
+    interval,
+    standing,
+)
 from thalweg.run_metrics import Known, Metrics, Score, is_regression
 
 Question = Literal["costs", "alerts", "positive", "classes"]

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from thalweg.evaluate.metrics import LABELS, NUMBERS, Metric
-from thalweg.report.page.baselines import baselines, best_baseline, cost_baselines
 from thalweg.report.page.formats import count, percent, plain, short, written
 from thalweg.report.page.rare_verdict import no_change_area, question
-from thalweg.report.page.standing import Tile, recent_rows
+from thalweg.report.page.standing import Tile, baselines, best_baseline, cost_baselines, recent_rows
 from thalweg.run_metrics import Metrics, as_metrics, is_regression, loss_of
 
 

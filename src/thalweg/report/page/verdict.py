@@ -7,8 +7,6 @@ from typing import Any
 
 from thalweg.report.page import rare_verdict
 from thalweg.report.page.against import beaten_by
-from thalweg.report.page.baselines import Baseline, baselines, best_baseline
-from thalweg.report.page.calibration import calibration_finding
 from thalweg.report.page.formats import (
     count,
     counted,
@@ -21,12 +19,20 @@ from thalweg.report.page.formats import (
     short,
     written,
 )
-from thalweg.report.page.label_findings import delays_by_label, is_no_better_than_shares, shares_of_labels
+from thalweg.report.page.label_findings import (
+    calibration_finding,
+    delays_by_label,
+    is_no_better_than_shares,
+    shares_of_labels,
+)
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.standing import (
     Bar,
+    Baseline,
     Standing,
     bars,
+    baselines,
+    best_baseline,
     how_intervals_are_made,
     interval,
     skipped_rows,

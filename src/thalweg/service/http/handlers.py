@@ -1,4 +1,4 @@
-"""The requests of our own protocol: ``/v1/predict``, ``/v1/label`` and ``/v1/models``."""
+"""The requests of our own protocol: ``/v1/predict``, ``/v1/label``, ``/v1/models``, and what operators ask."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
 from thalweg.client import column_responses, history_responses, model_responses, protocol
-from thalweg.client.protocol import BYTES, DEFAULT_MODEL, EVENTS, JSON, field_rule
+from thalweg.client.protocol import BYTES, DEFAULT_MODEL, EVENTS, JSON, Status, field_rule
 from thalweg.service.commands import Decide, HttpResponse, Predict, Refused
 from thalweg.service.explaining import Explanation
 from thalweg.service.http import arrow
@@ -20,6 +20,7 @@ from thalweg.service.http.arrow import ArrowTable
 from thalweg.service.http.exchange import EventStream, Once, Request, encode
 from thalweg.service.http.routes import get, post, put
 from thalweg.service.journal.records import LabelValue
+from thalweg.service.metrics import MEDIA, text
 from thalweg.service.service import Service
 
 R = TypeVar("R", bound=Struct)
@@ -340,3 +341,34 @@ async def _points(service: Service, name: str, last: int) -> AsyncIterator[bytes
 
 def _event(point: history_responses.Point) -> bytes:
     return b"event: point\nid: %d\ndata: %s\n\n" % (point.labels, encode(point))
+
+
+# ---------------------------------------------------------------------- what those who run the service ask
+
+
+@get("/healthz", None)
+async def healthz(service: Service) -> Status:
+    """Whether the process answers."""
+    return Status("alive")
+
+
+@get("/readyz", None, refused=(503,))
+async def readyz(service: Service) -> Status:
+    """Whether the journal can be written; of a replica, read."""
+    return readiness(service)
+
+
+def readiness(service: Service) -> Status:
+    """`Refused` where the journal cannot be written, or of a replica read."""
+    if not service.ready:
+        raise Refused(503, f"the journal cannot be {'read' if service.read_only else 'written'}")
+    if service.replica is None:
+        return Status("predictions are not recorded" if service.unrecorded else "ready")
+    seq, _, age = service.replica
+    return Status("ready", seq, age)
+
+
+@get("/metrics", "read", media=MEDIA)
+async def metrics(service: Service) -> HttpResponse:
+    """What is counted, for Prometheus."""
+    return HttpResponse(200, MEDIA, text(service.counters()))

@@ -19,7 +19,7 @@ from thalweg import __version__
 from thalweg.client.protocol import DEFAULT_MODEL, RowPrediction, Status
 from thalweg.service.commands import Predict, Refused
 from thalweg.service.http.exchange import Once, Request, parsed
-from thalweg.service.http.operation import readiness
+from thalweg.service.http.handlers import readiness
 from thalweg.service.http.other_bodies import (
     InferLive,
     InferModel,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from thalweg.errors import InvalidParameter, JournalDamaged, JournalError, MissingExtra
-from thalweg.service.journal.content import bytes_after
+from thalweg.service.journal.erasing import bytes_after
 from thalweg.service.journal.sql import SqlJournal
 
 

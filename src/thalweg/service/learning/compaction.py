@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from thalweg.errors import ModelFileError
-from thalweg.service.journal.content import bytes_after, record_before_rows, rows_after
-from thalweg.service.journal.erasing import FIRST, begin_cut, erase_page
+from thalweg.service.journal.erasing import FIRST, begin_cut, bytes_after, erase_page, record_before_rows, rows_after
 from thalweg.service.journal.records import Part
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.live_model import rows_in

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.catalogue import ask_of, make_model
+from thalweg.evaluate.drift import ResidualChanges
 from thalweg.evaluate.metrics import NUMBERS
 from thalweg.evaluate.number_baselines import NumberBaselines
-from thalweg.evaluate.residual_changes import ResidualChanges
 from thalweg.evaluate.task import Asked, NumberTask
 from thalweg.kernels import compiled
 from thalweg.learners.base.kept_predictions import OF_NUMBERS, KeptPredictions

@@ -6,18 +6,24 @@ to the thread of the model, which brings it to the last record and lets it take 
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
+from thalweg.client.protocol import prepared
 from thalweg.errors import JournalDamaged, JournalError
+from thalweg.service.journal.databases import open_journal
+from thalweg.service.journal.records import Part
 from thalweg.service.journal.sql import SqlJournal
-from thalweg.service.learning import rebuild_process
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.rebuild import Abandoned, catch_up, labels_kept, reaches, rebuild
-from thalweg.service.learning.rebuild_process import Order
 
 T = TypeVar("T")
 #: Labels that are worth the second that a process takes to start.
@@ -79,10 +85,10 @@ class Revision(threading.Thread):
         return rebuild(journal, self.model_name, revised_through=self.through, stopped=stopped).model
 
     def _by_a_process(self, journal: SqlJournal) -> LiveModel | None:
-        self._process = rebuild_process.start(Order(*journal.place, self.model_name, self.through))
+        self._process = _start(_Order(*journal.place, self.model_name, self.through))
         if self._abandoned.is_set():
             self._process.kill()
-        found = rebuild_process.result_of(self._process)
+        found = _result_of(self._process)
         if self._abandoned.is_set():
             raise Abandoned
         return found
@@ -114,3 +120,51 @@ class Revision(threading.Thread):
             except JournalError:
                 self.close()
                 time.sleep(_AGAIN_SECONDS)
+
+
+#: The process yields to everything else on the machine.
+_NICE = 10
+
+
+class _Order(msgspec.Struct):
+    """For a process that learns a model again: where the journal is, the model, and the last record that counts."""
+
+    folder: str | None
+    database: str | None
+    model: str
+    revised_through: int
+
+
+def _start(order: _Order) -> subprocess.Popen[bytes]:
+    """Start the process, which is this module; `_result_of` waits for its end."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    assert process.stdin is not None
+    process.stdin.write(msgspec.json.encode(order))
+    process.stdin.close()
+    return process
+
+
+def _result_of(process: subprocess.Popen[bytes]) -> LiveModel | None:
+    """The model; None where the process failed or was killed."""
+    assert process.stdout is not None
+    with process.stdout:
+        written = process.stdout.read()
+    if process.wait() != 0:
+        return None
+    return LiveModel.from_snapshot(msgspec.msgpack.decode(written, type=prepared(list[Part])))
+
+
+def main() -> None:
+    """Read an order from standard input, and write a snapshot of the model to standard output."""
+    order = msgspec.json.decode(sys.stdin.buffer.read(), type=_Order)
+    os.nice(_NICE)
+    folder = None if order.folder is None else Path(order.folder)
+    journal = open_journal(folder, order.database, read_only=True)
+    found = rebuild(journal, order.model, revised_through=order.revised_through)
+    sys.stdout.buffer.write(msgspec.msgpack.encode(found.model.snapshot()))
+
+
+if __name__ == "__main__":
+    main()

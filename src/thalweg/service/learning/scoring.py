@@ -10,10 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.evaluate.drift import ChangeDetector
+from thalweg.evaluate.drift import ChangeDetector, ResidualChanges
 from thalweg.evaluate.layout import OF_CONFUSION, Layout, scores_over
 from thalweg.evaluate.metrics import TERMS, Metric, Rows
-from thalweg.evaluate.residual_changes import ResidualChanges
 from thalweg.kernels import compiled
 from thalweg.tables.columns.key import key_number
 
