@@ -74,7 +74,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["reproduce", "kuncheva2008", "table1", "--fast"], "kuncheva2008 has no short version"),
         (["reproduce", "karnick2008", "fig1"], "fig2"),
         (["reproduce", "kuncheva2008", "table1", "--with-moa"], "kuncheva2008 has no such models"),
-        (["reproduce", "auto", "ranks", "--with-refitted"], "refitted ones to curved, got ranks"),
+        (["reproduce", "auto", "ranks", "--with-refitted"], "refitted ones to curved, still, got ranks"),
         (["reproduce", "kuncheva2008", "table1", "--runs", "0"], "--runs"),
         (["reproduce", "kuncheva2008", "table1", "--seed", "-1"], "--seed"),
         (["reproduce", "kuncheva2008", "table1", "--jobs", "0"], "--jobs"),

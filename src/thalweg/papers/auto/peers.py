@@ -94,7 +94,8 @@ class Refitted:
     module: str
     kind: str
     every: int
-    window: int
+    #: None for all rows so far.
+    window: int | None
 
     def __call__(self, X: NDArray[np.float64], codes: Codes) -> NDArray[Any]:
         """The predictions."""
@@ -105,7 +106,7 @@ class Refitted:
         moments = self.moments(len(codes))
         with threadpool_limits(1):
             for fitted_at, until in zip(moments, [*moments[1:], len(codes)], strict=True):
-                past = slice(max(0, fitted_at - self.window), fitted_at)
+                past = slice(max(0, fitted_at - (self.window or fitted_at)), fitted_at)
                 here = slice(fitted_at, until)
                 if len(np.unique(codes[past])) == 1:
                     predicted[here] = codes[past][0]
@@ -136,4 +137,9 @@ MOA_PEERS: Mapping[str, Predict] = {
 REFITTED_PEERS: Mapping[str, Predict] = {
     BOOSTING: Refitted("sklearn.ensemble", "HistGradientBoostingClassifier", every=500, window=5000),
     FOREST: Refitted("sklearn.ensemble", "RandomForestClassifier", every=250, window=2000),
+}
+#: Beside rows that do not drift: on all rows so far.
+GROWING_PEERS: Mapping[str, Predict] = {
+    BOOSTING: Refitted("sklearn.ensemble", "HistGradientBoostingClassifier", every=500, window=None),
+    FOREST: Refitted("sklearn.ensemble", "RandomForestClassifier", every=500, window=None),
 }

@@ -9,8 +9,8 @@ Where comparisons stop
 1. River goes 50,000 rows into Covertype, which is therefore twice in the table; ranks use the part that all have seen.
 2. Streams are not a sample of anything, and some are kin (ELEC2 twice, four Gaussians): Friedman's p is a description.
 3. The adaptive random forest is an item of its own, on request: it takes minutes for a single run.
-4. ``curved``, ``recovery``, ``decisions``, ``rare``, ``numbers`` and ``late``, on request, are studies of their own
-   (`thalweg.papers.auto.curved`, `recovery`, `decisions`, `rare`, `numbers`, `late`).
+4. ``curved``, ``still``, ``recovery``, ``decisions``, ``rare``, ``numbers`` and ``late``, on request, are studies of
+   their own (`thalweg.papers.auto.curved`, `still`, `recovery`, `decisions`, `rare`, `numbers`, `late`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from thalweg.errors import DataUnavailable, InvalidParameter
 from thalweg.evaluate import prequential
 from thalweg.learners.auto import AutoClassifier
-from thalweg.papers.auto import curved, decisions, late, numbers, rare, recovery
+from thalweg.papers.auto import curved, decisions, late, numbers, rare, recovery, still
 from thalweg.papers.auto.sources import ELEC2, RIVER_ROWS, SOURCES, Source
 from thalweg.papers.auto.study import (
     AUTO,
@@ -48,9 +48,10 @@ TOLERATED = 0.03
 #: Rows behind a point of the figure of weights: a week of half hours.
 WEIGHT_BLOCK = 336
 
-#: Items with a study of their own, and those of them with models of MOA's.
-_APART = {each.ITEM: each.outcome for each in (curved, recovery, decisions, rare, numbers, late)}
+#: Items with a study of their own, and those of them with models of MOA's and with refitted ones.
+_APART = {each.ITEM: each.outcome for each in (curved, still, recovery, decisions, rare, numbers, late)}
 _OF_MOA = (curved.ITEM, rare.ITEM, late.ITEM)
+_REFITTED = (curved.ITEM, still.ITEM)
 _TITLES = {"data": "Data sets", "generated": "Generated streams"}
 _NOTES = (
     "Share of wrong predictions, test-then-train. Linear members of AutoClassifier alone, behind "
@@ -63,11 +64,12 @@ _NOTES = (
 def reproduce(request: Request) -> list[Outcome]:
     """Measure what the items need, each only once."""
     wanted = request.items
-    if (request.with_moa and not set(_OF_MOA) & set(wanted)) or (request.with_refitted and curved.ITEM not in wanted):
-        raise InvalidParameter(
-            f"MOA's models belong to the items {', '.join(_OF_MOA)}, refitted ones to {curved.ITEM}, "
-            f"got {', '.join(wanted)}"
-        )
+    for asked, items in ((request.with_moa, _OF_MOA), (request.with_refitted, _REFITTED)):
+        if asked and not set(items) & set(wanted):
+            raise InvalidParameter(
+                f"MOA's models belong to the items {', '.join(_OF_MOA)}, refitted ones to {', '.join(_REFITTED)}, "
+                f"got {', '.join(wanted)}"
+            )
     if "forest" in wanted:
         require_river()
     main, outcomes = [item for item in wanted if item not in _APART], []

