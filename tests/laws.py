@@ -31,6 +31,7 @@ from thalweg import (
     StreamPipeline,
     TilingClassifier,
     TrendForecast,
+    WindowForest,
     learners,
 )
 from thalweg.conformance import estimators
@@ -72,6 +73,10 @@ MODES = {
     "PassiveAggressive-balanced": PassiveAggressive(class_weight="balanced"),
     "BalancedWinnow-class-weights": BalancedWinnow(0.6, class_weight={1: 2.0}),
     "OnlineLDC-class-weights": OnlineLDC(0.1, counts="soft", class_weight={0: 3.0, 2: 0.5}),
+    "WindowForest": WindowForest(3, 2, rows=64, leaf_rows=8, least_gain=1.0, regrow_every=20),
+    "WindowForest-once": WindowForest(
+        4, 0, rows=64, leaf_rows=8, least_gain=0.5, bagging=0.0, change_level=0.0, regrow_every=0, step=0.0
+    ),
     "TilingClassifier-balanced": TilingClassifier(9, step=0.05, replace_every=7, min_age=0, class_weight="balanced"),
     "Recalibrated-class-weights": Recalibrated(OnlineLogistic(0.1, class_weight={0: 3.0}), delay=5),
     "Recalibrated-late": Recalibrated(OnlineLDC("auto", counts="soft"), memory=20, delay=9),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from thalweg.learners import TilingClassifier as TilingClassifier
     from thalweg.learners import TilingRegressor as TilingRegressor
     from thalweg.learners import TrendForecast as TrendForecast
+    from thalweg.learners import WindowForest as WindowForest
     from thalweg.part import Part as Part
     from thalweg.part import merge as merge
     from thalweg.pipeline import StreamPipeline as StreamPipeline
@@ -56,7 +57,7 @@ _NAMES = {
         "AutoClassifier AutoRegressor BalancedWinnow Committee CostSensitive HiraokaLDA KernelMeanClassifier "
         "LearnNSE MajorityClass NoChange OnlineLDC OnlineLinearRegression OnlineLogistic OnlineThreshold "
         "PassiveAggressive Perceptron PredictionIntervals PredictionSets Recalibrated TilingClassifier "
-        "TilingRegressor TrendForecast"
+        "TilingRegressor TrendForecast WindowForest"
     ),
     "part": "Part merge",
     "pipeline": "StreamPipeline",

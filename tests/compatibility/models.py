@@ -40,6 +40,7 @@ from thalweg import (
     TilingClassifier,
     TilingRegressor,
     TrendForecast,
+    WindowForest,
 )
 from thalweg.fleet import Fleet, KeyedClassifier
 from thalweg.rates import Constant, ErrorDriven, InverseSqrt
@@ -70,6 +71,7 @@ MODELS: dict[str, dict[str, Any]] = {
         "passive-aggressive-2": PassiveAggressive(0.1, variant="II"),
         "logistic": OnlineLogistic(0.1),
         "logistic-decaying": OnlineLogistic(InverseSqrt(0.5), penalty=0.01),
+        "forest": WindowForest(3, 2, rows=64, leaf_rows=8, least_gain=1.0, regrow_every=20),
         "tiling": TilingClassifier(24, replace_every=20, min_age=20),
         "tiling-memory": TilingClassifier(24, step=0.03, memory=100, random_state=3),
         "kernel-mean": KernelMeanClassifier(),

@@ -38,6 +38,7 @@ from thalweg import (
     StreamPipeline,
     TilingClassifier,
     TrendForecast,
+    WindowForest,
 )
 from thalweg.conformance import estimators, expected_failures
 from thalweg.errors import InvalidInput, InvalidParameter
@@ -498,6 +499,7 @@ def test_class_weights_by_label_reach_the_learner_inside():
         OnlineLDC(0.1, counts="soft"),
         OnlineLDC("auto", counts="soft"),
         TilingClassifier(24),
+        WindowForest(3, 2),
         AutoClassifier(),
     ],
     ids=repr,

@@ -95,14 +95,19 @@ def test_a_member_alone_has_learned_what_it_has_learned_in_the_committee() -> No
     X, y = XOR.take()
     whole = AutoClassifier().fit(X, y)._core.state()
     damped = [name for name in MEMBERS[len(BANK_RATES) :] if family_of(name) in ("linear", "kernel")]
-    others = [name for name in MEMBERS[len(BANK_RATES) :] if name not in damped]
-    places = {name: f"member0_member{at}_" for at, name in enumerate(damped, start=1)}
-    places |= {name: f"member{at}_" for at, name in enumerate(others, start=1)}
+    tilings, trees, shares = (
+        [name for name in MEMBERS if family_of(name) == each] for each in ("tilings", "trees", "shares")
+    )
+    places = {name: f"member0_member0_member{at}_" for at, name in enumerate(damped, start=1)}
+    places |= {name: f"member0_member{at}_" for at, name in enumerate(tilings, start=1)}
+    places |= dict.fromkeys(trees, "member1_")
+    places |= {name: f"member{at}_" for at, name in enumerate(shares, start=2)}
     assert len(places) == len(MEMBERS) - len(BANK_RATES)
     for name, place in places.items():
         alone = late.MemberAlone(name).fit(X, y)._core.state()
-        own = "member0_member0_" if name in damped else "member0_"
+        own = "member0_"
         state = {key.removeprefix(own): value for key, value in alone.items() if key.startswith(own)}
+        state = {key: value for key, value in state.items() if not key.startswith("damping_")}
         assert state
         for key, value in state.items():
             np.testing.assert_array_equal(value, whole[place + key], err_msg=f"{name}: {key}")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from thalweg.learners.tiling import TilingClassifier as TilingClassifier
     from thalweg.learners.tiling_regressor import TilingRegressor as TilingRegressor
     from thalweg.learners.trend_forecast import TrendForecast as TrendForecast
+    from thalweg.learners.window_forest import WindowForest as WindowForest
     from thalweg.learners.winnow import BalancedWinnow as BalancedWinnow
 
 #: The module of each learner, in the order in which `thalweg models` lists them.
@@ -40,6 +41,7 @@ MODULES = {
     "OnlineLogistic": "thalweg.learners.logistic",
     "TrendForecast": "thalweg.learners.trend_forecast",
     "TilingClassifier": "thalweg.learners.tiling",
+    "WindowForest": "thalweg.learners.window_forest",
     "KernelMeanClassifier": "thalweg.learners.kernel_mean.classifier",
     "LearnNSE": "thalweg.learners.learn_nse.classifier",
     "Committee": "thalweg.learners.committee",

@@ -1,4 +1,4 @@
-"""The classifier with nothing to choose: linear, kernel and tiling members, mixed by how right they have been.
+"""The classifier with nothing to choose: linear, kernel, tiling and tree members, mixed by how right they have been.
 
 Both papers on online discriminants say that the learning rate is crucial, unknown, and different for every stream. So
 is the kind of boundary. This learner holds, over rows scaled on line,
@@ -10,6 +10,8 @@ linear    a bank of seven O-LDCs, soft counts, memories of 3 to 3,333 rows, side
 kernel    kernel mean machines of 32 centroids for each class, memories of 20, 200 and 2,000 rows
 tilings   five sets of random tilings (`TilingClassifier`) over one, two or three features, four step sizes
           side by side in each; one more with a small step (0.002)
+trees     a forest over the last 8,192 rows (`WindowForest`): ten trees that follow and fifteen that last, the
+          votes and the refinement of each kind
 shares    the shares of the labels over 100, 1,000 and all rows, which look at no feature
 ========  ===================================================================================================
 
@@ -17,19 +19,20 @@ and mixes their posteriors by the rule of `Committee`: sharpness 0.5, memories o
 loss, and the log-loss where classes are rare. Where labels come late, members are judged by what they predicted, too.
 Before there is evidence the weight of a linear member is proportional to its rate
 (`thalweg.learners.base.mixture.prior_losses`); kernel and tiling members count like a rate of 0.03. The slow tilings
-count like a rate of 0.003, the shares like 0.1. Nothing is tuned to a stream. The mixing rule was settled on ELEC2, SEA
-concepts, NOAA weather and STAGGER, its three memories on these and on the fifteen streams of ``thalweg reproduce auto
-curved``, the rule for rare classes on two seeds of `thalweg.streams.Fraud`; the kernel and tiling members on bananas,
-the rotating checkerboard, a wandering disc, a turning XOR, Agrawal, Sine, Covertype and ELEC2. The members are the same
-everywhere.
+count like a rate of 0.003, the trees like 0.0135, the shares like 0.1. Nothing is tuned to a stream. The mixing rule
+was settled on ELEC2, SEA concepts, NOAA weather and STAGGER, its three memories on these and on the fifteen streams of
+``thalweg reproduce auto curved``, the rule for rare classes on two seeds of `thalweg.streams.Fraud`; the kernel and
+tiling members on bananas, the rotating checkerboard, a wandering disc, a turning XOR, Agrawal, Sine, Covertype and
+ELEC2; the trees on those fifteen streams and fifteen still tables of ``thalweg reproduce auto still``. The members are
+the same everywhere.
 
 A feature that is mostly zero is scaled by its other values, so that rare indicators are not blown up
 (``kernels/ensemble/scaled.hpp``). Linear and kernel members see slow features, such as a clock, damped
-(``kernels/ensemble/damped.hpp``): over a short memory they look like a trend.
+(``kernels/ensemble/damped.hpp``): over a short memory they look like a trend. Trees see the rows as they come.
 
-``curved=False`` leaves out the kernel and tiling members, the damping and the scaling of rare values, and mixes by the
-zero-one loss with a memory of 200 rows: a committee of fourteen linear members and the shares, which is many times
-faster and cannot follow a curved boundary.
+``curved=False`` leaves out the kernel, tiling and tree members, the damping and the scaling of rare values, and mixes
+by the zero-one loss with a memory of 200 rows: a committee of fourteen linear members and the shares, which is many
+times faster and cannot follow a curved boundary.
 
 Over sparse rows the members are others: logistic regressions with a step size for each feature, at rates of 0.1, 0.3, 1
 and 3, and the most frequent label. They start with the same weight, over values relative to the root mean square of
@@ -40,9 +43,9 @@ classes with weights in the cache.
 
 Rows may have weights: each member takes them as it does by itself, and is charged for a mistake by the row's weight.
 
-Cost: O(K p^2 + D p c + M c) a row with K = 7 rates, D = 96 centroids and M = 576 tilings, each read with four step
-sizes; memory O(K p^2 + D p c + M c). Above 200 features the bank and the kernel means no longer pay and are left out,
-with a warning.
+Cost: O(K p^2 + D p c + M c + T (d + c)) a row with K = 7 rates, D = 96 centroids, M = 576 tilings, each read with four
+step sizes, and T = 25 trees of depth d. Memory: O(K p^2 + D p c + M c + T c) and 5 p bytes for each row held. Above 200
+features the bank and the kernel means no longer pay and are left out, with a warning.
 """
 
 from __future__ import annotations
@@ -59,6 +62,7 @@ from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
+from thalweg.learners.base.forest import FOREST_RATE, Grove, forest_core, rows_held
 from thalweg.learners.base.mixture import (
     BANK_DISCOUNT,
     BANK_RATES,
@@ -133,6 +137,19 @@ TILING_MEMBERS: Mapping[str, Member] = {
 SLOW_MEMBERS: Mapping[str, Member] = {
     "tilings of 3 features, slow": slow_tilings(tilings=64, depth=3, seed=len(TILING_MEMBERS))
 }
+
+
+def trees_core(features: int) -> Core:
+    """The forest of the default, which has the probabilities of all tree members."""
+    return forest_core(features, 10, 15, rows=rows_held(features), seed=0, grove=Grove(10))
+
+
+#: What each kind of tree says, by name, in the order of the forest's probabilities.
+TREE_MEMBERS: Mapping[str, Member] = {
+    f"trees that {do}, {what}": Member(trees_core, FOREST_RATE)
+    for do in ("follow", "last")
+    for what in ("votes", "refined")
+}
 #: The rates of the logistic regressions over sparse rows, which learn side by side.
 SPARSE_RATES = (0.1, 0.3, 1.0, 3.0)
 #: The members over sparse rows: all start with the same weight.
@@ -141,12 +158,13 @@ _LAST: Mapping[str, Member] = {"persistence": Member(compiled.persistence, 1.0)}
 
 
 class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamClassifier):
-    """A committee of linear, kernel and tiling members that needs no parameter.
+    """A committee of linear, kernel, tiling and tree members that needs no parameter.
 
     Parameters
     ----------
     curved : bool, default True
-        Whether kernel and tiling members take part. Without them the boundary is linear and a row costs a fraction.
+        Whether kernel, tiling and tree members take part. Without them the boundary is linear and a row costs a
+        fraction.
     persistence : bool, default False
         Adds a member that predicts the label which usually follows the last one. It is valid only where each label is
         known before the next row arrives. Evaluation refuses it when labels are delayed.
@@ -163,8 +181,7 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
     members_ : tuple of str
         The members, in the order of ``weights_``.
     families_ : tuple of str
-        The kind of boundary of each member: "linear", "kernel", "tilings", "shares" or
-        "persistence".
+        The kind of boundary of each member: "linear", "kernel", "tilings", "trees", "shares" or "persistence".
     weights_ : ndarray
         The weight of each member in the next prediction.
     family_weights_ : dict of str to float
@@ -186,7 +203,7 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
     >>> bool((model.predict_then_learn(X, y) != y).mean() < 0.1)
     True
     >>> print(model.explain().splitlines()[0])
-    26 members over 2 features; the heaviest is O-LDC 0.1 with a weight of 0.70.
+    30 members over 2 features; the heaviest is O-LDC 0.1 with a weight of 0.70.
 
     A curved boundary, a disc and the ring around it, needs the curved members.
 
@@ -202,7 +219,7 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
 
     _catalogue = CatalogueEntry(
         name="auto",
-        about="a committee of 14 linear, three kernel and six tiling members, and shares of labels",
+        about="a committee of 14 linear, three kernel and six tiling members, a forest, and shares of labels",
         about_sparse="a committee of four logistic regressions with a step size for each feature and a prior",
         when="start here: nothing to choose",
     )
@@ -249,17 +266,22 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
 
     def _dense_core(self, features: int) -> Core:
         """The core over dense rows."""
-        cores: list[Core] = []
+        cores: dict[str, list[Core]] = {
+            family: [member.make(features) for member in members.values()]
+            for family, members in self._beside_the_bank(features).items()
+            if family != "trees"
+        }
         if features <= WIDEST_BANK:
-            cores.append(compiled.rate_bank(features, BANK_RATES, BANK_RIDGE, BANK_DISCOUNT, BANK_SHARPNESS))
-        for family, members in self._beside_the_bank(features).items():
-            if family == "tilings":  # they cannot extrapolate, and keep what a slow feature says
-                cores = [compiled.damped(cores)]
-            cores += [member.make(features) for member in members.values()]
-        prior = self._prior(features)
-        if self.curved:
-            return compiled.scaled(mixed(cores, prior), sparse=True)
-        return compiled.scaled(compiled.committee(cores, [_LINEAR_DISCOUNT], SHARPNESS, "zero-one", prior))
+            bank = compiled.rate_bank(features, BANK_RATES, BANK_RIDGE, BANK_DISCOUNT, BANK_SHARPNESS)
+            cores["linear"].insert(0, bank)
+        prior, apart = self._prior(features), [*cores["shares"], *cores.get("persistence", [])]
+        if not self.curved:
+            linear = [*cores["linear"], *apart]
+            return compiled.scaled(compiled.committee(linear, [_LINEAR_DISCOUNT], SHARPNESS, "zero-one", prior))
+        # Tilings cannot extrapolate, and keep what a slow feature says; trees need no scale at all.
+        damped = compiled.damped(compiled.joined([*cores["linear"], *cores["kernel"]]))
+        scaled = compiled.scaled(compiled.joined([damped, *cores["tilings"]]), sparse=True)
+        return mixed([scaled, trees_core(features), *apart], prior)
 
     def _prior(self, features: int) -> list[float]:
         """The loss that each member over dense rows starts with."""
@@ -272,7 +294,7 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
         found = {"linear": LINEAR_MEMBERS}
         if self.curved:
             kernels = KERNEL_MEMBERS if features <= WIDEST_BANK else {}
-            found |= {"kernel": kernels, "tilings": {**TILING_MEMBERS, **SLOW_MEMBERS}}
+            found |= {"kernel": kernels, "tilings": {**TILING_MEMBERS, **SLOW_MEMBERS}, "trees": TREE_MEMBERS}
         found["shares"] = SHARE_MEMBERS
         if self.persistence:
             found["persistence"] = _LAST
@@ -309,13 +331,13 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
     @property
     def _bank(self) -> str:
         """What the names of the bank's state begin with."""
-        return "member0_member0_" if self.curved else "member0_"
+        return "member0_member0_member0_" if self.curved else "member0_"
 
     def _class_means(self) -> Floats | None:
         if not self._width():
             return None
         if self.curved:
-            return np.asarray(self._state("class_")["class_means"])
+            return np.asarray(self._state("member0_class_")["member0_class_means"])
         if not self._has_bank():
             return None
         state = self._state("scaler_") | self._state(self._bank)
@@ -377,6 +399,7 @@ def family_of(member: str) -> str | None:
         "linear": LINEAR_MEMBERS,
         "kernel": KERNEL_MEMBERS,
         "tilings": {**TILING_MEMBERS, **SLOW_MEMBERS},
+        "trees": TREE_MEMBERS,
         "shares": SHARE_MEMBERS,
         "persistence": _LAST,
     }

@@ -33,6 +33,7 @@ FAMILIES = {
     "logistic": 2,
     "tilings of the rest": 5,
     "tilings": 3,
+    "trees": 5,
     "kernel": 4,
     "quadratic": 4,
     "perceptron": 6,

@@ -18,6 +18,7 @@ void bind_fleet(nb::module_ &module);
 void bind_sweep(nb::module_ &module);
 void bind_regression(nb::module_ &module);
 void bind_tilings(nb::module_ &module);
+void bind_forest(nb::module_ &module);
 void bind_transforms(nb::module_ &module);
 void bind_evaluate(nb::module_ &module);
 void bind_text(nb::module_ &module);

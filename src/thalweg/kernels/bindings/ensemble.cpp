@@ -15,6 +15,7 @@
 #include "ensemble/dense_columns.hpp"
 #include "ensemble/forecaster.hpp"
 #include "ensemble/foreign.hpp"
+#include "ensemble/joined.hpp"
 #include "ensemble/rate_bank.hpp"
 #include "ensemble/scaled.hpp"
 #include "ensemble/sparse_scaled.hpp"
@@ -78,9 +79,10 @@ void bind_ensemble(nb::module_ &module) {
     if (!inner.sparse || columns < 1) throw std::invalid_argument("needs a learner of sparse rows");
     return new Core(new CentredColumns(fresh(inner), columns));
   };
-  def("damped", "members"_a) = [](std::vector<Core *> members) {
+  def("damped", "inner"_a) = [](const Core &inner) { return new Core(new Damped(fresh(inner))); };
+  def("joined", "members"_a, "Learners as one, with the probabilities of them all.") = [](std::vector<Core *> members) {
     const auto learners = fresh_learners(members);
-    return new Core(new Damped(learners[0]->features(), learners));
+    return new Core(new Joined(learners[0]->features(), learners));
   };
   def("committee", "members"_a, "discounts"_a, "sharpness"_a, "loss"_a, "handicaps"_a = std::vector<double>()) =
       [](std::vector<Core *> members, std::vector<double> discounts, double sharpness, const std::string &loss,

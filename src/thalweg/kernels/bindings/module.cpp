@@ -108,6 +108,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
   bind_sweep(module);
   bind_regression(module);
   bind_tilings(module);
+  bind_forest(module);
   bind_transforms(module);
   bind_evaluate(module);
   bind_text(module);

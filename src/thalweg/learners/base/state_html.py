@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: Names under which cores count the rows that they learned. Some count none.
-_COUNTS = ("rows", "scaler_rows", "member0_rows", "total")
+_COUNTS = ("rows", "scaler_rows", "member0_scaler_rows", "member0_rows", "member0_window_rows", "total")
 _MOST_CLASSES, _MOST_MEMBERS = 20, 12
 
 

@@ -82,7 +82,10 @@ class MemberAlone(WithProbabilities, StreamClassifier):
         family = next((family for family, members in beside.items() if self.member in members), "bank")
         core = MEMBER_CORES[self.member](features) if family == "bank" else beside[family][self.member].make(features)
         if family in ("bank", "linear", "kernel"):
-            core = compiled.damped([core])
+            core = compiled.damped(core)
+        if family == "trees":  # one of the sets of probabilities of a forest; the others never count
+            others = [0.0 if name == self.member else 1e9 for name in beside[family]]
+            return compiled.committee([core], [1.0], 0.5, "zero-one", others)
         return compiled.scaled(compiled.committee([core], [0.995], 0.5, "zero-one"), sparse=True)
 
 

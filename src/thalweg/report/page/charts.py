@@ -37,6 +37,7 @@ _MEMBERS = {
     "logistic": "Logistic: logistic regression, with its step.",
     "kernel": "Kernel: class densities, with the share that each row forgets.",
     "tilings": "Tilings: random grids over so many features.",
+    "trees": "Trees: grown from the last rows; those that follow are grown anew, those that last have a long memory.",
     "shares": "Shares: how often each label came, over so many rows.",
 }
 _LOOKS = {

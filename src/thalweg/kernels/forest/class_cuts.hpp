@@ -1,0 +1,165 @@
+// The cut of some rows that tells most about their classes: the largest gain in nats, summed over the rows,
+//     g = N H(all) - N_left H(left) - N_right H(right),
+// over a random part of the features and all their codes. With up to four classes the counts of a code lie in one word; with
+// more, rows are sorted by code and move from right to left.
+//
+// O(n + codes) for each feature tried.
+#pragma once
+
+#include <numeric>
+
+#include "forest/chance.hpp"
+#include "forest/row_window.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+struct Cut {
+  int64_t feature, code;  // codes up to this one go left
+  float threshold;
+  int64_t work;  // numbers that were looked at
+};
+
+class ClassCuts {
+ public:
+  ClassCuts(int64_t features, double share, double least_gain)
+      : p(features), tried(std::clamp<int64_t>(int64_t(std::ceil(share * double(features))), 1, kMostTried)),
+        least_gain(float(least_gain)), order(features) {}
+
+  // Whether a cut of these rows gains enough.
+  bool find(const RowWindow &window, const HeldRow *rows, int64_t n, int64_t classes, Chance &chance, Cut &cut) {
+    cut.work = n;
+    total.assign(classes, 0);
+    place.resize(n);
+    label.resize(n);
+    times.resize(n);
+    int64_t all = 0;
+    for (int64_t i = 0; i < n; i++) {
+      const int64_t at = window.place(rows[i]);
+      place[i] = int32_t(at * p);
+      label[i] = int32_t(window.label(at));
+      times[i] = int32_t(rows[i].times());
+      total[label[i]] += times[i];
+      all += times[i];
+    }
+    by_class = 0;
+    for (int64_t c = 0; c < classes; c++) by_class += n_log_n(total[c]);
+    most = n_log_n(all) - by_class;  // no cut can gain more
+    best = least_gain;
+    if (most <= best) return false;
+    const bool packs = classes <= kPacked && all < kMostPacked;
+    if (packs) {
+      packed.resize(n);
+      for (int64_t i = 0; i < n; i++) packed[i] = uint64_t(times[i]) << (16 * label[i]);
+    }
+    cut.feature = -1;
+    std::iota(order.begin(), order.end(), 0);
+    for (int64_t i = 0, left = tried; i < p && left > 0; i++) {
+      std::swap(order[i], order[i + chance.below(p - i)]);
+      const int64_t j = order[i];
+      if (window.codes_of_feature(j).count() < 2) continue;
+      cut.work += n;
+      const uint8_t *codes = window.codes(0) + j;
+      const bool varies = packs ? try_packed(codes, n, all, int(classes), j, cut) : try_sorted(codes, n, all, j, cut);
+      left -= varies;
+    }
+    if (cut.feature < 0) return false;
+    const int64_t next = __builtin_ctzll(beyond & (beyond - 1));
+    cut.threshold = window.codes_of_feature(cut.feature).between(cut.code, next);
+    return true;
+  }
+
+ private:
+  static constexpr int64_t kMostTried = 64, kPacked = 4, kMostPacked = 1 << 16, kTable = 1 << 14;
+  using Counts = uint32_t[FeatureCodes::kMost];
+
+  static const float *n_log_n_of_small() {
+    static const std::vector<float> table = [] {
+      std::vector<float> values(kTable);
+      for (int64_t i = 2; i < kTable; i++) values[i] = float(double(i) * std::log(double(i)));
+      return values;
+    }();
+    return table.data();
+  }
+  THALWEG_INLINE float n_log_n(int64_t n) const {
+    return n < kTable ? table[n] : float(double(n) * std::log(double(n)));
+  }
+
+  // A cut behind code b, where `rest` are the codes that occur from b on.
+  void offer(float children, int64_t left, int64_t all, int64_t feature, int64_t b, uint64_t rest, Cut &cut) {
+    const float gain = most - (n_log_n(left) + n_log_n(all - left) - children);
+    if (gain <= best) return;
+    best = gain;
+    cut.feature = feature;
+    cut.code = b;
+    beyond = rest;
+  }
+
+  // False where all rows have the same code.
+  bool try_packed(const uint8_t *codes, int64_t n, int64_t all, int classes, int64_t feature, Cut &cut) {
+    uint64_t counts[FeatureCodes::kMost] = {}, occur = 0;
+    for (int64_t i = 0; i < n; i++) {
+      const int code = codes[place[i]];
+      counts[code] += packed[i];
+      occur |= uint64_t(1) << code;
+    }
+    if (!(occur & (occur - 1))) return false;
+    uint64_t below = 0;
+    for (uint64_t rest = occur; rest & (rest - 1); rest &= rest - 1) {
+      const int64_t b = __builtin_ctzll(rest);
+      below += counts[b];
+      float children = 0;
+      int64_t left = 0;
+      uint64_t of_class = below;
+      for (int c = 0; c < classes; c++, of_class >>= 16) {
+        const int64_t count = int64_t(of_class & 0xffff);
+        left += count;
+        children += n_log_n(count) + n_log_n(total[c] - count);
+      }
+      offer(children, left, all, feature, b, rest, cut);
+    }
+    return true;
+  }
+  bool try_sorted(const uint8_t *codes, int64_t n, int64_t all, int64_t feature, Cut &cut) {
+    Counts end = {};
+    uint64_t occur = 0;
+    for (int64_t i = 0; i < n; i++) {
+      end[codes[place[i]]]++;
+      occur |= uint64_t(1) << codes[place[i]];
+    }
+    if (!(occur & (occur - 1))) return false;
+    uint32_t before = 0;
+    for (uint64_t rest = occur; rest; rest &= rest - 1) {
+      const int b = __builtin_ctzll(rest);
+      before += std::exchange(end[b], before);
+    }
+    by_code.resize(n);
+    for (int64_t i = 0; i < n; i++) by_code[end[codes[place[i]]]++] = int32_t(i);
+    lower.assign(total.size(), 0);
+    upper = total;
+    float children = by_class;
+    int64_t left = 0, at = 0;
+    for (uint64_t rest = occur; rest & (rest - 1); rest &= rest - 1) {
+      const int64_t b = __builtin_ctzll(rest);
+      for (; at < int64_t(end[b]); at++) {
+        const int32_t i = by_code[at], c = label[i];
+        children -= n_log_n(lower[c]) + n_log_n(upper[c]);
+        lower[c] += times[i];
+        upper[c] -= times[i];
+        left += times[i];
+        children += n_log_n(lower[c]) + n_log_n(upper[c]);
+      }
+      offer(children, left, all, feature, b, rest, cut);
+    }
+    return true;
+  }
+
+  int64_t p, tried;
+  float least_gain, best = 0, most = 0, by_class = 0;
+  uint64_t beyond = 0;
+  const float *table = n_log_n_of_small();
+  std::vector<int64_t> total, lower, upper;
+  std::vector<int32_t> order, place, label, times, by_code;
+  std::vector<uint64_t> packed;
+};
+
+}  // namespace thalweg::THALWEG_LEVEL

@@ -1,0 +1,185 @@
+"""A forest over the last rows: trees that are cut, mended and grown anew from rows that are held.
+
+It is not a forest of Hoeffding trees (H. M. Gomes et al., "Adaptive random forests for evolving data stream
+classification", Machine Learning 106, 2017): a leaf keeps no statistics of features, only which of the last rows
+reached it. A cut is sought among these rows and taken if it gains enough; both sides inherit their rows. So a tree can
+be grown at once from rows that are held, which is how drift is met.
+
+=============  ==========================  =====================  =================================================
+symbol         here                        shape                  meaning
+=============  ==========================  =====================  =================================================
+W              ``rows``                                           rows held, once for all trees, six bits a number
+T              ``trees``                                          trees that follow: fading 0.95 a row, ADWIN
+               ``lasting_trees``                                  trees that keep what they know: fading 0.999
+n, H           ``leaf_rows``                                      rows of a leaf and the entropy of their labels
+g              ``least_gain``                                     n H - n_left H_left - n_right H_right, in nats
+=============  ==========================  =====================  =================================================
+
+Each tree sees a row a Poisson number of times (N. Oza, S. Russell, "Online bagging and boosting", 2001). Every
+``regrow_every`` rows the tree with the most recent mistakes is grown anew, a short one from the last 256 to 2,048 rows,
+a lasting one from all rows held. A short tree whose mistakes rise (ADWIN, A. Bifet, R. Gavaldà 2007) is grown anew from
+the rows since then. Growing is spread over the rows that come meanwhile.
+
+Two predictions come from the leaves of each kind of tree. Votes: the labels in the leaves, trees weighted by recent
+mistakes. Refinement: softmax regression on which leaves were reached and on the logarithm of the votes, with a step of
+its own for each weight (AdaGrad). Votes are better where labels are noisy, refinement elsewhere. A committee like that
+of `AutoClassifier` mixes the four and the shares of the labels over 100, 1,000 and all rows. Where labels come late,
+its members are judged by what they predicted, too.
+
+The model holds rows: its file has the last W of them with their labels, in single precision. To erase a row from it,
+learn the rest again, as the service does.
+
+Cost: O(T (depth + c) + p) a row, and amortised O(T m) for cuts, where m is the number of features tried. The limit is
+the latency of T walks from root to leaf. Memory: 5 p W bytes for rows, and for each leaf 4 ``leaf_rows`` + 16 c + 56
+bytes, of which there are at most T ``max_leaves``.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from thalweg.errors import InvalidParameter
+from thalweg.learners.base.catalogue_entry import CatalogueEntry
+from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
+from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
+from thalweg.learners.base.forest import FOREST_RATE, Grove, forest_core, rows_held
+from thalweg.learners.base.mixture import Member, mixed_with_shares
+from thalweg.parameters import SEED, Real, Rules, Whole
+
+if TYPE_CHECKING:
+    from thalweg.kernels._base import Core
+
+
+class WindowForest(WithClassWeight, WithProbabilities, StreamClassifier):
+    """A forest grown from the last rows, for rules that are cuts of a few features.
+
+    Parameters
+    ----------
+    trees : int, 0 to 1,000, default 10
+        Number of trees that follow the stream.
+    lasting_trees : int, 0 to 1,000, default 15
+        Number of trees that keep what they know, for tables that hardly drift. They cost three times as much.
+    rows : int, 64 to 1,000,000 or None, default None
+        Number of rows held, rounded down to a power of two. None holds 8,192 rows, fewer above 128 features: a million
+        numbers at most.
+    feature_share : float in (0, 1], default 0.6
+        Share of the features that are tried for a cut, at most 64 of them. Lasting trees try 5/6 as many.
+    leaf_rows : int, 8 to 1,024, default 32
+        Number of rows that a leaf holds.
+    least_gain : float >= 0, default 4.0
+        Nats that a cut has to gain. A larger value suits noisy labels.
+    bagging : float, 0 to 20, default 3.0
+        How often a tree sees a row, on average. 0 shows each row once to each tree.
+    fading : float in (0, 1], default 0.95
+        What remains of the counts of a leaf at its next row. Lasting trees fade a fiftieth as fast.
+    change_level : float in [0, 1), default 0.001
+        Level of the test that finds a tree's mistakes rising. 0 does not test.
+    regrow_every : int >= 0, default 200
+        Rows after which the worst tree of each kind is grown anew. 0 regrows none.
+    max_leaves : int, 2 to 65,536, default 1024
+        Number of leaves of a tree at the most.
+    step : float, 0 to 100, default 3.0
+        Step of the refinement, shared by all trees. 0 refines nothing.
+    random_state : int >= 0, default 0
+        Seed for the random number generator.
+    class_weight : mapping of label to number, "balanced" or None, default None
+        Weight of the rows of each label. It multiplies the row's own weight. A label that is not named has weight 1.
+        "balanced" weights a label by the inverse of its share of the last 5,000 rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thalweg import WindowForest
+    >>> X = np.random.default_rng(0).normal(size=(4000, 3))
+    >>> y = np.where((X[:, 0] > 0.3) ^ (X[:, 1] > -0.2), "in", "out")
+    >>> model = WindowForest()
+    >>> bool((model.predict_then_learn(X, y)[2000:] != y[2000:]).mean() < 0.03)
+    True
+    >>> model.predict([[1.0, -1.0, 0.0], [1.0, 1.0, 0.0]]).tolist()
+    ['in', 'out']
+    """
+
+    _catalogue = CatalogueEntry(
+        name="forest",
+        about="25 trees over the last 8,192 rows, grown anew as the stream drifts",
+        when="rules that are cuts of a few features, tables that hardly drift",
+        options={"seed": "random_state"},
+    )
+    _fit_depends_on_order = True
+    _why_not_merged = "each cut depends on the rows before it"
+
+    _rules = Rules(
+        trees=Whole(0, 1000),
+        lasting_trees=Whole(0, 1000),
+        rows=Whole(64, 1_000_000).or_else(None),
+        feature_share=Real(0, 1, "right"),
+        leaf_rows=Whole(8, 1024),
+        least_gain=Real(0, 1e6, "both"),
+        bagging=Real(0, 20, "both"),
+        fading=Real(0, 1, "right"),
+        change_level=Real(0, 1, "left"),
+        regrow_every=Whole(0, 10**9),
+        max_leaves=Whole(2, 65_536),
+        step=Real(0, 100, "both"),
+        random_state=SEED,
+    )
+
+    def __init__(
+        self,
+        trees: int = 10,
+        lasting_trees: int = 15,
+        *,
+        rows: int | None = None,
+        feature_share: float = 0.6,
+        leaf_rows: int = 32,
+        least_gain: float = 4.0,
+        bagging: float = 3.0,
+        fading: float = 0.95,
+        change_level: float = 0.001,
+        regrow_every: int = 200,
+        max_leaves: int = 1024,
+        step: float = 3.0,
+        random_state: int = 0,
+        class_weight: ClassWeight = None,
+    ) -> None:
+        self.trees = trees
+        self.lasting_trees = lasting_trees
+        self.rows = rows
+        self.feature_share = feature_share
+        self.leaf_rows = leaf_rows
+        self.least_gain = least_gain
+        self.bagging = bagging
+        self.fading = fading
+        self.change_level = change_level
+        self.regrow_every = regrow_every
+        self.max_leaves = max_leaves
+        self.step = step
+        self.random_state = random_state
+        self.class_weight = class_weight
+
+    def _make_core(self, features: int) -> Core:
+        self._rules.check(self)
+        if self.trees + self.lasting_trees == 0:
+            raise InvalidParameter.of("WindowForest", "trees", "be at least 1 without lasting trees", self.trees)
+        grove = Grove(
+            trees=int(self.trees),
+            feature_share=float(self.feature_share),
+            leaf_rows=int(self.leaf_rows),
+            least_gain=float(self.least_gain),
+            bagging=float(self.bagging),
+            fading=float(self.fading),
+            change_level=float(self.change_level),
+            regrow_every=int(self.regrow_every),
+            max_leaves=int(self.max_leaves),
+            step=float(self.step),
+        )
+        forest = partial(
+            forest_core,
+            trees=int(self.trees),
+            lasting_trees=int(self.lasting_trees),
+            rows=rows_held(features, None if self.rows is None else int(self.rows)),
+            seed=int(self.random_state),
+            grove=grove,
+        )
+        return self._weighted_by_class(mixed_with_shares(features, [Member(forest, FOREST_RATE)]))
