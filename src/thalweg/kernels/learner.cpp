@@ -1,12 +1,27 @@
 #include "learner.hpp"
 
+#include "linear_algebra/lanes.hpp"
+
 namespace thalweg::THALWEG_LEVEL {
 
+double mixing_odds(const double *losses, int64_t count, double sharpness, double *out) {
+  double least = losses[0];
+  for (int64_t i = 1; i < count; i++) least = std::min(least, losses[i]);
+  Lanes whole = 0.0;
+  int64_t i = 0;
+  for (; i + Lanes::kCount <= count; i += Lanes::kCount) {
+    const Lanes odds = exponential(Lanes(sharpness) * (Lanes(least) - Lanes::load(losses + i)));
+    odds.store(out + i);
+    whole = whole + odds;
+  }
+  double sum = i ? sum_of(whole) : 0;
+  for (; i < count; i++) sum += out[i] = exponential(sharpness * (least - losses[i]));
+  return sum;
+}
+
 void mixing_shares(const double *losses, int64_t count, double sharpness, double *out) {
-  const double least = *std::min_element(losses, losses + count);
-  double whole = 0;
-  for (int64_t i = 0; i < count; i++) whole += out[i] = std::exp(-sharpness * (losses[i] - least));
-  for (int64_t i = 0; i < count; i++) out[i] /= whole;
+  const double part = 1 / mixing_odds(losses, count, sharpness, out);
+  for (int64_t i = 0; i < count; i++) out[i] *= part;
 }
 
 Learner::~Learner() = default;

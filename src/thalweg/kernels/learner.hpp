@@ -10,7 +10,8 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-// Shares exp(-sharpness loss), made to sum to one.
+// Odds exp(-sharpness loss), relative to those of the least loss; returns their sum. And shares, which sum to one.
+double mixing_odds(const double *losses, int64_t count, double sharpness, double *out);
 void mixing_shares(const double *losses, int64_t count, double sharpness, double *out);
 
 // The share of a row that counts `times` times, where one that counts once has this share: 1 - (1 - share)^times.

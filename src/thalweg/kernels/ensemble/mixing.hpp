@@ -42,7 +42,7 @@ struct MixingOptions {
 class Mixing {
  public:
   explicit Mixing(MixingOptions given)
-      : options(std::move(given)), shares((memories() * members() + 7) / 8 * 8), in_force(members()) {
+      : options(std::move(given)), shares(memories() * members()), in_force(members()) {
     if (memories() < 1 || memories() > kMostMemories) throw std::invalid_argument("needs one to eight discounts");
     reset();
   }
@@ -70,10 +70,15 @@ class Mixing {
   // Probabilities of the members, by these weights.
   void mix(const double *opinions, const double *share, double *out) const {
     const int64_t n = members();
+    constexpr int kSums = 4;  // that do not wait for one another
     for (int64_t c = 0; c < classes_; c++) {
-      double sum = 0;
-      for (int64_t v = 0; v < n; v++) sum += share[v] * opinions[v * classes_ + c];
-      out[c] = sum;
+      const double *p = opinions + c;
+      double sum[kSums]{};
+      int64_t v = 0;
+      for (; v + kSums <= n; v += kSums)
+        for (int i = 0; i < kSums; i++) sum[i] += share[v + i] * p[(v + i) * classes_];
+      for (; v < n; v++) sum[0] += share[v] * p[v * classes_];
+      out[c] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
     }
   }
 
@@ -231,6 +236,18 @@ class Mixing {
   }
 
   static double log_loss(double p, double most) { return std::max(0.0, std::min(most, -std::log(p))); }
+  // Of a probability that each member gives; one that is no number counts as zero.
+  void log_losses(const double *p, double *out) const {
+    const int64_t n = members();
+    for (int64_t v = 0; v < n; v++) out[v] = std::max(std::exp(-kMostLogLoss - 1), p[v * classes_]);
+    std::fill(out + n, out + whole_lanes(n), 1.0);
+    for (int64_t v = 0; v < n; v += Lanes::kCount) {
+      const Lanes lost = Lanes(0.0) - logarithm(Lanes::load(out + v));
+      greatest(lost, 0.0).store(out + v);
+    }
+    for (int64_t v = 0; v < n; v++) out[v] = std::min(out[v], kMostLogLoss);
+  }
+  static int64_t whole_lanes(int64_t count) { return (count + Lanes::kCount - 1) / Lanes::kCount * Lanes::kCount; }
   double loss(const double *p, int64_t k) const {
     if (options.loss == MixingOptions::kLog) return log_loss(p[k], 5);
     if (options.loss != MixingOptions::kBrier) return Learner::highest(p, classes_) != k;
@@ -253,9 +270,11 @@ class Mixing {
     for (double &rows : counts) rows *= kCountsDiscount;
     counts[k] += weight;
     const double q = rest();
+    Scratch would(whole_lanes(members()));
+    log_losses(opinions + k, would.data());
     for (int64_t v = 0; v < members(); v++) {
-      const double would = log_loss(opinions[v * classes_ + k], kMostLogLoss);
-      const double lost = first ? 0 : weight * (said ? 0.5 * (would + log_loss_said(said, v, k)) : would);
+      const double now = would.data()[v];
+      const double lost = first ? 0 : weight * (said ? 0.5 * (now + log_loss_said(said, v, k)) : now);
       rare_losses[v] = q >= kWatched ? options.handicaps[v] : (1 - q / kRowsToCount) * rare_losses[v] + lost;
       long_losses[v] = kMixturesDiscount * long_losses[v] + lost;
     }
@@ -293,31 +312,19 @@ class Mixing {
   }
   void weigh_memories() {
     const int64_t n = members();
-    for (int64_t i = 0; i < memories(); i++) {
-      const double *own = losses.data() + i * n, least = *std::min_element(own, own + n);
-      for (int64_t v = 0; v < n; v++) shares[i * n + v] = options.sharpness * (least - own[v]);
-    }
-    for (std::size_t at = 0; at < shares.size(); at += Lanes::kCount)
-      exponential(Lanes::load(shares.data() + at)).store(shares.data() + at);
     double of[kMostMemories];
     mixing_shares(memory_losses.data(), memories(), options.sharpness, of);
     in_force.fill(0);
     for (int64_t i = 0; i < memories(); i++) {
-      const double *own = shares.data() + i * n;
-      const double part = of[i] / std::accumulate(own, own + n, 0.0);
+      double *own = shares.data() + i * n;
+      const double part = of[i] / mixing_odds(losses.data() + i * n, n, options.sharpness, own);
       for (int64_t v = 0; v < n; v++) in_force[v] += part * own[v];
     }
   }
 
   void weigh_late() {
     const int64_t n = members();
-    late_shares.resize((mixtures() * n + 7) / 8 * 8);
-    for (int64_t r = 0; r < mixtures(); r++) {
-      const double *own = late_losses.data() + r * n, least = *std::min_element(own, own + n);
-      for (int64_t v = 0; v < n; v++) late_shares[r * n + v] = options.sharpness * (least - own[v]);
-    }
-    for (std::size_t at = 0; at < late_shares.size(); at += Lanes::kCount)
-      exponential(Lanes::load(late_shares.data() + at)).store(late_shares.data() + at);
+    late_shares.resize(mixtures() * n);
     Scratch charged(mixtures()), of(mixtures());
     const double skilled = skill();
     for (int64_t r = 0; r < mixtures(); r++)
@@ -325,8 +332,8 @@ class Mixing {
     mixing_shares(charged.data(), mixtures(), options.sharpness, of.data());
     in_force.fill(0);
     for (int64_t r = 0; r < mixtures(); r++) {
-      const double *own = late_shares.data() + r * n;
-      const double part = of.data()[r] / std::accumulate(own, own + n, 0.0);
+      double *own = late_shares.data() + r * n;
+      const double part = of.data()[r] / mixing_odds(late_losses.data() + r * n, n, options.sharpness, own);
       for (int64_t v = 0; v < n; v++) in_force[v] += part * own[v];
     }
   }

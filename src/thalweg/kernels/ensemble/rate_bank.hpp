@@ -55,26 +55,27 @@ class RateBank final : public Learner {
   }
 
   void scores(RowView x, double *out) const override {
-    const int64_t c = classes(), k = members();
-    Scratch room(k * c + k);
+    Scratch room(members() * classes());
     posteriors(x, room.data());
-    double *share = room.data() + k * c;
-    shares(share);
-    for (int64_t j = 0; j < c; j++) {
-      double p = 0;
-      for (int64_t i = 0; i < k; i++) p += share[i] * room.data()[i * c + j];
-      out[j] = std::log(p);
-    }
+    mix(room.data(), out);
   }
 
-  // Of w copies in sequence each rate would make 1 - (1 - rate)^w.
   int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
-    show(x, wanted);
-    if (weight == 1) return take(x, k, rate_now(), 1);
-    const Lanes once = rate_now();
-    double lambda[8];
-    for (int lane = 0; lane < 8; lane++) lambda[lane] = std::min(repeated(once[lane], weight), kMostEager);
-    return take(x, k, Lanes::load(lambda), weight);
+    const int64_t c = classes();
+    const bool shows = wanted.kind == Wanted::kPosteriors;
+    Scratch room(c + (shows ? 0 : members() * c));
+    double *mixed = room.data(), *opinions = shows ? wanted.out : mixed + c;
+    posteriors(x, opinions);
+    int64_t given = -1;
+    if (!shows) {
+      mix(opinions, mixed);
+      show_scores(mixed, wanted);
+      given = highest(mixed, c);
+    }
+    for (int64_t i = 0; i < members(); i++)
+      losses[i] = options.discount * losses[i] + weight * (rows == 0 || highest(opinions + i * c, c) != k);
+    learn(x, k, weight == 1 ? rate_now() : rate_of(weight));
+    return given;
   }
 
   void forget() override {
@@ -131,18 +132,26 @@ class RateBank final : public Learner {
     rows = since_refresh = cursor = 0;
   }
 
-  int64_t take(const double *x, int64_t k, const Lanes &lambda, double weight) {
+  // The logarithms of the members' probabilities, mixed.
+  void mix(const double *opinions, double *out) const {
     const int64_t c = classes();
-    Scratch room(members() * c);
-    const int64_t given = answer(x);
-    posteriors(x, room.data());
-    for (int64_t i = 0; i < members(); i++)
-      losses[i] = options.discount * losses[i] + weight * (rows == 0 || highest(room.data() + i * c, c) != k);
-    learn(x, k, lambda);
-    return given;
+    double share[8];
+    shares(share);
+    for (int64_t j = 0; j < c; j++) {
+      double p = 0;
+      for (int64_t i = 0; i < members(); i++) p += share[i] * opinions[i * c + j];
+      out[j] = std::log(p);
+    }
   }
 
   Lanes rate_now() const { return greatest(rates, 1 / double(rows + 2)); }
+  // Of w copies in sequence each rate would make 1 - (1 - rate)^w.
+  Lanes rate_of(double weight) const {
+    const Lanes once = rate_now();
+    double lambda[8];
+    for (int lane = 0; lane < 8; lane++) lambda[lane] = std::min(repeated(once[lane], weight), kMostEager);
+    return Lanes::load(lambda);
+  }
 
   void scores_of_all(const double *x, double *out) const {
     const int64_t p = features();

@@ -12,7 +12,7 @@ class Baseline : public Learner {
 
   int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
     show(x, wanted);
-    const int64_t given = answer(x);
+    const int64_t given = wanted.kind == Wanted::kPosteriors ? -1 : answer(x);
     learn(k, weight);
     return given;
   }
@@ -50,6 +50,11 @@ class Majority final : public Baseline {
   Learner *copy() const override { return new Majority(*this); }
   void scores(RowView, double *out) const override {
     for (int64_t c = 0; c < classes(); c++) out[c] = std::log(counts[c] > 0 ? counts[c] + doubt : 0);
+  }
+  void posteriors(RowView, double *out) const override {
+    double whole = 0;
+    for (int64_t c = 0; c < classes(); c++) whole += out[c] = counts[c] > 0 ? counts[c] + doubt : 0;
+    for (int64_t c = 0; c < classes(); c++) out[c] = whole > 0 ? out[c] / whole : 1 / double(classes());
   }
   void forget() override { counts.fill(0); }
   void visit(State &state) override {

@@ -137,6 +137,12 @@ THALWEG_INLINE bool any(const LaneMask &mask) { return lanes_set(mask) > 0; }
 THALWEG_INLINE bool all(const LaneMask &mask) { return lanes_set(mask) == Lanes::kCount; }
 THALWEG_INLINE bool any_above(const Lanes &a, const Lanes &b) { return any(a > b); }
 
+THALWEG_INLINE double sum_of(const Lanes &a) {
+  Lanes::V whole = a.v[0];
+  for (int g = 1; g < Lanes::kGroups; g++) whole += a.v[g];
+  return sum(whole);
+}
+
 THALWEG_INLINE Lanes fused(const Lanes &a, const Lanes &b, const Lanes &c) {
   return each_group<Lanes>([&](int g) THALWEG_LAMBDA { return fused(a.v[g], b.v[g], c.v[g]); });
 }

@@ -1,5 +1,6 @@
 // What differs by processor: the width of its vectors, whether it fuses products and sums, and the sizes from which one way
-// of computing is faster than another. Intrinsics are confined to simd.hpp and lanes.hpp; all else is the same source.
+// of computing is faster than another. Intrinsics are confined to simd.hpp, lanes.hpp and float_lanes.hpp; all else
+// is the same source.
 // Which levels a processor runs is in ../processor.cpp.
 //
 // level   built for              processor              lanes  fused  measured on

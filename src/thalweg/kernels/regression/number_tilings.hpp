@@ -31,7 +31,7 @@ class NumberTilings {
   // Where a row falls.
   struct Room : Grids::Room {
     explicit Room(const NumberTilings &of) : Grids::Room(of.cells.grids.features(), of.M), met(of.M) {}
-    std::vector<const double *> met;
+    std::vector<double *> met;
     double sums[kSteps];
   };
   // What each step size has made of the cells that a row falls into.
@@ -46,7 +46,7 @@ class NumberTilings {
     double move[kSteps], whole = 0;
     const double lost = repeated(kVisitsFade, times), kept = 1 - lost, news = lost / kVisitsFade;
     for (int64_t m = 0; m < M; m++) {
-      double &visits = *const_cast<double *>(room.met[m]);
+      double &visits = *room.met[m];
       gain[m] = std::max(visits = kept * visits + news, kFewest);
     }
     using V = Lanes::V;
@@ -56,7 +56,7 @@ class NumberTilings {
       move[lane] = repeated(steps[lane], times) * std::clamp(y - room.sums[lane], -limit, limit) / whole;
     double *use = cells.use.data();
     for (int64_t m = 0; m < M; m++, use += kSteps) {
-      double *w = const_cast<double *>(room.met[m]) + 1;
+      double *w = room.met[m] + 1;
       for (int lane = 0; lane < kSteps; lane++) {
         use[lane] += kFade * (std::fabs(w[lane]) - use[lane]);
         w[lane] += gain[m] * move[lane];
@@ -69,7 +69,8 @@ class NumberTilings {
   void visit(State &state) {
     state.integer("rows", rows, not_negative);
     cells.visit(state);
-    cells.visit_cells(state, kNumbers, [](int64_t i, double v) { return i > 0 || v >= 0; });
+    const auto place = [](int64_t i) { return i; };
+    cells.visit_cells(state, kNumbers, place, [](int64_t i, double v) { return i > 0 || v >= 0; });
   }
 
  private:

@@ -33,13 +33,16 @@ template <class T, int L> class ReplacedGrids {
     grids.begin();
     for (int64_t m = 0; m < count(); m++) clear(m, cell_numbers);
   }
-  // The numbers of the cells that a row falls into, one of each tiling, which are fetched meanwhile.
-  THALWEG_INLINE void meet(const double *x, Grids::Room &room, int64_t cell_numbers, const T **met) const {
+  // The numbers of the cells that a row falls into, one of each tiling, which are fetched meanwhile. Whoever only answers does
+  // not change them.
+  THALWEG_INLINE void meet(const double *x, Grids::Room &room, int64_t cell_numbers, T **met) const {
     grids.locate(x, room);
     for (int64_t m = 0; m < count(); m++) {
-      met[m] = tables[m].data() + room.cell[m] * cell_numbers;
+      met[m] = const_cast<T *>(tables[m].data()) + room.cell[m] * cell_numbers;
       __builtin_prefetch(met[m], 1);
     }
+    for (int64_t i = kLine; i < cell_numbers; i += kLine)
+      for (int64_t m = 0; m < count(); m++) __builtin_prefetch(met[m] + i, 1);
   }
   // So many rows were learned.
   void replace_after(int64_t rows, int64_t cell_numbers) {
@@ -57,8 +60,8 @@ template <class T, int L> class ReplacedGrids {
       use[i] = T(worth[i]);
     }
   }
-  // Cells that were never met are not written.
-  template <class Valid> void visit_cells(State &state, int64_t wide, Valid valid) {
+  // Cells that were never met are not written. The i-th number that is saved of a cell has its place there.
+  template <class Place, class Valid> void visit_cells(State &state, int64_t wide, Place place, Valid valid) {
     std::vector<int64_t> places;
     BufferOf<T> values;
     for (int64_t m = 0; m < count(); m++)
@@ -66,7 +69,7 @@ template <class T, int L> class ReplacedGrids {
         const T *cell = tables[m].data() + i * wide;
         if (std::all_of(cell, cell + wide, [](T v) { return v == 0; })) continue;
         places.push_back(m * kCells + i);
-        values.insert(values.end(), cell, cell + wide);
+        for (int64_t j = 0; j < wide; j++) values.push_back(cell[place(j)]);
       }
     state.integers("cells", places);
     const int64_t n = int64_t(places.size());
@@ -75,10 +78,12 @@ template <class T, int L> class ReplacedGrids {
     values.resize(n * wide);
     state.matrix("cell_weights", values, n, wide, wide);
     for (int64_t i = 0; i < n * wide; i++)
-      if (!std::isfinite(values[i]) || !valid(i % wide, values[i])) throw BadState("cell_weights");
+      if (!std::isfinite(values[i]) || !valid(place(i % wide), values[i])) throw BadState("cell_weights");
     for (int64_t m = 0; m < count(); m++) clear(m, wide);
-    for (int64_t i = 0; i < n; i++)
-      std::copy_n(values.data() + i * wide, wide, tables[places[i] / kCells].data() + places[i] % kCells * wide);
+    for (int64_t i = 0; i < n; i++) {
+      T *cell = tables[places[i] / kCells].data() + places[i] % kCells * wide;
+      for (int64_t j = 0; j < wide; j++) cell[place(j)] = values[i * wide + j];
+    }
   }
 
   Grids grids;
@@ -87,7 +92,8 @@ template <class T, int L> class ReplacedGrids {
 
  private:
   static constexpr int64_t kCells = Grids::kCells;
-  static constexpr int64_t kWide = 256;  // features beyond which each is tried once at first
+  static constexpr int64_t kLine = 64 / sizeof(T);  // of the cache
+  static constexpr int64_t kWide = 256;             // features beyond which each is tried once at first
   static constexpr double kMostUse = std::is_same_v<T, float> ? 1e30 : 1e300;
 
   void clear(int64_t m, int64_t cell_numbers) { tables[m].assign(grids.size(m) * cell_numbers, T(0)); }

@@ -19,37 +19,7 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-// As many floats as there are lanes; a single one is a plain number.
-template <int L> struct FloatLanes {
-  typedef float V __attribute__((vector_size(4 * L)));
-  typedef V Unaligned __attribute__((aligned(4)));
-  typedef int32_t Bits __attribute__((vector_size(4 * L)));
-  static THALWEG_INLINE V load(const float *from) { return *reinterpret_cast<const Unaligned *>(from); }
-  static THALWEG_INLINE void store(float *to, V v) { *reinterpret_cast<Unaligned *>(to) = v; }
-  static THALWEG_INLINE Bits bits(V v) { return (Bits)v; }
-  static THALWEG_INLINE V number(Bits b) { return (V)b; }
-};
-template <> struct FloatLanes<1> {
-  using V = float;
-  using Bits = int32_t;
-  static THALWEG_INLINE V load(const float *from) { return *from; }
-  static THALWEG_INLINE void store(float *to, V v) { *to = v; }
-  static THALWEG_INLINE Bits bits(V v) {
-    Bits b;
-    std::memcpy(&b, &v, sizeof b);
-    return b;
-  }
-  static THALWEG_INLINE V number(Bits b) {
-    V v;
-    std::memcpy(&v, &b, sizeof v);
-    return v;
-  }
-};
-
 template <int L> class Tilings final : public Learner {
-  using Lane = FloatLanes<L>;
-  using V = typename Lane::V;
-
  public:
   static constexpr int64_t kCells = Grids::kCells;
 
@@ -108,15 +78,15 @@ template <int L> class Tilings final : public Learner {
     state.matrix("lane_losses", losses, 1, L, L, not_negative);
     state.integer("rows", rows, not_negative);
     cells.visit(state);
-    cells.visit_cells(state, cell_floats(),
-                      [this](int64_t i, float v) { return parts == 1 || i / L % 2 == 0 || v >= 0; });
+    // Saved class by class, each one's squares behind its weights.
+    const auto place = [this](int64_t i) { return i / (L * parts) * L + i / L % parts * cell_weights() + i % L; };
+    cells.visit_cells(state, cell_floats(), place, [this](int64_t i, float v) { return i < cell_weights() || v >= 0; });
   }
 
  protected:
   void insert(int64_t at) override {
     column.insert(column.begin() + at, -1);
     insert_row(bias, at, L);
-    pull.resize((classes() + 1) * L);
     for (int64_t &k : arrivals) k += k >= at;
   }
 
@@ -124,9 +94,9 @@ template <int L> class Tilings final : public Learner {
   // Where a row falls: squashed features, of each tiling the cell and its weights, and what each lane makes of it.
   struct Room : Grids::Room {
     explicit Room(const Tilings &of) : Grids::Room(of.features(), of.M), weights(of.M * L), met(of.M) {}
-    Buffer judged;                  // L x classes
+    Buffer judged;                  // classes x L, in whole vectors
     BufferOf<float> weights, sums;  // the weights that were met, of up to two classes
-    std::vector<const float *> met;
+    std::vector<float *> met;
   };
   static constexpr double kDiscount = 0.995, kSharpness = 0.5;  // as in a committee
   static constexpr double kFade = 0.005;                        // of the use of a tiling
@@ -138,137 +108,227 @@ template <int L> class Tilings final : public Learner {
   int64_t columns(int64_t classes) const {
     return classes <= 2 ? 1 : std::min(classes, std::max<int64_t>(3, kMostFloats / (M * kCells * L * parts)));
   }
-  int64_t cell_floats() const { return columns() * parts * L; }  // weights, then squares, of each class in turn
+  int64_t cell_weights() const { return columns() * L; }
+  int64_t cell_floats() const { return cell_weights() * parts; }  // the weights of the classes, then their squares
 
   THALWEG_INLINE void locate(const double *x, Room &to) const { cells.meet(x, to, cell_floats(), to.met.data()); }
-  // The probability of every class by each lane, L x classes.
+  // The probability of every class by each lane.
   THALWEG_INLINE void judge(Room &at) const {
     const int64_t c = classes(), n = int64_t(arrivals.size()), wide = columns();
-    at.judged.assign(L * c, n ? 0 : 1 / double(c));
+    at.judged.assign((c * L + kLanes - 1) / kLanes * kLanes, n ? 0 : 1 / double(c));
     if (n == 0) return;
-    double *out = at.judged.data();
-    at.sums.resize(wide * L);
-    add_up(at, wide);
-    float *sums = at.sums.data();
-    for (int64_t lane = 0; lane < L; lane++) {
-      double *p = out + lane * c, top = -__builtin_inf(), whole = 0;
-      const auto score = [&](int64_t k) {
-        const int64_t j = column[k];
-        const float sum = n <= 2 ? (j ? sums[lane] : -sums[lane]) : j < wide ? sums[j * L + lane] : 0.0f;
-        return bias[k * L + lane] + double(sum);
-      };
-      for (int64_t k : arrivals) top = std::max(top, p[k] = score(k));
-      for (int64_t k : arrivals) whole += p[k] = exponential(p[k] - top);
-      for (int64_t k : arrivals) p[k] /= whole;
+    double *p = at.judged.data(), top[L], whole[L]{};
+    if (wide == 1) add_up_pairs(at);
+    else add_up(at);
+    const float *sums = at.sums.data();
+    std::fill_n(top, L, -__builtin_inf());
+    for (int64_t k : arrivals) {
+      const int64_t j = column[k];
+      for (int lane = 0; lane < L; lane++) {
+        const double sum = n <= 2 ? (j ? sums[lane] : -sums[lane]) : j < wide ? sums[j * L + lane] : 0;
+        p[k * L + lane] = bias[k * L + lane] + sum;
+        top[lane] = std::max(top[lane], p[k * L + lane]);
+      }
     }
+    for (int64_t k = 0; k < c; k++)
+      for (int lane = 0; lane < L; lane++) p[k * L + lane] -= top[lane];
+    using D = Lanes::V;
+    for (int64_t i = 0; i < c * L; i += kLanes) store<D>(p + i, exponential_of(load<D>(p + i)));
+    for (int64_t k = 0; n < c && k < c; k++)
+      if (column[k] < 0) std::fill_n(p + k * L, L, 0.0);
+    for (int64_t k = 0; k < c; k++)
+      for (int lane = 0; lane < L; lane++) whole[lane] += p[k * L + lane];
+    for (int lane = 0; lane < L; lane++) whole[lane] = 1 / whole[lane];
+    for (int64_t k = 0; k < c; k++)
+      for (int lane = 0; lane < L; lane++) p[k * L + lane] *= whole[lane];
   }
   void mix(const Room &at, double *out) const {
-    const int64_t c = classes();
     double share[L];
     shares(share);
-    for (int64_t i = 0; i < c; i++) {
+    for (int64_t i = 0; i < classes(); i++) {
       out[i] = 0;
-      for (int64_t lane = 0; lane < L; lane++) out[i] += share[lane] * at.judged[lane * c + i];
+      for (int64_t lane = 0; lane < L; lane++) out[i] += share[lane] * at.judged[i * L + lane];
     }
   }
-  THALWEG_INLINE void add_up(Room &at, int64_t wide) const {
-    float *sums = at.sums.data();
-    const float *const *met = at.met.data();
-    if (wide == 1) {
-      V sum[4]{};
-      int64_t m = 0;
-      const auto weight = [&](int64_t of) THALWEG_LAMBDA {
-        const V w = Lane::load(met[of]);
-        Lane::store(at.weights.data() + of * L, w);
-        return w;
-      };
-      for (; m + 4 <= M; m += 4)
-        for (int i = 0; i < 4; i++) sum[i] += weight(m + i);
-      for (int i = 0; m < M; m++, i++) sum[i] += weight(m);
-      Lane::store(sums, (sum[0] + sum[1]) + (sum[2] + sum[3]));
-      return;
+  // Of up to two classes: as many tilings at a time as fill a vector, the rest one by one.
+  static constexpr int kAtOnce = L == 1 ? 1 : kFloatLanes / L;
+  THALWEG_INLINE void add_up_pairs(Room &at) const {
+    collect<L>(at, collect<kAtOnce * L>(at, 0));
+    const float *weights = at.weights.data();
+    float sums[kFloatLanes];
+    constexpr int kSums = 4;
+    Floats sum[kSums]{};
+    int64_t i = 0;
+    for (; i + kSums * kFloatLanes <= M * L; i += kSums * kFloatLanes)
+      for (int v = 0; v < kSums; v++) sum[v] += load<Floats>(weights + i + v * kFloatLanes);
+    store<Floats>(sums, (sum[0] + sum[1]) + (sum[2] + sum[3]));
+    for (int j = L; j < kFloatLanes; j++) sums[j % L] += sums[j];
+    for (; i < M * L; i++) sums[i % L] += weights[i];
+    at.sums.resize(L);
+    std::copy_n(sums, L, at.sums.data());
+  }
+  // The weights that were met side by side, from tiling m on; returns the first that does not fill N lanes.
+  template <int N> THALWEG_INLINE int64_t collect(Room &at, int64_t m) const {
+    for (; m + N / L <= M; m += N / L)
+      FloatLanes<N>::store(at.weights.data() + m * L, SideBySide<N, L>::load(at.met.data() + m, 0));
+    return m;
+  }
+  // Of more: vectors of classes at a time.
+  THALWEG_INLINE void add_up(Room &at) const {
+    const int64_t n = cell_weights();
+    at.sums.resize(n);
+    for (int64_t from = 0; from < n; from += 4 * kFloatLanes) {
+      const int64_t left = n - from;
+      if (left > 3 * kFloatLanes) add_up_vectors<4>(at, from, left);
+      else if (left > 2 * kFloatLanes) add_up_vectors<3>(at, from, left);
+      else if (left > kFloatLanes) add_up_vectors<2>(at, from, left);
+      else add_up_vectors<1>(at, from, left);
     }
-    std::fill(sums, sums + wide * L, 0.0f);
+  }
+  template <int Count> THALWEG_INLINE void add_up_vectors(Room &at, int64_t from, int64_t left) const {
+    const FirstLanes last(left - (Count - 1) * kFloatLanes);
+    Floats sum[Count]{};
     for (int64_t m = 0; m < M; m++) {
-      for (int64_t j = 0; j < wide; j++)
-        Lane::store(sums + j * L, Lane::load(sums + j * L) + Lane::load(met[m] + j * parts * L));
+      const float *w = at.met[m] + from;
+      for (int v = 0; v < Count - 1; v++) sum[v] += load<Floats>(w + v * kFloatLanes);
+      sum[Count - 1] += last.load(w + (Count - 1) * kFloatLanes);
     }
+    float *to = at.sums.data() + from;
+    for (int v = 0; v < Count - 1; v++) store<Floats>(to + v * kFloatLanes, sum[v]);
+    last.store(to + (Count - 1) * kFloatLanes, sum[Count - 1]);
   }
 
+  // In which lanes class k is not the first of the highest probability.
+  THALWEG_INLINE void find_mistakes(int64_t k, double *wrong) const {
+    const double *p = room.judged.data(), *own = p + k * L;
+    std::fill_n(wrong, L, 0.0);
+    for (int64_t c = 0; c < classes(); c++)
+      for (int lane = 0; lane < L; lane++) {
+        const double other = p[c * L + lane];
+        wrong[lane] = other > own[lane] || (other == own[lane] && c < k) ? 1 : wrong[lane];
+      }
+  }
   // The row was located and judged.
   THALWEG_INLINE void learn(const double *x, int64_t k, double weight) {
     const int64_t c = classes();
-    if (L > 1 && !arrivals.empty())
-      for (int64_t lane = 0; lane < L; lane++)
-        losses[lane] = kDiscount * losses[lane] + weight * (highest(room.judged.data() + lane * c, c) != k);
+    if (L > 1 && !arrivals.empty()) {
+      double wrong[L];
+      find_mistakes(k, wrong);
+      for (int64_t lane = 0; lane < L; lane++) losses[lane] = kDiscount * losses[lane] + weight * wrong[lane];
+    }
     if (column[k] < 0) {
       welcome(k);
       locate(x, room);
       judge(room);
     }
-    const double *judged = room.judged.data();
-    const int64_t n = int64_t(arrivals.size()), wide = columns();
-    for (int64_t lane = 0; lane < L; lane++) {
-      const double *p = judged + lane * c;
-      double others = 0;
-      for (int64_t i : arrivals) others += i == k ? 0 : p[i];
-      for (int64_t i : arrivals) {
-        const float g = float(i == k ? -others : p[i]);  // p_c - [c = k], exactly opposite for two classes
+    const double *p = room.judged.data();
+    const int64_t n = int64_t(arrivals.size());
+    double others[L]{};
+    for (int64_t i = 0; i < c; i++)
+      for (int lane = 0; lane < L && i != k; lane++) others[lane] += p[i * L + lane];
+    pull.resize(n * L);
+    for (int64_t i : arrivals) {
+      float *to = pull.data() + column[i] * L;
+      for (int lane = 0; lane < L; lane++) {  // p_c - [c = k], exactly opposite for two classes
+        const float g = float(i == k ? -others[lane] : p[i * L + lane]);
         bias[i * L + lane] -= weight * options.steps[lane] * double(g);
-        if (n > 2) pull[column[i] * L + lane] = g;
-        else if (column[i] == n - 1) pull[lane] = n == 1 ? 0 : g;
+        to[lane] = g;
       }
     }
-    // A row that counts for many is held to a step that would not overshoot it.
-    float eta[L], keep[L], own_step[L];
-    for (int lane = 0; lane < L; lane++) {
-      const double most = std::max(options.steps[lane], 4 / double(M + 1));
-      eta[lane] = float(std::min(weight * options.steps[lane], most));
-      keep[lane] = float(options.decays[lane]), own_step[lane] = options.decays[lane] > 0;
+    if (n == 1) std::fill_n(pull.data(), L, 0.0f);
+    appraise();
+    const Pace pace = pace_of(weight);
+    if (n <= 2) {
+      const float *by = pull.data() + (n - 1) * L;
+      move_pairs<L>(pace, by, move_pairs<kAtOnce * L>(pace, by, 0));
+    } else {
+      move_all(pace);
     }
-    if (parts == 1) move_all<1>(wide, Lane::load(eta), V{}, V{});
-    else move_all<2>(wide, Lane::load(eta), Lane::load(keep), Lane::load(own_step));
     rows++;
     cells.replace_after(rows, cell_floats());
   }
-  // Every weight that was met moves; what a tiling is worth is how far its weights are spread.
-  template <int Parts> THALWEG_INLINE void move_all(int64_t wide, V eta, V keep, V own_step) {
-    const auto met = [this](int64_t m) { return const_cast<float *>(room.met[m]); };
-    const float fade = float(kFade);
-    BufferOf<float> &use = cells.use;
-    const auto move = [&](float *w, V weight, V by) THALWEG_LAMBDA {
-      if constexpr (Parts == 1) {
-        Lane::store(w, weight - eta * by);
-      } else {
-        const V square = Lane::load(w + L) * keep + by * by;
-        Lane::store(w + L, square);
-        Lane::store(w, weight - eta * by * (1 + own_step * (inverse_root(square + kStart) - 1)));
-      }
-    };
-    if (wide == 1) {
-      const V by = Lane::load(pull.data());
+  // What a tiling is worth is how far the weights that were met are spread.
+  void appraise() {
+    constexpr float kGain = float(kFade);
+    float *use = cells.use.data();
+    if (columns() == 1) {
       const float *weights = room.weights.data();
-      for (int64_t m = 0; m < M; m++) move(met(m), Lane::load(weights + m * L), by);
-      for (int64_t i = 0; i < M * L; i++) use[i] += fade * (2 * std::fabs(weights[i]) - use[i]);
+      for (int64_t i = 0; i < M * L; i++) use[i] += kGain * (2 * std::fabs(weights[i]) - use[i]);
       return;
     }
-    for (int64_t m = 0; m < M; m++) {
-      float *cell = met(m);
-      V low = Lane::load(cell), high = low;
-      for (int64_t j = 0; j < wide; j++) {
-        const V w = Lane::load(cell + j * Parts * L);
-        move(cell + j * Parts * L, w, Lane::load(pull.data() + j * L));
-        low = w < low ? w : low, high = w > high ? w : high;
+    const int64_t n = cell_weights();
+    for (int64_t m = 0; m < M; m++, use += L) {
+      Floats low = broadcast<Floats>(__builtin_inff()), high = -low;
+      for (int64_t i = 0; i < n; i += kFloatLanes) {
+        const FirstLanes here(n - i);
+        const Floats w = here.load(room.met[m] + i);
+        low = smaller(here.pick(w, __builtin_inff()), low), high = greater(here.pick(w, -__builtin_inff()), high);
       }
-      const V used = Lane::load(use.data() + m * L);
-      Lane::store(use.data() + m * L, used + fade * ((high - low) - used));
+      const auto spread = -least_of_each<L>(-high) - least_of_each<L>(low), used = FloatLanes<L>::load(use);
+      FloatLanes<L>::store(use, used + kGain * (spread - used));
     }
   }
-  // 1 / sqrt(a) to five digits, alike on every processor: a first guess by the exponent, and two steps of Newton's method.
-  static THALWEG_INLINE V inverse_root(V a) {
-    V r = Lane::number(0x5f3759df - (Lane::bits(a) >> 1));
-    for (int i = 0; i < 2; i++) r = r * (1.5f - 0.5f * a * r * r);
-    return r;
+
+  // How far weights move, by lane: the step, how much is kept of the squares, and whether they count.
+  struct Pace {
+    float step[L], keep[L], own[L];
+  };
+  // A row that counts for many is held to a step that would not overshoot it.
+  Pace pace_of(double weight) const {
+    Pace pace;
+    for (int lane = 0; lane < L; lane++) {
+      const double step = options.steps[lane], most = std::max(step, 4 / double(M + 1));
+      pace.step[lane] = float(std::min(weight * step, most));
+      pace.keep[lane] = float(options.decays[lane]), pace.own[lane] = options.decays[lane] > 0;
+    }
+    return pace;
+  }
+  // A vector of weights that moves along the same gradients.
+  template <int N> struct Move {
+    using At = SideBySide<N, L>;
+    using V = typename FloatLanes<N>::V;
+    THALWEG_INLINE Move(const Pace &pace, V by)
+        : square(by * by), keep(At::repeat(pace.keep)), all(At::repeat(pace.step) * by),
+          own(At::repeat(pace.own) * all), common(all - own) {}
+    THALWEG_INLINE V squares(V old) const { return old * keep + square; }
+    THALWEG_INLINE V weights(V old) const { return old - all; }
+    THALWEG_INLINE V weights(V old, V squares) const {
+      return (old - common) - own * inverse_root<N>(squares + kStart);
+    }
+    V square, keep, all, own, common;
+  };
+  template <int N> THALWEG_INLINE int64_t move_pairs(const Pace &pace, const float *by, int64_t m) {
+    using At = SideBySide<N, L>;
+    const Move<N> move(pace, At::repeat(by));
+    const float *weights = room.weights.data();
+    float *const *met = room.met.data();
+    if (parts == 1) {
+      for (; m + N / L <= M; m += N / L) At::store(met + m, 0, move.weights(FloatLanes<N>::load(weights + m * L)));
+      return m;
+    }
+    for (; m + N / L <= M; m += N / L) {
+      const auto squares = move.squares(At::load(met + m, L));
+      At::store(met + m, 0, move.weights(FloatLanes<N>::load(weights + m * L), squares));
+      At::store(met + m, L, squares);
+    }
+    return m;
+  }
+  void move_all(const Pace &pace) {
+    const int64_t n = cell_weights();
+    for (int64_t from = 0; from < n; from += kFloatLanes) {
+      const FirstLanes here(n - from);
+      const Move<kFloatLanes> move(pace, here.load(pull.data() + from));
+      for (int64_t m = 0; m < M; m++) {
+        float *w = room.met[m] + from;
+        if (parts == 1) {
+          here.store(w, move.weights(here.load(w)));
+          continue;
+        }
+        const Floats squares = move.squares(here.load(w + n));
+        here.store(w + n, squares);
+        here.store(w, move.weights(here.load(w), squares));
+      }
+    }
   }
 
   // A class that is seen for the first time gets a column of weights; opposite weights get places of their own.
@@ -277,16 +337,14 @@ template <int L> class Tilings final : public Learner {
     column[k] = before;
     arrivals.push_back(k);
     if (from == to) return;
-    const int64_t one = parts * L;
     for (int64_t m = 0; m < M; m++) {
-      BufferOf<float> wider(cells.grids.size(m) * to * one);
-      for (int64_t i = 0; i < cells.grids.size(m); i++) {
-        const float *old = cells.tables[m].data() + i * from * one;
-        float *now = wider.data() + i * to * one;
-        std::copy_n(old, from * one, now + (from == 1) * one);
+      BufferOf<float> wider(cells.grids.size(m) * to * parts * L);
+      for (int64_t i = 0; i < cells.grids.size(m) * parts; i++) {  // the weights of a cell, or its squares
+        const float *old = cells.tables[m].data() + i * from * L;
+        float *now = wider.data() + i * to * L;
+        std::copy_n(old, from * L, now + (from == 1) * L);
         if (from > 1) continue;
-        std::copy_n(old, one, now);
-        for (int64_t lane = 0; lane < L; lane++) now[lane] = -old[lane];
+        for (int64_t lane = 0; lane < L; lane++) now[lane] = i % parts ? old[lane] : -old[lane];
       }
       cells.tables[m] = std::move(wider);
     }
@@ -294,7 +352,7 @@ template <int L> class Tilings final : public Learner {
 
   TilingOptions options;
   int64_t M, parts = 1, rows = 0;
-  ReplacedGrids<float, L> cells;          // the numbers of a cell: classes x (weights, squares) x lanes
+  ReplacedGrids<float, L> cells;          // the numbers of a cell: (weights, squares) x classes x lanes
   std::vector<int64_t> column, arrivals;  // of each class its place among those seen, and back
   std::vector<float> pull;
   Buffer bias, losses;
