@@ -170,15 +170,16 @@ class Grove {
   }
 
  private:
-  static constexpr double kErrorsFading = 0.998, kSharpness = 10;
+  static constexpr double kErrorsFading = 0.998, kSharpness = 10, kFewJudged = 20;
   static constexpr int64_t kBetweenVotes = 16, kYoung = 128, kSettled = 100, kFewest = 64;
   static constexpr int64_t kLeast = 8;       // rows of a cut
-  static constexpr int64_t kWork = 1 << 14;  // numbers that growing may look at in a row
+  static constexpr int64_t kBlock = 32;      // rows that ADWIN takes at once
+  static constexpr int64_t kWork = 1 << 11;  // numbers that growing may look at in a row, for each tree
   static constexpr float kDoubt = 0.01f;     // added to votes, so that their logarithm is finite
   static constexpr float kBiasStep = 0.1f;
 
   struct Grown {
-    explicit Grown(const GroveOptions &options) : tree(options.leaf_rows), changes(options.change_level, 32) {}
+    explicit Grown(const GroveOptions &options) : tree(options.leaf_rows), changes(options.change_level, kBlock) {}
     double error() const { return judged > 0 ? mistakes / judged : 0.5; }
     Tree tree;
     Adwin changes;
@@ -313,19 +314,29 @@ class Grove {
     while (options.shortest << choices <= options.longest) choices++;
     if (worst) worst->wanted = options.shortest << chance.below(choices);
   }
-  // Growth begins, goes on, and ends with another tree in the place of an old one.
+  // Trees are grown as far as there is a budget: those with most mistakes first, each in the place of an old one.
   void grow_on(const RowWindow &window, double mean_error, Chance &chance) {
-    if (growing < 0) {
-      const auto first = std::find_if(grown.begin(), grown.end(), [](const Grown &own) { return own.wanted > 0; });
-      if (first == grown.end()) return;
-      growing = first - grown.begin();
-      begin_growth(window, chance);
+    const auto is_worse = [](const Grown &a, const Grown &b) {
+      return (a.wanted > 0 ? a.error() : -1) < (b.wanted > 0 ? b.error() : -1);
+    };
+    for (budget += kWork * int64_t(grown.size()); budget > 0;) {
+      if (growing < 0) {
+        const auto worst = std::max_element(grown.begin(), grown.end(), is_worse);
+        if (!worst->wanted) {
+          budget = 0;
+          return;
+        }
+        growing = worst - grown.begin();
+        begin_growth(window, chance);
+      }
+      while (budget > 0 && !open.empty()) budget -= grow(young, growing_rows, open, window, chance);
+      if (open.empty()) end_growth(window, mean_error);
     }
-    for (budget += kWork; budget > 0 && !open.empty();) budget -= grow(young, growing_rows, open, window, chance);
-    if (!open.empty()) return;
+  }
+  void end_growth(const RowWindow &window, double mean_error) {
     Grown &old = grown[growing];
     std::swap(old.tree, young);
-    old.changes = Adwin(options.change_level, 32);
+    old.changes = Adwin(options.change_level, kBlock);
     old.judged = kFewJudged;
     old.mistakes = kFewJudged * mean_error;
     old.born = window.seen();
@@ -333,7 +344,6 @@ class Grove {
     growing = -1;
     growing_rows.clear();
   }
-  static constexpr double kFewJudged = 20;
   void begin_growth(const RowWindow &window, Chance &chance) {
     const int64_t rows = std::min(grown[growing].wanted, window.held());
     Bagging::Draws draws(bagging, chance);
@@ -343,7 +353,7 @@ class Grove {
       if (const int64_t times = draws.next(window.weight(window.place(HeldRow(number, 0)))))
         growing_rows.emplace_back(number, times);
     open.assign(1, Segment{0, 0, int64_t(growing_rows.size())});
-    budget = -rows;
+    budget -= rows;
   }
   void read_growth(const std::vector<int64_t> &segments, const std::vector<int64_t> &rows) {
     if (growing < 0 && !rows.empty()) throw BadState("growing_rows");
