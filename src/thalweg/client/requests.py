@@ -7,7 +7,7 @@ from functools import reduce
 from operator import add
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -33,6 +33,7 @@ from thalweg.client.protocol import (
     PredictResponse,
     PromoteRequest,
     Receipt,
+    RequestBody,
     RollbackRequest,
     VersionRequest,
     VoidReceipt,
@@ -40,6 +41,8 @@ from thalweg.client.protocol import (
 )
 from thalweg.client.transport import Reply, Request, Wire, decoded, followed, reply_to
 from thalweg.errors import InvalidInput
+
+Response = TypeVar("Response")
 
 
 class Calls:
@@ -141,9 +144,7 @@ class Calls:
         model, key : str, optional
             See `predict`.
         """
-        body = as_body(VoidRequest([ids] if isinstance(ids, str) else list(ids)))
-        path = _path(model or self._model or DEFAULT_MODEL, "void")
-        return decoded(await self._posted(path, Batch(JSON, body), key), VoidReceipt)
+        return await self._sent(self._path_of(model, "void"), VoidRequest(_listed(ids)), VoidReceipt, key)
 
     @call
     async def erase(
@@ -159,9 +160,7 @@ class Calls:
         model, key : str, optional
             See `predict`.
         """
-        body = as_body(EraseRequest([ids] if isinstance(ids, str) else list(ids)))
-        path = _path(model or self._model or DEFAULT_MODEL, "erase")
-        return decoded(await self._posted(path, Batch(JSON, body), key), EraseReceipt)
+        return await self._sent(self._path_of(model, "erase"), EraseRequest(_listed(ids)), EraseReceipt, key)
 
     @call
     async def change_columns(
@@ -190,18 +189,18 @@ class Calls:
         key : str, optional
             See `predict`.
         """
-        body = as_body(ColumnsRequest(dict(add or {}), list(retire), dict(rename or {})))
-        return decoded(await self._posted(_path(name, "columns"), Batch(JSON, body), key), Decision)
+        asked = ColumnsRequest(dict(add or {}), list(retire), dict(rename or {}))
+        return await self._sent(_path(name, "columns"), asked, Decision, key)
 
     @call
     async def models(self) -> list[Model]:
         """All models of the service."""
-        return decoded(await self._asked(Request("GET", "/v1/models")), Models).models
+        return (await self._read("/v1/models", Models)).models
 
     @call
     async def model(self, name: str) -> Model:
         """One model."""
-        return decoded(await self._asked(Request("GET", _path(name))), Model)
+        return await self._read(_path(name), Model)
 
     @call
     async def create(
@@ -255,7 +254,7 @@ class Calls:
         priced = None if costs is None else Costs(**costs)
         asked = positive, priced, task, coverage, key, key_memory
         given = CreateRequest(name, kind, parameters, schema, challenger_of, *asked)
-        return decoded(await self._posted("/v1/models", Batch(JSON, as_body(given))), Decision)
+        return await self._sent("/v1/models", given, Decision)
 
     @call
     async def key(self, key: str | int, *, model: str | None = None) -> KeyDetails:
@@ -268,8 +267,7 @@ class Calls:
         model : str, optional
             See `predict`.
         """
-        path = f"{_path(model or self._model or DEFAULT_MODEL, 'keys')}/{quote(str(key), safe='')}"
-        return decoded(await self._asked(Request("GET", path)), KeyDetails)
+        return await self._read(f"{self._path_of(model, 'keys')}/{quote(str(key), safe='')}", KeyDetails)
 
     @call
     async def compare(self, name: str) -> Comparison:
@@ -280,7 +278,7 @@ class Calls:
         name : str
             The challenger's; or the champion's, where it has but one.
         """
-        return decoded(await self._asked(Request("GET", _path(name, "compare"))), Comparison)
+        return await self._read(_path(name, "compare"), Comparison)
 
     @call
     async def promote(self, name: str, *, expected: str | None = None, force: bool = False) -> Decision:
@@ -297,7 +295,7 @@ class Calls:
             the champion since they took their places.
         """
         given = PromoteRequest(expected, force)
-        return await self._decided(name, "promote", b"" if given == PromoteRequest() else as_body(given))
+        return await self._decided(name, "promote", None if given == PromoteRequest() else given)
 
     @call
     async def archive(self, name: str) -> Decision:
@@ -362,7 +360,7 @@ class Calls:
         name : str
             The model's.
         """
-        return decoded(await self._asked(Request("GET", _path(name, "versions"))), Versions).versions
+        return (await self._read(_path(name, "versions"), Versions)).versions
 
     @call
     async def name_version(self, name: str, version: str) -> Decision:
@@ -375,7 +373,7 @@ class Calls:
         version : str
             A name that no version of the model has.
         """
-        return await self._decided(name, "versions", as_body(VersionRequest(version)))
+        return await self._decided(name, "versions", VersionRequest(version))
 
     @call
     async def rollback(self, name: str, version: str | None = None, *, seq: int | None = None) -> Decision:
@@ -390,7 +388,7 @@ class Calls:
         seq : int, optional
             Instead of a version, the record of the journal after which the model was in that state.
         """
-        return await self._decided(name, "rollback", as_body(RollbackRequest(version, seq)))
+        return await self._decided(name, "rollback", RollbackRequest(version, seq))
 
     @call
     async def course(self, name: str) -> Course:
@@ -401,7 +399,7 @@ class Calls:
         name : str
             The model's.
         """
-        return decoded(await self._asked(Request("GET", _path(name, "course"))), Course)
+        return await self._read(_path(name, "course"), Course)
 
     @call
     async def importance(self, name: str) -> ImportanceOverTime:
@@ -412,7 +410,7 @@ class Calls:
         name : str
             The model's; challengers are not sampled.
         """
-        return decoded(await self._asked(Request("GET", _path(name, "importance"))), ImportanceOverTime)
+        return await self._read(_path(name, "importance"), ImportanceOverTime)
 
     @call
     async def inputs(self, name: str) -> Inputs:
@@ -423,7 +421,7 @@ class Calls:
         name : str
             The model's.
         """
-        return decoded(await self._asked(Request("GET", _path(name, "inputs"))), Inputs)
+        return await self._read(_path(name, "inputs"), Inputs)
 
     @stream
     async def events(self, name: str) -> AsyncGenerator[Point, None]:
@@ -443,6 +441,18 @@ class Calls:
             await points.aclose()
 
     # ---- what the methods have in common
+
+    def _path_of(self, model: str | None, what: str) -> str:
+        return _path(model or self._model or DEFAULT_MODEL, what)
+
+    async def _read(self, path: str, kind: type[Response]) -> Response:
+        return decoded(await self._asked(Request("GET", path)), kind)
+
+    async def _sent(
+        self, path: str, asked: RequestBody | None, kind: type[Response], key: str | None = None
+    ) -> Response:
+        body = b"" if asked is None else as_body(asked)
+        return decoded(await self._posted(path, Batch(JSON, body), key), kind)
 
     async def _asked(self, request: Request) -> Reply:
         return await reply_to(self._wire, request, self._patience)
@@ -476,8 +486,12 @@ class Calls:
         reply = await self._posted("/v1/label", batch, key, in_address if batch.media == ARROW else {})
         return decoded(reply, Receipt)
 
-    async def _decided(self, name: str, order: str, body: bytes = b"") -> Decision:
-        return decoded(await self._posted(_path(name, order), Batch(JSON, body)), Decision)
+    async def _decided(self, name: str, order: str, asked: RequestBody | None = None) -> Decision:
+        return await self._sent(_path(name, order), asked, Decision)
+
+
+def _listed(ids: str | Sequence[str]) -> list[str]:
+    return [ids] if isinstance(ids, str) else list(ids)
 
 
 def _path(name: str, *further: str) -> str:

@@ -80,6 +80,15 @@ class Layout:
         }
 
 
+def finite(value: float) -> float | None:
+    """None for what is not known."""
+    return value if math.isfinite(value) else None
+
+
+def known(scores: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: finite(value) for name, value in scores.items()}
+
+
 def scores_over(
     layout: Layout,
     rows: Rows,

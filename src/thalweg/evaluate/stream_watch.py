@@ -175,3 +175,8 @@ def entry_counts(plan: Plan, X: Any) -> dict[str, Floats]:
         found[column.name] = np.where(counts > 0.0, counts, np.nan)
         begin += column.width
     return found
+
+
+def as_seen(change: Mapping[str, Any]) -> dict[str, Any]:
+    """A change as an alert has it, with what was seen by then: ``after`` is of more rows, which are still to come."""
+    return {("seen" if key == "after" else key): value for key, value in change.items()}

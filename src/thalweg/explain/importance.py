@@ -170,38 +170,22 @@ def replace_groups(
 
     ``spread`` is the standard deviation of the targets of a regressor.
     """
-    rows, count = X.shape[0], len(groups)
-    drawn = rng.integers(reference.shape[0], size=(count, rows))
-    size = max(1, _BLOCK // (count * max(groups.width, 1))) if isinstance(X, np.ndarray) else rows
-    parts = [
-        _replace(model, X[some], y[some], reference, groups, label, spread, drawn[:, some])
-        for some in (slice(begin, begin + size) for begin in range(0, rows, size))
-    ]
+    count, ordered = len(groups), np.array(groups.ordered)
+    drawn = rng.integers(reference.shape[0], size=(count, X.shape[0]))
+    others = _columns(reference, np.maximum(ordered, 0))[drawn, np.arange(count)[:, np.newaxis]]
+    size = max(1, _BLOCK // (count * max(groups.width, 1))) if isinstance(X, np.ndarray) else X.shape[0]
+    mix, parts = _mixed if isinstance(X, np.ndarray) else _mixed_sparse, []
+    for some in (slice(begin, begin + size) for begin in range(0, X.shape[0], size)):
+        rows = len(y[some])
+        mixed, changed = mix(X[some], reference, groups, drawn[:, some])
+        own = np.broadcast_to(np.arange(rows), (count, rows))[changed]
+        losses, scores = _judged(model, mixed, y[some][np.concatenate([np.arange(rows), own])], label, spread)
+        increase, difference = np.zeros((count, rows)), np.zeros((count, rows))
+        increase[changed] = losses[rows:] - losses[own]
+        difference[changed] = scores[own] - scores[rows:]
+        larger = np.sign(_columns(X[some], np.maximum(ordered, 0)).T - others[:, some])
+        parts.append((increase.T, np.where(ordered[:, np.newaxis] < 0, np.nan, difference * larger).T))
     return Replaced(*(np.concatenate(each) for each in zip(*parts, strict=True)))
-
-
-def _replace(
-    model: Any,
-    X: Any,
-    y: NDArray[Any],
-    reference: Any,
-    groups: Groups,
-    label: Any,
-    spread: float,
-    drawn: NDArray[np.int64],
-) -> Replaced:
-    count, rows = drawn.shape
-    mixed, changed = (_mixed if isinstance(X, np.ndarray) else _mixed_sparse)(X, reference, groups, drawn)
-    own = np.broadcast_to(np.arange(rows), (count, rows))[changed]
-    losses, scores = _judged(model, mixed, y[np.concatenate([np.arange(rows), own])], label, spread)
-    increase, difference = np.zeros((count, rows)), np.zeros((count, rows))
-    increase[changed] = losses[rows:] - losses[own]
-    difference[changed] = scores[own] - scores[rows:]
-    ordered = np.array(groups.ordered)
-    values, others = (_columns(each, np.maximum(ordered, 0)) for each in (X, reference))
-    larger = np.sign(values.T - others[drawn, np.arange(count)[:, np.newaxis]])
-    effect = np.where(ordered[:, np.newaxis] < 0, np.nan, difference * larger)
-    return Replaced(increase.T, effect.T)
 
 
 def _judged(model: Any, X: Any, y: NDArray[Any], label: Any, spread: float) -> tuple[Floats, Floats]:

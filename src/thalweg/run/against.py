@@ -73,8 +73,6 @@ class Reference:
         self.every = every
         #: Labels that have come, and fits so far.
         self.labelled = self.fits = 0
-        #: Seconds of processor time.
-        self.seconds = 0.0
         self._task, self._wide, self._seed = task, wide, seed
         self._most = every * (1 if name == "frozen" else _WINDOW_FITS)
         self._model: Any = None
@@ -82,7 +80,6 @@ class Reference:
 
     def follow(self, batch: Batch, targets: NDArray[Any]) -> NDArray[Any]:
         """Take the steps of a batch; what is predicted for each row, 0 or NaN for those that are not."""
-        began = time.thread_time()
         X, labels, order = batch.X, batch.labels, batch.order
         numbers = self._task == "regression"
         found: NDArray[Any] = np.full(len(X), np.nan) if numbers else np.zeros(len(X), dtype=np.int64)
@@ -100,7 +97,6 @@ class Reference:
                 self.fits += 1
                 self._fit(len(self._kept))
             begin = end
-        self.seconds += time.thread_time() - began
         return found
 
     @property
@@ -215,6 +211,7 @@ class Against(Saved):
             for name in names
         }
         self.boards = {name: ReferenceBoard() for name in names}
+        self._seconds = dict.fromkeys(names, 0.0)
         #: Predictions for rows whose label has not come yet, in the order of `LateLabels`.
         self._waiting = {name: np.empty(0) for name in names}
         self._worker = ThreadPoolExecutor(1)
@@ -235,7 +232,9 @@ class Against(Saved):
     def _follow(self, batch: Batch, targets: NDArray[Any], model: NDArray[Any]) -> None:
         with self._one_thread():
             for name, reference in self.references.items():
+                began = time.thread_time()
                 given = reference.follow(batch, targets)
+                self._seconds[name] += time.thread_time() - began
                 given[: batch.carried] = self._waiting[name]
                 self._score(self.boards[name], batch, given, model)
                 self._waiting[name] = given[batch.waiting]
@@ -273,7 +272,7 @@ class Against(Saved):
     def seconds(self) -> dict[str, float]:
         """Processor time of each reference, since this process began."""
         self.finish()
-        return {name: reference.seconds for name, reference in self.references.items()}
+        return dict(self._seconds)
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps."""
@@ -305,12 +304,9 @@ class PromptReference:
     def __init__(self, model: Any, task: Task) -> None:
         self._model, self._task = deepcopy(model), task
         self._labelled = 0
-        #: Seconds of processor time.
-        self.seconds = 0.0
 
     def follow(self, batch: Batch, targets: NDArray[Any]) -> NDArray[Any]:
         """Predict the fresh rows: numbers, or labels by number, -1 for any wrong one; NaN or 0 for no prediction."""
-        began = time.thread_time()
         has_target = np.zeros(len(targets), dtype=np.bool_)
         has_target[batch.learned] = has_target[batch.waiting] = True
         rows = np.arange(batch.carried, len(targets))
@@ -323,7 +319,6 @@ class PromptReference:
         unknown = rows[self._labelled + np.cumsum(learned) - learned == 0]
         found[unknown] = np.nan if numbers else 0
         self._labelled += int(learned.sum())
-        self.seconds += time.thread_time() - began
         return found
 
     def state(self) -> dict[str, Any]:

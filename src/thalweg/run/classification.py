@@ -18,7 +18,7 @@ from thalweg.evaluate.drift import ChangeDetector
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting, follow_baselines, new_baselines
 from thalweg.evaluate.layout import confusion_terms
-from thalweg.evaluate.metrics import LABELS
+from thalweg.evaluate.metrics import LABELS, Rows
 from thalweg.evaluate.task import Asked, Given, LabelTask
 from thalweg.option_names import option
 from thalweg.pipeline.over_columns import learner_of, over_columns
@@ -28,7 +28,7 @@ from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import LabelNumbers, LabelPredictions, confidences, joined_labels, probabilities_of
 from thalweg.run.rare_scoreboard import RareScoreboard
-from thalweg.run.task import KEPT, Predicted, RunTask, Scored, Targets
+from thalweg.run.task import KEPT, Predicted, RunTask, Targets
 from thalweg.store import dumps, loads
 from thalweg.table_model import TableClassifier
 from thalweg.tables import Chunk, Encoder, Plan, Target
@@ -248,9 +248,8 @@ class Classification(RunTask, LabelTask):
     def watched(self, values: NDArray[Any]) -> Cells:
         return values.astype(np.int64) - 1, self.names.known
 
-    def score(self, batch: Batch, predicted: Predicted, plan: Plan) -> Scored:
+    def _add_scores(self, batch: Batch, predicted: Predicted, plan: Plan) -> tuple[NDArray[Any], Rows]:
         rows = batch.learned
-        before = self.board.unpredicted
         positive = self.rare.number(self.names.known)
         mistakes, scored_rows = self.board.add_labels(
             batch.labels[rows],
@@ -258,8 +257,6 @@ class Classification(RunTask, LabelTask):
             positive,
             *(predicted[name][rows] if name in predicted else None for name in _CONFIDENCES),
         )
-        self.detector.skip(self.board.unpredicted - before)
-        changes = self.detector.add(mistakes)
         scored = rows[predicted["model"][rows] > 0]
         of_positive, period = (
             predicted[name][scored] if name in predicted else None for name in ("of_positive", "period")
@@ -278,7 +275,7 @@ class Classification(RunTask, LabelTask):
         if self.sets is not None:
             self.sets.add(predicted["held"][rows], predicted["set_size"][rows])
         self.class_detector.add(plan.without_cells(batch.X)[rows], batch.labels[rows])
-        return Scored(self.has_prediction(predicted["model"][rows]), mistakes, changes, scored_rows)
+        return mistakes, scored_rows
 
     def alert_metrics(self) -> tuple[str, ...]:
         asked = {"probabilities": hasattr(self.model, "predict_proba"), "positive": self.rare.positive is not None}

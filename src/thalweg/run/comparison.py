@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thalweg.evaluate import METRICS, Interval
+from thalweg.evaluate.layout import known
 from thalweg.report.page.formats import per_hundred, plain, short, written
 from thalweg.report.page.standing import baseline_names
 from thalweg.report.score_table import ScoreTable, score_columns
@@ -189,8 +189,8 @@ def _pair(pair: Pair) -> dict[str, Any]:
         "first": pair.first,
         "second": pair.second,
         "difference": pair.difference,
-        "mcnemar": None if pair.rows is None else _known(pair.rows._asdict()),
-        "wilcoxon": None if pair.windows is None else _known(pair.windows._asdict()),
+        "mcnemar": None if pair.rows is None else known(pair.rows._asdict()),
+        "wilcoxon": None if pair.windows is None else known(pair.windows._asdict()),
         "rare": None if pair.rare is None else {name: _interval(each) for name, each in pair.rare.items()},
         **({} if pair.errors is None else {"errors": {name: _interval(each) for name, each in pair.errors.items()}}),
     }
@@ -206,11 +206,6 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
         "models": list(ranking.names),
         "errors": ranking.errors.tolist(),
         "mean_ranks": test.mean_ranks.tolist(),
-        "friedman": _known({"statistic": test.statistic, "p_value": test.p_value, "f_p_value": test.f_p_value}),
+        "friedman": known({"statistic": test.statistic, "p_value": test.p_value, "f_p_value": test.f_p_value}),
         "nemenyi_difference": ranking.difference,
     }
-
-
-def _known(values: dict[str, Any]) -> dict[str, Any]:
-    """With null for what a test could not compute; strict JSON has no NaN."""
-    return {name: value if math.isfinite(value) else None for name, value in values.items()}

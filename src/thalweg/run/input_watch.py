@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.evaluate.stream_watch import EVENTS, StreamWatch
+from thalweg.evaluate.stream_watch import EVENTS, StreamWatch, as_seen
 from thalweg.run.alert_log import AlertLog
 from thalweg.tables import Plan
 
@@ -51,9 +51,8 @@ class InputWatch(StreamWatch):
         super().add_scored(numbers, errors, rows, rises)
 
     def changed(self, part: str, changes: Sequence[Mapping[str, Any]]) -> None:
-        for change in changes:  # what was seen by then: `after` is of more rows, which are still to come
-            seen = {("seen" if key == "after" else key): value for key, value in change.items()}
-            self.alerts.add_event(EVENTS[part], **seen)
+        for change in changes:
+            self.alerts.add_event(EVENTS[part], **as_seen(change))
 
     def metrics(self, plan: Plan) -> dict[str, Any]:
         """What was found out, for ``metrics.json``."""

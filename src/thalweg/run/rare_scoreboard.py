@@ -16,6 +16,7 @@ from thalweg.errors import InvalidParameter
 from thalweg.evaluate.alerts import AlertMeter
 from thalweg.evaluate.averages import HistoryPoints, WindowedMean
 from thalweg.evaluate.confusion import f1, precision, recall
+from thalweg.evaluate.layout import finite
 from thalweg.evaluate.reliability import BINS, EDGES, bins_of, reliability_of
 from thalweg.evaluate.running_auc import BinnedAuc
 from thalweg.kernels import compiled
@@ -23,7 +24,7 @@ from thalweg.option_fields import parse_costs
 from thalweg.run.label_scoreboard import PREDICTORS
 from thalweg.run.options import RunOptions
 from thalweg.run.questions import AlertsAsked
-from thalweg.run.scoreboard import BlockMeans, finite, student_interval
+from thalweg.run.scoreboard import BlockMeans, student_interval
 from thalweg.saved import Saved
 from thalweg.tables.clock import NEVER
 from thalweg.tables.target import plain_label

@@ -15,7 +15,7 @@ from thalweg.evaluate.alert_rules import followed
 from thalweg.evaluate.drift import ResidualChanges
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.late_labels import Batch, Waiting
-from thalweg.evaluate.metrics import NUMBERS
+from thalweg.evaluate.metrics import NUMBERS, Rows
 from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.task import Asked, NumberTask
 from thalweg.option_names import option
@@ -24,7 +24,7 @@ from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import NumberPredictions
 from thalweg.run.regression_scoreboard import FarTargets, RegressionScoreboard
-from thalweg.run.task import KEPT, Predicted, RunTask, Scored, Targets
+from thalweg.run.task import KEPT, Predicted, RunTask, Targets
 from thalweg.table_model import TableRegressor
 from thalweg.tables import Chunk, Encoder, Plan
 from thalweg.tables.cells import parsed
@@ -112,16 +112,12 @@ class Regression(RunTask, NumberTask):
     def watched(self, values: NDArray[Any]) -> Cells:
         return values.astype(np.float64)
 
-    def score(self, batch: Batch, predicted: Predicted, plan: Plan) -> Scored:
+    def _add_scores(self, batch: Batch, predicted: Predicted, plan: Plan) -> tuple[NDArray[Any], Rows]:
         rows = batch.learned
-        before = self.board.unpredicted
         predictions = {name: predicted[name][rows] for name in self.board.predictors}
         self.far_targets.add(batch.labels[rows], batch.number[rows])
         ends = (predicted[name][rows] for name in ("lower", "upper"))
-        errors, scored_rows = self.board.add_numbers(batch.labels[rows], predictions, *ends)
-        self.detector.skip(self.board.unpredicted - before)
-        changes = self.detector.add(errors)
-        return Scored(self.has_prediction(predicted["model"][rows]), errors, changes, scored_rows)
+        return self.board.add_numbers(batch.labels[rows], predictions, *ends)
 
     def alert_metrics(self) -> tuple[str, ...]:
         return followed(NUMBERS, {"intervals"})

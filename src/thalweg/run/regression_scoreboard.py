@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.evaluate.averages import HistoryPoints
+from thalweg.evaluate.layout import finite
 from thalweg.evaluate.metrics import NUMBERS, Rows
-from thalweg.run.scoreboard import LowestCoverage, Scoreboard, finite
+from thalweg.run.scoreboard import LowestCoverage, Scoreboard
 from thalweg.saved import Saved
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from thalweg.evaluate.averages import CumulativeMean, FadingMean, HistoryPoints, WindowedMean
-from thalweg.evaluate.layout import Layout
+from thalweg.evaluate.layout import Layout, finite, known
 from thalweg.evaluate.metrics import TERMS, Metric, Rows
 from thalweg.saved import Saved
 
@@ -149,25 +149,24 @@ class Scoreboard(Saved):
     # ------------------------------------------------------------------ what it says
 
     def scores(
-        self, has: Collection[str], terms: Mapping[str, Mapping[str, Any]] | None = None, **known: Any
+        self, has: Collection[str], terms: Mapping[str, Mapping[str, Any]] | None = None, **of_means: Any
     ) -> dict[str, dict[str, float | None]]:
         """By predictor, every metric over all rows and ``recent_`` ones over the last; None where it is not known.
 
-        ``terms`` are those that are no columns, by predictor; ``known`` are further fields of `Means`.
+        ``terms`` are those that are no columns, by predictor; ``of_means`` are further fields of `Means`.
         """
         over_time = [metric.name for metric in self.over_time.metrics if metric.applies(has)]
         if self.rows == 0:
             names = [*(metric.name for metric in self.layout.metrics if metric.applies(has))]
             names += [f"recent_{name}" for name in over_time]
             return {predictor: dict.fromkeys(names) for predictor in self.predictors}
-        means = self.layout.means(self._all.mean(), **known)
+        means = self.layout.means(self._all.mean(), **of_means)
         for predictor, own in (terms or {}).items():
             means[predictor].terms.update(own)
         found = self.layout.scores(means, has)
         recent = self.over_time.scores(self.over_time.means(self._recent.mean()), has)
         return {
-            predictor: {name: finite(value) for name, value in scores.items()}
-            | {f"recent_{name}": finite(value) for name, value in recent[predictor].items()}
+            predictor: known(scores) | {f"recent_{name}": value for name, value in known(recent[predictor]).items()}
             for predictor, scores in found.items()
         }
 
@@ -249,10 +248,6 @@ class LowestCoverage(Saved):
 
     def metrics(self) -> dict[str, Any] | None:
         return None if self.lowest is None else {"coverage": self.lowest[0], "row": self.lowest[1]}
-
-
-def finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def add_in_order(total: float, values: NDArray[Any]) -> float:

@@ -139,9 +139,16 @@ class RunTask(Task, Saved):
                 predicted[name][: batch.carried] = values
         return KeptPredictions(waiting.predicted[KEPT], labels).before(rows - batch.carried)
 
-    @abstractmethod
     def score(self, batch: Batch, predicted: Predicted, plan: Plan) -> Scored:
         """Score the rows whose target has come."""
+        before = self.board.unpredicted
+        errors, rows = self._add_scores(batch, predicted, plan)
+        self.detector.skip(self.board.unpredicted - before)
+        return Scored(self.has_prediction(predicted["model"][batch.learned]), errors, self.detector.add(errors), rows)
+
+    @abstractmethod
+    def _add_scores(self, batch: Batch, predicted: Predicted, plan: Plan) -> tuple[NDArray[Any], Rows]:
+        """The errors of the rows among them that had a prediction, and these rows, which are scored."""
 
     @abstractmethod
     def alert_metrics(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from thalweg.service.commands import Command, Decide, Key, Predict, Refused
+from thalweg.service.commands import Command, Decide, Key, Predict, Refused, require_active
 from thalweg.service.following import JournalFollower
 from thalweg.service.journal.records import PredictBody, part_of_cells
 from thalweg.service.learning import encoding, schema
@@ -109,8 +109,7 @@ class PublishedModel:
 def unrecorded(model: PublishedModel, rows: Any, state: ModelState | None = None) -> Predict:
     """Predictions for rows that are not recorded: the encoder learns nothing, and no label can come."""
     state = state or model.state
-    if state.learners[model.name].archived:
-        raise Refused(409, f"the model {model.name!r} is archived: restore it first")
+    require_active(model.name, state.learners[model.name].archived)
     if model.encoder is None:
         raise Refused(503, "the journal cannot be written, and the model does not know its columns yet", retry_after=1)
     found = (encoding.of_rows if isinstance(rows, list) else encoding.of_table)(rows, model.encoder)
@@ -205,8 +204,7 @@ class Batcher:
     def _predict_at_once(self, together: list[Question]) -> list[Command]:
         model = together[0].model
         state = together[0].state or model.state  # once: another one may be published meanwhile
-        if state.learners[model.name].archived:
-            raise Refused(409, f"the model {model.name!r} is archived: restore it first")
+        require_active(model.name, state.learners[model.name].archived)
         rows = together[0].rows if len(together) == 1 else [row for each in together for row in each.rows]
         if model.encoder is not None:
             return self._predicted(together, model, state, model.encode(rows))

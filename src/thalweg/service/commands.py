@@ -56,28 +56,32 @@ class Predict(Command):
 
 
 @dataclass(slots=True, eq=False)
-class Label(Command):
-    labels: list[tuple[str, LabelValue]]
-    revise: bool
-    outcome: LabelOutcome | None = None
-    replayed: int = 0
+class OfRows(Command):
+    """About rows that were predicted, by their ids."""
+
+    outcome: LabelOutcome | None = field(default=None, kw_only=True)
+    #: Labels that are learned again.
+    replayed: int = field(default=0, kw_only=True)
 
 
 @dataclass(slots=True, eq=False)
-class Void(Command):
+class Label(OfRows):
+    labels: list[tuple[str, LabelValue]]
+    revise: bool
+
+
+@dataclass(slots=True, eq=False)
+class Void(OfRows):
     """Rows to be withdrawn."""
 
     ids: list[str]
-    outcome: LabelOutcome | None = None
-    replayed: int = 0
 
 
 @dataclass(slots=True, eq=False)
-class Erase(Command):
+class Erase(OfRows):
     """Rows whose values and labels are to be gone from the journal."""
 
     ids: list[str]
-    outcome: LabelOutcome | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -132,3 +136,9 @@ class Refused(Exception):
         self.status = status
         self.sentence = sentence
         self.retry_after = retry_after
+
+
+def require_active(name: str, archived: bool) -> None:
+    """`Refused` of a model that is put away."""
+    if archived:
+        raise Refused(409, f"the model {name!r} is archived: restore it first")

@@ -13,7 +13,7 @@ from thalweg.client.model_responses import Version
 from thalweg.client.protocol import MOST_COLUMNS, ColumnsRequest, CreateRequest
 from thalweg.errors import InvalidInput, InvalidParameter, JournalDamaged, ModelFileError
 from thalweg.service.batcher import Batcher, PublishedModel
-from thalweg.service.commands import Decide, Key, Refused
+from thalweg.service.commands import Decide, Key, Refused, require_active
 from thalweg.service.journal.records import Decision
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.creation import record_of, sent_as_file, version_record
@@ -93,8 +93,7 @@ class Decisions:
         compared = challenger.comparison
         if compared is None:
             raise Refused(409, f"{name!r} is no challenger: there is nothing to promote")
-        if challenger.archived:
-            raise Refused(409, f"the model {name!r} is archived: restore it first")
+        require_active(name, challenger.archived)
         if expected not in (None, challenger.kind):
             raise Refused(409, f"the model {name!r} is of kind {challenger.kind!r} and not {expected!r}")
         if not force and compared.labels == 0:
@@ -158,8 +157,7 @@ class Decisions:
         """A model as `thalweg.load` reads it: as it is, or as it was."""
         state = self._models.state(name)
         if version is None and seq is None:
-            if name not in state.models:
-                raise Refused(409, f"the model {name!r} is archived: restore it first")
+            require_active(name, name not in state.models)
             encoder = self._models.by_name[state.name].encoder
             columns = None if encoder is None else encoder.to_json()
             return await asyncio.to_thread(

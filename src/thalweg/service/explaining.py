@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from thalweg.client.protocol import MOST_EXPLAINED
 from thalweg.explain.contributions import contributions_by_column
-from thalweg.service.commands import Refused
+from thalweg.service.commands import Refused, require_active
 from thalweg.service.journal.records import PredictBody, body_of
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.model_state import ModelState
@@ -39,9 +39,8 @@ def require_explainable(state: ModelState, rows: int) -> None:
     if rows > MOST_EXPLAINED:
         raise Refused(413, f"a request may have at most {MOST_EXPLAINED} rows to be explained, got {rows}")
     model = state.models.get(state.name)
-    if model is None:
-        raise Refused(409, f"the model {state.name!r} is archived: restore it first")
-    if state.columns is None or not model.__sklearn_is_fitted__():
+    require_active(state.name, model is None)
+    if state.columns is None or model is None or not model.__sklearn_is_fitted__():
         raise Refused(409, f"{state.name!r} has learned no label yet: there is nothing to explain")
 
 

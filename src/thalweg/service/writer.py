@@ -21,9 +21,11 @@ from thalweg.service.commands import (
     Expire,
     KeepSnapshot,
     Label,
+    OfRows,
     Predict,
     Refused,
     Void,
+    require_active,
 )
 from thalweg.service.journal.erasing import begin_cut, erase_page, erase_rows
 from thalweg.service.journal.records import (
@@ -31,7 +33,6 @@ from thalweg.service.journal.records import (
     Decision,
     Event,
     Kind,
-    LabelBody,
     LabelLink,
     LabelOutcome,
     LabelsArrived,
@@ -306,8 +307,7 @@ class Writer(threading.Thread):
 
     def _label(self, command: Label) -> Event | None:
         state = self.states[command.model]
-        if command.model in state.archived:
-            raise Refused(409, f"the model {command.model!r} is archived: restore it first")
+        require_active(command.model, command.model in state.archived)
         found = self._ledger.sort(
             command.model,
             command.labels,
@@ -331,15 +331,11 @@ class Writer(threading.Thread):
             state.labelled = self.seq + 1
         state.waiting -= len(found.learned)
         state.learned += len(found.learned)
-        body = found.body()
-        record = self._append(command, "revise" if found.revised else "label", len(found.learned), body.to_bytes())
-        self._links += _links(found, record.seq)
-        return self._arrived(command, record, body)
+        return self._append_labels(command, "revise" if found.revised else "label")
 
     def _void(self, command: Void) -> Event | None:
         state = self.states[command.model]
-        if command.model in state.archived:
-            raise Refused(409, f"the model {command.model!r} is archived: restore it first")
+        require_active(command.model, command.model in state.archived)
         command.outcome = found = self._ledger.void(command.model, command.ids)
         if not (found.voided or command.key):
             command.seq = self.seq
@@ -349,10 +345,7 @@ class Writer(threading.Thread):
             state.labelled = self.seq + 1
         state.waiting -= unlabelled
         state.learned -= len(found.voided) - unlabelled
-        body = found.body()
-        record = self._append(command, "void", 0, body.to_bytes())
-        self._links += _links(found, record.seq)
-        return self._arrived(command, record, body)
+        return self._append_labels(command, "void")
 
     def _erase(self, command: Erase) -> Event | None:
         """Rows that wait for a label are withdrawn first, so that nobody counts on them."""
@@ -361,10 +354,7 @@ class Writer(threading.Thread):
         command.seq, event = self.seq, None
         if found.voided or found.erased or command.key:
             state.waiting -= len(found.voided)
-            body = found.body()
-            record = self._append(command, "void", 0, body.to_bytes())
-            self._links += _links(found, record.seq)
-            event = LabelsArrived(record.seq, record.time, [], voided=len(found.voided), erases=bool(found.erased))
+            event = self._append_labels(command, "void")
         if found.erased:
             self._flush()
             erase_rows(self.journal, found.erased)
@@ -376,21 +366,20 @@ class Writer(threading.Thread):
             self.after(self.journal.scrub_log)
         return event
 
-    def _arrived(self, command: Label | Void, record: Record, body: LabelBody) -> LabelsArrived:
-        """What a model makes of a record with labels, or with rows that are withdrawn."""
+    def _append_labels(self, command: OfRows, kind: Kind) -> LabelsArrived:
+        """A record with labels, or with rows that are withdrawn or erased, and what a model makes of it."""
         found = command.outcome
         assert found is not None
-        if found.reaches_back:
+        body = found.body()
+        record = self._append(command, kind, len(found.learned), body.to_bytes())
+        self._links += _links(found, record.seq)
+        back, erases = found.reaches_back, bool(found.erased)
+        if back:
             command.revises = True
-            kept = self._labels_kept(command.model, reach_of(record.seq, body))
-            command.replayed = self.states[command.model].learned - kept
-        return LabelsArrived(record.seq, record.time, found.learned, found.reaches_back, len(found.voided))
-
-    def _labels_kept(self, model: str, reach: Reach) -> int:
-        """How many labels of a model need not be learned again after a revision."""
-        known = self._reaches_of(model)
-        known.append(reach)
-        return labels_kept(self.journal, model, known)
+            known = self._reaches_of(command.model)
+            known.append(reach_of(record.seq, body))
+            command.replayed = self.states[command.model].learned - labels_kept(self.journal, command.model, known)
+        return LabelsArrived(record.seq, record.time, found.learned, back, len(found.voided), erases)
 
     def _reaches_of(self, model: str) -> list[Reach]:
         if model not in self._reaches:
@@ -431,8 +420,8 @@ class Writer(threading.Thread):
             _require_new_version(command, state)
         if command.kind == "rollback" and not state.learned:
             raise Refused(409, f"{command.model!r} has learned nothing yet: there is nothing to roll back")
-        if command.kind in ("promote", "rollback") and name in state.archived:
-            raise Refused(409, f"the model {name!r} is archived: restore it first")
+        if command.kind in ("promote", "rollback"):
+            require_active(str(name), name in state.archived)
         if command.kind in ("archive", "restore") and (command.kind == "archive") == (name in state.archived):
             already = "archived" if command.kind == "archive" else "not archived"
             raise Refused(409, f"the model {name!r} is {already} already")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
@@ -14,7 +13,7 @@ import pyarrow as pa
 from sklearn.base import is_regressor
 
 from thalweg.errors import DataUnavailable, InvalidInput, NotAdditive
-from thalweg.evaluate.layout import Layout, scores_over
+from thalweg.evaluate.layout import Layout, known, scores_over
 from thalweg.evaluate.metrics import LABELS, NUMBERS, Metric, Rows
 from thalweg.part import Part
 from thalweg.spark.columns import REAL, WHOLE, column, feature_columns, require_column, type_of
@@ -152,7 +151,7 @@ def label_scores(predictions: DataFrame, target: str) -> dict[str, Any]:
     truth, given = codes.reshape(-1, 2).T
     number = np.array([pair[2] for pair in counts], dtype=np.int64)
     found = scores_over(_layout(LABELS, set()), Rows(truth, {"model": given}), weights=number)
-    return {"scored": int(number.sum()), **_known(found["model"])}
+    return {"scored": int(number.sum()), **known(found["model"])}
 
 
 def number_scores(predictions: DataFrame, target: str, coverage: float | None) -> dict[str, Any]:
@@ -177,15 +176,11 @@ def number_scores(predictions: DataFrame, target: str, coverage: float | None) -
     parts = scored.mapInArrow(added, "rows long, sums array<double>").collect()
     rows = sum(part["rows"] for part in parts)
     means = np.sum([part["sums"] for part in parts], axis=0) / rows if rows else np.full(len(layout.columns), np.nan)
-    return {"scored": rows, **_known(layout.scores(layout.means(means), has)["model"])}
+    return {"scored": rows, **known(layout.scores(layout.means(means), has)["model"])}
 
 
 def _layout(metrics: Iterable[Metric], has: set[str]) -> Layout:
     return Layout((metric for metric in metrics if metric.applies(has)), _MODEL)
-
-
-def _known(scores: dict[str, float]) -> dict[str, float | None]:
-    return {name: value if math.isfinite(value) else None for name, value in scores.items()}
 
 
 def _adds_up(model: Any) -> bool:

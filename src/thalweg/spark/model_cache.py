@@ -26,16 +26,12 @@ def model_to_learn(content: bytes) -> Any:
     """The model of these bytes, to learn with."""
     found = _alive.pop(content, None)
     if found is None:
-        from thalweg.store import loads  # Spark starts a process for each query that sees no row: it must start soon
-
         found = loads(content)
     return found
 
 
 def model_bytes(model: Any) -> bytes:
     """The bytes of a model that has learned."""
-    from thalweg.store import dumps
-
     content = dumps(model)
     if len(_alive) >= _MOST:
         del _alive[next(iter(_alive))]  # the oldest

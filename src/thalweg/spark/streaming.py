@@ -160,8 +160,8 @@ def learn_stream(
     if timed and not moments:
         raise InvalidInput(f"{_OWNER}: column {time!r} must hold timestamps for rows to wait or keys to be forgotten")
     came = as_events(_marked(df, time, watermark), layout, key, id, target, time)
-    if labels is not None:
-        came = came.unionAll(_as_labels(_marked(labels, time, watermark), df, layout, (key, id, target, time)))
+    if labels is not None and id is not None:
+        came = came.unionAll(_as_labels(_marked(labels, time, watermark), layout, key, id, target, time))
     packed = came.mapInArrow(packer(layout), layout.packed).groupBy(KEY)
     learned = _kept(packed, group, way, timed, microseconds(behind)).mapInArrow(unpacker(layout), layout.unpacked)
     return _named(learned, key, id, target, time, moments, task.beside)
@@ -205,39 +205,39 @@ def _since(df: DataFrame, time: str) -> Column:
     return F.unix_micros(own) if _is_moment(df, time) else own.cast("bigint")
 
 
-def as_events(df: DataFrame, layout: Layout, key: str, id: str | None, target: str, time: str) -> DataFrame:  # noqa: A002
-    """Rows as they are packed: the columns of every event, then the features."""
+def as_events(
+    df: DataFrame,
+    layout: Layout,
+    key: str,
+    id: str | None,  # noqa: A002
+    target: str,
+    time: str,
+    *,
+    are_labels: bool = False,
+) -> DataFrame:
+    """Rows, or labels without features, as they are packed: the columns of every event, then the features."""
     from pyspark.sql import functions as F  # noqa: N812
 
     name = F.lit(None) if id is None else column(df, id)
+    features = [F.lit(0.0) if are_labels else column(df, each).cast("double") for each in layout.features]
     return df.select(
         column(df, key).cast(layout.key.spark).alias(KEY),
         _since(df, time).alias(TIME),
-        F.lit(False).alias(IS_LABEL),
+        F.lit(are_labels).alias(IS_LABEL),
         name.cast(layout.id.spark).alias(ID),
         column(df, target).cast(layout.target.spark).alias(TARGET),
-        *(column(df, each).cast("double").alias(f"feature {place}") for place, each in enumerate(layout.features)),
+        *(each.alias(f"feature {place}") for place, each in enumerate(features)),
     )
 
 
-def _as_labels(labels: DataFrame, df: DataFrame, layout: Layout, names: tuple[str, str | None, str, str]) -> DataFrame:
-    from pyspark.sql import functions as F  # noqa: N812
-
-    key, id, target, time = names  # noqa: A001
-    assert id is not None
+def _as_labels(labels: DataFrame, layout: Layout, key: str, id: str, target: str, time: str) -> DataFrame:  # noqa: A002
     for name, own in ((key, layout.key), (id, layout.id), (target, layout.target)):
-        _require_same(labels, df, name, own)
-    return labels.select(
-        column(labels, key).cast(layout.key.spark).alias(KEY),
-        _since(labels, time).alias(TIME),
-        F.lit(True).alias(IS_LABEL),
-        column(labels, id).cast(layout.id.spark).alias(ID),
-        column(labels, target).cast(layout.target.spark).alias(TARGET),
-        *(F.lit(0.0).alias(f"feature {place}") for place in range(len(layout.features))),
-    ).where(F.col(TARGET).isNotNull())
+        _require_same(labels, name, own)
+    found = as_events(labels, layout, key, id, target, time, are_labels=True)
+    return found.where(found[TARGET].isNotNull())
 
 
-def _require_same(labels: DataFrame, df: DataFrame, name: str, own: ValueType) -> None:
+def _require_same(labels: DataFrame, name: str, own: ValueType) -> None:
     found = type_of(labels, name, f"{_OWNER}, labels")
     if found is not own and own is not REAL:
         raise InvalidInput(

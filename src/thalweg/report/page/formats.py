@@ -22,6 +22,11 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
+def capital(words: str) -> str:
+    """Words that begin a sentence."""
+    return f"{words[0].upper()}{words[1:]}"
+
+
 def counted(number: int, thing: str) -> str:
     """So many of a thing, whose name takes an s.
 

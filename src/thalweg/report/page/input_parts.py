@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from thalweg.evaluate.error_causes import is_near
 from thalweg.report.page.change_lines import extra_errors
-from thalweg.report.page.formats import count, counted, percent, short
+from thalweg.report.page.formats import capital, count, counted, percent, short
 from thalweg.report.page.row_axis import RowAxis
 from thalweg.report.page.verdict import few_label_changes
 from thalweg.run_metrics import is_regression, target_word
@@ -148,7 +148,7 @@ def _why(cause: Mapping[str, Any], target: str, written: Any, none: str, axis: R
     relation = f"the relation between inputs and {target} changed"
     changed = cause["changed"]
     later = [each for each in changed if each["when"] == "after"]
-    after = "" if not later else f" {_capital(_named_with_rows(later, axis))} changed after the rise."
+    after = "" if not later else f" {capital(_named_with_rows(later, axis))} changed after the rise."
     alike = cause.get("alike")
     if cause.get("early"):
         return f" soon after the first predictions, too soon to say why.{after}"
@@ -180,10 +180,6 @@ def _named_with_rows(changed: Sequence[Mapping[str, Any]], axis: RowAxis) -> str
     return _named([f"{each['column']} ({row}{axis.when(each['row'], read=True)})" for each in changed])
 
 
-def _capital(words: str) -> str:
-    return f"{words[0].upper()}{words[1:]}"
-
-
 def _named(columns: Sequence[str]) -> str:
     more = f" and {len(columns) - _MOST_NAMES} more" if len(columns) > _MOST_NAMES else ""
     return f"column{'' if len(columns) == 1 else 's'} {', '.join(columns[:_MOST_NAMES])}{more}"
@@ -193,7 +189,7 @@ def _moved(changes: Sequence[Mapping[str, Any]], axis: RowAxis) -> str:
     """What happened to the columns that changed at one row."""
     when = axis.at(changes[0]["row"], read=True)
     if len(changes) > 1:
-        return f"{_capital(_named([change['column'] for change in changes]))} changed {when}"
+        return f"{capital(_named([change['column'] for change in changes]))} changed {when}"
     if changes[0]["what"] not in ("mean", "spread"):
         when = f"from {when.partition(' ')[2]} on"
     return f"Column {changes[0]['column']} {change_words(changes[0])} {when}"

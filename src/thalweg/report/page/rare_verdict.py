@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import stdtrit
 
-from thalweg.report.page.formats import count, counted, listed, percent, plain, short
+from thalweg.report.page.formats import capital, count, counted, listed, percent, plain, short
 from thalweg.report.page.standing import (
     Bar,
     Baseline,
@@ -236,7 +236,7 @@ def _of_classes(metrics: Metrics, rows: str) -> list[str]:
         named = listed([*missed[:_MOST_NAMED], *([f"{count(more)} more"] if more > 0 else [])])
         never = f" It found no row of {of} {named}."
     return [
-        f"{rows[0].upper()}{rows[1:]} have {count(len(classes['labels']))} labels; the rarest, "
+        f"{capital(rows)} have {count(len(classes['labels']))} labels; the rarest, "
         f"{classes['labels'][rarest]}, has {count(classes['rows'][rarest])}.",
         f"On average over the classes it finds {percent(scores['model']['balanced_accuracy'])} of the rows of a class "
         f"(balanced accuracy; majority {percent(scores['majority']['balanced_accuracy'])}, no-change "

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from thalweg.evaluate.metrics import LABELS, NUMBERS, Metric
-from thalweg.report.page.formats import count, percent, plain, short, written
+from thalweg.report.page.formats import capital, count, percent, plain, short, written
 from thalweg.report.page.rare_verdict import no_change_area, question
 from thalweg.report.page.standing import Tile, baselines, best_baseline, cost_baselines, recent_rows
 from thalweg.run_metrics import Metrics, as_metrics, is_regression, loss_of
@@ -29,9 +29,7 @@ def tiles(given: Mapping[str, Any]) -> list[Tile]:
 def _tile(metrics: Metrics, metric: Metric, meaning: str, recent: str = "") -> Tile:
     title = f"recent {metric.title_in_full}" if recent else metric.title_in_full
     value = written(metric.form, metrics["scores"]["model"][f"{recent}{metric.name}"])
-    return Tile(
-        f"{title[0].upper()}{title[1:]}", value, _beside(metrics, metric, recent), _meaning(metrics, metric, meaning)
-    )
+    return Tile(capital(title), value, _beside(metrics, metric, recent), _meaning(metrics, metric, meaning))
 
 
 def _behind(metrics: Metrics, metric: Metric) -> Iterator[Tile]:

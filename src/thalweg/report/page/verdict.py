@@ -8,6 +8,7 @@ from typing import Any
 from thalweg.report.page import rare_verdict
 from thalweg.report.page.against import beaten_by
 from thalweg.report.page.formats import (
+    capital,
     count,
     counted,
     listed,
@@ -98,7 +99,7 @@ def _compared(metrics: Metrics) -> str:
     if gap is None:
         return f"No row had a {word} that could be compared, so nothing can be said."
     if is_regression(metrics) and _skill(metrics, best)["skill"] is None:
-        return f"{_capital(best.phrase)} is never wrong: the target does not change, there is nothing to learn."
+        return f"{capital(best.phrase)} is never wrong: the target does not change, there is nothing to learn."
     if is_no_better_than_shares(metrics):
         shares = metrics["label_shares"]
         log_loss = f"log-loss {plain(shares['model'])} against {plain(shares['log_loss'])}"
@@ -121,10 +122,6 @@ def _compared(metrics: Metrics) -> str:
             return f"No significant difference from {against}: {both}."
         case _:
             return f"Too few rows to distinguish it from {against}: {both}."
-
-
-def _capital(words: str) -> str:
-    return f"{words[0].upper()}{words[1:]}"
 
 
 def _share(skill: Known) -> str:

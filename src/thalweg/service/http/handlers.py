@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from thalweg.client import column_responses, history_responses, model_responses, protocol
 from thalweg.client.protocol import BYTES, DEFAULT_MODEL, EVENTS, JSON, Status, field_rule
-from thalweg.service.commands import Decide, HttpResponse, Predict, Refused
+from thalweg.service.commands import Decide, HttpResponse, OfRows, Predict, Refused
 from thalweg.service.explaining import Explanation
 from thalweg.service.http import arrow
 from thalweg.service.http.arrow import ArrowTable
@@ -120,9 +120,9 @@ _LISTED = ("unknown", "expired", "conflicts", "new_labels")
 def _receipt(kind: type[R]) -> Callable[[Any], R]:
     """How the response to labels, or to rows that are withdrawn or erased, is written: by the names of its fields."""
 
-    def written(command: Any) -> R:
-        outcome = vars(command.outcome) | {"model": command.model, "seq": command.seq}
-        outcome["replayed"] = getattr(command, "replayed", 0)
+    def written(command: OfRows) -> R:
+        more = {"model": command.model, "seq": command.seq, "replayed": command.replayed}
+        outcome = vars(command.outcome) | more
         given = {name: outcome[name] for name in kind.__struct_fields__}
         return kind(
             **{

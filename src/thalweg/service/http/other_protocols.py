@@ -17,7 +17,7 @@ from msgspec import UNSET, Meta, Struct
 
 from thalweg import __version__
 from thalweg.client.protocol import DEFAULT_MODEL, RowPrediction, Status
-from thalweg.service.commands import Predict, Refused
+from thalweg.service.commands import Predict, Refused, require_active
 from thalweg.service.http.exchange import Once, Request, parsed
 from thalweg.service.http.handlers import readiness
 from thalweg.service.http.other_bodies import (
@@ -67,8 +67,7 @@ async def v2(service: Service) -> InferServer:
 @get("/v2/models/{name}/ready", "read", refused=(409,))
 async def v2_model_ready(service: Service, name: str) -> InferReady:
     """Whether it can be asked."""
-    if service.models.model(name).state.learners[name].archived:
-        raise Refused(409, f"the model {name!r} is archived: restore it first")
+    require_active(name, service.models.model(name).state.learners[name].archived)
     readiness(service)
     return InferReady(True)
 

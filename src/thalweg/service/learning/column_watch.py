@@ -23,7 +23,7 @@ from thalweg.client.protocol import prepared
 from thalweg.container import packed, unpacked
 from thalweg.evaluate.block_scores import BLOCK
 from thalweg.evaluate.input_drift import Cells, InputDrift, joined_cells
-from thalweg.evaluate.stream_watch import EVENTS, StreamWatch, watched_names
+from thalweg.evaluate.stream_watch import EVENTS, StreamWatch, as_seen, watched_names
 from thalweg.explain.importance_sampler import ImportanceSampler
 from thalweg.saved import Saved
 from thalweg.service.journal.compressed_rows import stacked
@@ -91,8 +91,7 @@ class WatchView:
             listed = self.drift.new_categories()
             return len(listed), [dict(zip(("column", "what", "row"), each, strict=True)) for each in listed]
         [drift] = [getattr(self.stream, part) for part, event in EVENTS.items() if event == metric]
-        told = [{("seen" if key == "after" else key): value for key, value in each.items()} for each in drift.changes]
-        return len(told) + drift.left_out, told
+        return len(drift.changes) + drift.left_out, [as_seen(change) for change in drift.changes]
 
     def inputs(self, name: str, *, is_champion: bool) -> column_responses.Inputs:
         """What is known of the columns, for a model of this name; causes and predictions are those of the champion."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from math import isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.evaluate.drift import ChangeDetector, ResidualChanges
-from thalweg.evaluate.layout import OF_CONFUSION, Layout, scores_over
+from thalweg.evaluate.layout import OF_CONFUSION, Layout, known, scores_over
 from thalweg.evaluate.metrics import TERMS, Metric, Rows
 from thalweg.kernels import compiled
 from thalweg.tables.columns.key import key_number
@@ -109,8 +108,8 @@ class Scoring:
         """Of all metrics, or of those that are ``followed`` over time."""
         found: Scores = {name: {} for name in self.predictors}
         for window, layout in self._recent[followed].items():
-            for name, known in _known(scores_over(layout, self.rows(lines[-window:]), self._costs, areas)).items():
-                found[name] |= known
+            for name, own in _known(scores_over(layout, self.rows(lines[-window:]), self._costs, areas)).items():
+                found[name] |= own
         return found
 
     def push_areas(self, areas: compiled.RecentAuc, lines: Floats) -> None:
@@ -120,7 +119,4 @@ class Scoring:
 
 
 def _known(scores: Mapping[str, Mapping[str, float]]) -> Scores:
-    return {
-        name: {metric: value if isfinite(value) else None for metric, value in each.items()}
-        for name, each in scores.items()
-    }
+    return {name: known(each) for name, each in scores.items()}
