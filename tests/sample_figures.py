@@ -11,7 +11,8 @@ from thalweg.papers.karnick2008 import figures as karnick2008
 from thalweg.papers.kuncheva2008 import figures as kuncheva2008
 from thalweg.papers.schnackenberg2018 import figures as schnackenberg2018
 from thalweg.papers.wusnell2016 import figures as wusnell2016
-from thalweg.report import critical_difference, curves, run_figures, style
+from thalweg.report import run_figures, style
+from thalweg.report.comparison_figures import draw_mean_ranks, draw_member_weights
 from thalweg.report.page.charts import Chart, Line, View
 
 MODELS = (("O-LDC", "λ"), ("Perceptron", "η"), ("Winnow", "β"), ("Hiraoka's LDA", "ζ"))
@@ -143,7 +144,7 @@ def weights_figure() -> Figure:
     members += ["perceptron", "passive-aggressive C=1", "passive-aggressive C=0.1", "logistic 0.1", "persistence"]
     rows = np.arange(336, 45_312, 336)
     shares = {member: np.full(len(rows), 1.0 / len(members)) for member in members}
-    return curves.draw_member_weights(rows, shares, title="ELEC2: weight of each member", block=336)
+    return draw_member_weights(rows, shares, title="ELEC2: weight of each member", block=336)
 
 
 def memory_figure() -> Figure:
@@ -188,7 +189,7 @@ def scatter_figure() -> Figure:
 def ranks_figure() -> Figure:
     names = [f"passive-aggressive C={place}" for place in range(21)]
     ranks = dict(zip(names, np.linspace(2.0, 19.0, 21) ** 1.02, strict=True))
-    return critical_difference.draw(ranks, 8.9, title="Mean rank over 12 streams (1 is best)")
+    return draw_mean_ranks(ranks, 8.9, title="Mean rank over 12 streams (1 is best)")
 
 
 def boards_figure() -> Figure:

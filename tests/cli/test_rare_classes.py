@@ -15,7 +15,7 @@ from sklearn import metrics as sk
 from tests.cli.calls import metrics, predictions, run
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate import mean_interval
-from thalweg.evaluate.running_auc import log_odds_bins
+from thalweg.evaluate.probability_scores import log_odds_bins
 from thalweg.report.page import build
 from thalweg.report.page.rare_verdict import no_change_area, question
 from thalweg.report.page.tiles import tiles

@@ -58,21 +58,20 @@ def test_packages_that_need_no_learner_load_no_heavy_library(package):
 @pytest.mark.parametrize("module", ["run.runner", "service.learning.live_model", "spark.late_labels"])
 def test_only_the_needed_parts_of_evaluation_are_loaded(module):
     modules = added("import numpy, sklearn.base", f"import thalweg.{module}")
-    names = ["averages", "class_drift", "drift", "late_labels", "metrics", "record", "residual_changes", "task"]
+    names = ["averages", "class_drift", "drift", "late_labels", "metrics", "record", "task"]
     if module == "run.runner":
-        names += ["alert_rules", "alerts", "running_auc"]
+        names += ["alert_rules", "alerts"]
     if module in ("run.runner", "service.learning.live_model"):  # they score, watch columns, and look for causes
         names += [
             "block_scores",
-            "column_summary",
             "confusion",
             "error_causes",
             "input_drift",
             "layout",
             "model_history",
             "number_baselines",
+            "probability_scores",
             "reference_test",
-            "reliability",
             "short_rises",
             "stream_watch",
         ]

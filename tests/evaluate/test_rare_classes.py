@@ -27,8 +27,7 @@ from thalweg.evaluate import (
     prequential,
     summarise,
 )
-from thalweg.evaluate.reliability import EDGES
-from thalweg.evaluate.running_auc import BinnedAuc, log_odds_bins, running_auc
+from thalweg.evaluate.probability_scores import EDGES, BinnedAuc, log_odds_bins, running_auc
 from thalweg.streams import Fraud, Table
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")

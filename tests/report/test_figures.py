@@ -28,7 +28,8 @@ from tests.sample_figures import (
 
 from thalweg.errors import MissingExtra
 from thalweg.papers.wusnell2016 import figures
-from thalweg.report import critical_difference, style
+from thalweg.report import style
+from thalweg.report.comparison_figures import draw_mean_ranks
 
 
 def visible_texts(figure: Figure) -> list[Text]:
@@ -142,7 +143,7 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.M
 
 
 def test_bars_join_what_the_critical_difference_cannot_tell_apart() -> None:
-    figure = critical_difference.draw({"c": 3.5, "a": 1.0, "b": 2.0, "d": 3.5}, 1.6, title="Ranks")
+    figure = draw_mean_ranks({"c": 3.5, "a": 1.0, "b": 2.0, "d": 3.5}, 1.6, title="Ranks")
     (axes,) = figure.axes
     bars = [line.get_xdata() for line in axes.lines if line.get_linewidth() == 3.4]
     np.testing.assert_allclose(bars, [[0.94, 2.06], [1.94, 3.56]])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from thalweg.container import packed, unpacked
 from thalweg.evaluate.late_labels import LateLabels
-from thalweg.run.row_times import MOST_POINTS, RowTimes
+from thalweg.run.label_findings import MOST_POINTS, RowTimes
 from thalweg.tables.clock import Clock
 
 MICROSECONDS = 10**6

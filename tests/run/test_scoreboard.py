@@ -12,7 +12,7 @@ from tests.examples import examples
 
 from thalweg.container import packed, unpacked
 from thalweg.evaluate.layout import confusion_terms
-from thalweg.evaluate.reliability import BINS, reliability_of
+from thalweg.evaluate.probability_scores import BINS, reliability_of
 from thalweg.run import scoreboard
 from thalweg.run.label_scoreboard import PREDICTORS, LabelScoreboard
 from thalweg.run.scoreboard import FADE, BlockMeans

@@ -34,7 +34,7 @@ def compare(
     """
     from rich.console import Console
 
-    from thalweg.report import critical_difference
+    from thalweg.report.comparison_figures import draw_mean_ranks
     from thalweg.run.compare import gather, read_run
     from thalweg.run.comparison import draw_errors
     from thalweg.run.pairs import pairs, ranking
@@ -54,7 +54,7 @@ def compare(
     if out is not None:
         mean_ranks = dict(zip(ranks.names, ranks.test.mean_ranks.tolist(), strict=True))
         title = f"Mean ranks over {len(sets)} data sets"
-        draw = partial(critical_difference.draw, mean_ranks, ranks.difference, title=title)
+        draw = partial(draw_mean_ranks, mean_ranks, ranks.difference, title=title)
         _draw(console, draw, out, "Mean ranks", "critical-difference")
 
 

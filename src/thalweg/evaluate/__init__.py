@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from thalweg.evaluate.metrics import Means as Means
     from thalweg.evaluate.metrics import Metric as Metric
     from thalweg.evaluate.prequential_evaluation import prequential as prequential
+    from thalweg.evaluate.probability_scores import Reliability as Reliability
     from thalweg.evaluate.record import NO_PREDICTION as NO_PREDICTION
     from thalweg.evaluate.record import Record as Record
     from thalweg.evaluate.record import RegressionRecord as RegressionRecord
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
     from thalweg.evaluate.regret import Regret as Regret
     from thalweg.evaluate.regret import RegretRecord as RegretRecord
     from thalweg.evaluate.regret import regrets as regrets
-    from thalweg.evaluate.reliability import Reliability as Reliability
     from thalweg.evaluate.scorer import Curve as Curve
     from thalweg.evaluate.scorer import Meter as Meter
     from thalweg.evaluate.scorer import Scores as Scores
@@ -96,9 +96,9 @@ _NAMES = {
     "input_drift": "InputDrift",
     "metrics": "METRICS Means Metric",
     "prequential_evaluation": "prequential",
+    "probability_scores": "Reliability",
     "record": "NO_PREDICTION Record RegressionRecord",
     "regret": "BestWeights KnownLine KnownWeights Regret RegretRecord regrets",
-    "reliability": "Reliability",
     "scorer": "Curve Meter Scores Summary cumulative_accuracy curve summarise",
     "significance": (
         "Friedman Interval McNemar PairedT Wilcoxon friedman holm mcnemar mcnemar_of_counts "

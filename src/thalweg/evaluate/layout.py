@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from thalweg.evaluate.averages import Floats
 from thalweg.evaluate.confusion import cost_matrix
 from thalweg.evaluate.metrics import TERMS, Means, Metric, Rows
-from thalweg.evaluate.reliability import bin_statistics, reliability_of
+from thalweg.evaluate.probability_scores import bin_statistics, reliability_of
 from thalweg.kernels import compiled
 
 #: Terms that a confusion matrix holds: no columns where there is one.

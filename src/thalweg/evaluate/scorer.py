@@ -14,9 +14,8 @@ from thalweg.evaluate.averages import Average, Cumulative, Windowed, piece_ends
 from thalweg.evaluate.confusion import Costs, RunningConfusion, cost_matrix, f1, precision, recall
 from thalweg.evaluate.layout import OF_CONFUSION, Layout, confusion_terms
 from thalweg.evaluate.metrics import LABELS, METRICS, NUMBERS
+from thalweg.evaluate.probability_scores import BINS, Reliability, bin_statistics, reliability_of, running_auc
 from thalweg.evaluate.record import Codes, Floats, Labels, Record, RegressionRecord
-from thalweg.evaluate.reliability import BINS, Reliability, bin_statistics, reliability_of
-from thalweg.evaluate.running_auc import running_auc
 from thalweg.parameters import whole_number
 
 #: Of labels, or of numbers.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.fleet.keys import Keys, apart, apart_one, as_keys
+from thalweg.fleet.keys import Keys, apart, apart_one, as_keys, with_spill_file
 from thalweg.kernels import compiled
 from thalweg.labels import Labels
 from thalweg.learners.base.classifier import StreamClassifier
@@ -121,12 +120,7 @@ class Fleet(LabelledEstimator):
             return self._make_gpu_core(core, features)
         if self.capacity is None:
             return compiled.FleetCore(core)
-        try:
-            with tempfile.TemporaryFile(dir=self.folder) as file:
-                return compiled.FleetCore(core, int(self.capacity), os.dup(file.fileno()))
-        except OSError as error:
-            rule = f"be a folder that can be written ({error.strerror or error})"
-            raise InvalidParameter.of("Fleet", "folder", rule, self.folder) from error
+        return with_spill_file("Fleet", self.folder, partial(compiled.FleetCore, core, int(self.capacity)))
 
     def _make_gpu_core(self, core: Any, features: int) -> Any:
         from thalweg.fleet.gpu.core import GpuFleetCore

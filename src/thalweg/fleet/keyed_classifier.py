@@ -24,15 +24,15 @@ tree that finds it adds about 40.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.fleet.keys import with_spill_file
 from thalweg.frames.reading import frame_of, is_in_memory, names_of_columns
 from thalweg.kernels import compiled
 from thalweg.learners.base.inner_learner import Wrapper
@@ -169,12 +169,8 @@ class KeyedClassifier(Wrapper):
         options = place, float(self.spread), float(self.drift)
         if self.max_bytes is None:
             return compiled.keyed(inner, *options)
-        try:
-            with tempfile.TemporaryFile(dir=self.folder) as file:
-                return compiled.keyed(inner, *options, int(self.max_bytes), os.dup(file.fileno()))
-        except OSError as error:
-            rule = f"be a folder that can be written ({error.strerror or error})"
-            raise InvalidParameter.of("KeyedClassifier", "folder", rule, self.folder) from error
+        make = partial(compiled.keyed, inner, *options, int(self.max_bytes))
+        return with_spill_file("KeyedClassifier", self.folder, make)
 
     # ------------------------------------------------------------------ where the key is
 

@@ -1,19 +1,22 @@
-"""The keys of rows: which models of a fleet they belong to."""
+"""The keys of rows: which models of a fleet they belong to, and where those lie that are not in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from thalweg.errors import InvalidInput
+from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.frames.frame import Frame
 from thalweg.frames.reading import as_array, frame_of
 from thalweg.labels import code_points
 from thalweg.learners.base.rows import Row
 
+Core = TypeVar("Core")
 _KINDS = {"i": "integers", "U": "strings"}
 
 
@@ -79,3 +82,13 @@ def apart_one(x: Row, name: str) -> tuple[Row, Any]:
         raise InvalidInput(f"without a key, a row must be a dict with the entry {name!r} that holds it")
     rest = dict(x)
     return rest, rest.pop(name)
+
+
+def with_spill_file(owner: str, folder: str | None, make: Callable[[int], Core]) -> Core:
+    """What is made with the descriptor of a temporary file without a name; an `InvalidParameter` where none can be."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            return make(os.dup(file.fileno()))
+    except OSError as error:
+        rule = f"be a folder that can be written ({error.strerror or error})"
+        raise InvalidParameter.of(owner, "folder", rule, folder) from error

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from thalweg.report import curves, style
+from thalweg.report import style
+from thalweg.report.comparison_figures import draw_member_weights
 from thalweg.report.page.against import with_references
 from thalweg.report.page.change_lines import largest_changes
 from thalweg.report.page.charts import Chart, charts
@@ -212,7 +213,7 @@ def _drawn(metrics: Metrics) -> Iterator[tuple[str, Figure]]:
         if chart.stacked:
             weights = {style.label(line.name): _array(line.values) for line in chart.views[0].lines}
             rows = np.array(chart.rows, dtype=np.int64)
-            yield chart.key, curves.draw_member_weights(rows, weights, title=title, changes=changes)
+            yield chart.key, draw_member_weights(rows, weights, title=title, changes=changes)
         else:
             label = style.label(metrics["rare"]["positive"] or "") if chart.key == "positive" else ""
             yield chart.key, draw_chart(chart, title, _MEASURED[chart.key].format(label=label), changes)

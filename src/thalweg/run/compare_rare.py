@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.evaluate import Interval, mean_interval
-from thalweg.evaluate.running_auc import BinnedAuc
+from thalweg.evaluate.probability_scores import BinnedAuc
 from thalweg.report.page.rare_verdict import question
 from thalweg.run_metrics import Metrics
 from thalweg.tables import Chunk

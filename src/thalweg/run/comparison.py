@@ -68,7 +68,8 @@ def _beside_second(pairs: Sequence[Pair], kind: str, best: str, second: str) -> 
 
 def draw_errors(data: DataSet) -> Figure:
     """The error of each run over time; of numbers, the mean absolute error."""
-    from thalweg.report import curves, style
+    from thalweg.report import style
+    from thalweg.report.comparison_figures import draw_side_by_side
 
     style.require_matplotlib()
     errors = {
@@ -77,7 +78,7 @@ def draw_errors(data: DataSet) -> Figure:
     }
     first = next(iter(data.runs.values()))
     word = "absolute error" if first.of_numbers else "error"
-    return curves.draw_side_by_side(
+    return draw_side_by_side(
         errors,
         title=style.label(f"Error over time: {data.source}, {data.target}", 80),
         label=f"{word}\n(mean of the last {first.metrics['curve']['window']:,} rows)",

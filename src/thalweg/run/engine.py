@@ -26,12 +26,12 @@ from thalweg.run.against import Against
 from thalweg.run.alert_log import AlertLog
 from thalweg.run.first_rows import FirstRows
 from thalweg.run.input_watch import INPUTS, InputWatch
+from thalweg.run.label_findings import RowTimes
 from thalweg.run.model_observer import ModelObserver, RowCounts
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
 from thalweg.run.questions import parse_against
-from thalweg.run.row_times import RowTimes
 from thalweg.run.task import Scored
 from thalweg.run.tasks import PossibleTasks
 from thalweg.saved import Saved

@@ -17,8 +17,7 @@ from thalweg.evaluate.alerts import AlertMeter
 from thalweg.evaluate.averages import HistoryPoints, WindowedMean
 from thalweg.evaluate.confusion import f1, precision, recall
 from thalweg.evaluate.layout import finite
-from thalweg.evaluate.reliability import BINS, EDGES, bins_of, reliability_of
-from thalweg.evaluate.running_auc import BinnedAuc
+from thalweg.evaluate.probability_scores import BINS, EDGES, BinnedAuc, bins_of, reliability_of
 from thalweg.kernels import compiled
 from thalweg.option_fields import parse_costs
 from thalweg.run.label_scoreboard import PREDICTORS

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.tables.arrow_types import is_learnable
-from thalweg.tables.durations import seconds_of
-from thalweg.tables.number_forms import Decimal, is_number, plain_numbers
+from thalweg.tables.number_forms import Decimal, is_number, plain_numbers, seconds_of
 from thalweg.tables.rows import as_text
 from thalweg.tables.timestamps import FORMS, times_in
 

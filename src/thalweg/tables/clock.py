@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidInput
 from thalweg.option_names import option
 from thalweg.tables.cells import BadCell, brief, durations, is_text, numbers, timestamps, trimmed, without
-from thalweg.tables.durations import are_durations
-from thalweg.tables.number_forms import is_number, plain_numbers
+from thalweg.tables.number_forms import are_durations, is_number, plain_numbers
 from thalweg.tables.rows import as_text
 from thalweg.tables.timestamps import FORMS, FoundForm, examples_in_words, form_of, times_in
 

@@ -41,7 +41,8 @@ from thalweg.papers.auto.study import (
 )
 from thalweg.papers.registry import Finding, Outcome, outcomes_of
 from thalweg.papers.study import Request
-from thalweg.report import curves, tables
+from thalweg.report import tables
+from thalweg.report.comparison_figures import draw_member_weights
 
 #: How much worse than the best member in hindsight is still as promised.
 TOLERATED = 0.03
@@ -164,7 +165,7 @@ def _weights_figure(item: str, study: AutoStudy) -> Outcome:
     shares = np.array([record.weights.mean(axis=0) for record in records if record.weights is not None])
     rows = np.minimum(WEIGHT_BLOCK * np.arange(1, len(shares) + 1), table.length)
     draw = partial(
-        curves.draw_member_weights,
+        draw_member_weights,
         rows,
         dict(zip(model.members_, shares.T, strict=True)),
         title=title,

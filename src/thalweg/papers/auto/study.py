@@ -21,10 +21,8 @@ from thalweg.learners.baselines import MajorityClass, NoChange
 from thalweg.learners.online_ldc import OnlineLDC
 from thalweg.papers.auto.sources import RIVER_ROWS, SOURCES, Source
 from thalweg.papers.study import Request, Study, run_all
-from thalweg.report import critical_difference
-from thalweg.streams import (
-    Table,
-)
+from thalweg.report.comparison_figures import draw_mean_ranks
+from thalweg.streams import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -138,7 +136,7 @@ class Ranking(NamedTuple):
 
     def drawn(self, title: str) -> Callable[[], Figure]:
         """Draws the critical-difference plot."""
-        return partial(critical_difference.draw, self.mean_ranks, self.difference, title=title)
+        return partial(draw_mean_ranks, self.mean_ranks, self.difference, title=title)
 
 
 def require_river() -> None:

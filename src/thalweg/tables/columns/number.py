@@ -13,8 +13,7 @@ from thalweg.errors import InvalidInput
 from thalweg.tables.cells import LARGEST, BadCell, durations, numbers, parsed, with_bits, without
 from thalweg.tables.columns.column import Column, Floats, counted_as_missing
 from thalweg.tables.columns.head import FEW_WORDS, ColumnHead, Declared
-from thalweg.tables.durations import are_durations
-from thalweg.tables.number_forms import Decimal, NumberForm, is_number, number_form
+from thalweg.tables.number_forms import Decimal, NumberForm, are_durations, is_number, number_form
 from thalweg.tables.sentinels import LateSentinels, sentinels_of
 
 if TYPE_CHECKING:
