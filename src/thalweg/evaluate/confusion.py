@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -201,7 +201,7 @@ class RunningConfusion:
     def __init__(self, average: Average, classes: int) -> None:
         self._classes = classes
         cells = classes * (classes + 1)
-        self._counts: _Counts
+        self._counts: _CumulativeCounts
         if isinstance(average, Cumulative):
             self._counts = _CumulativeCounts(cells)
         elif isinstance(average, Windowed):
@@ -215,54 +215,41 @@ class RunningConfusion:
 
     def shares(self) -> Floats:
         """The share of the rows in each cell; there must have been a row."""
-        counts = self._counts.counts().astype(np.float64)
+        counts = self._counts.counts.astype(np.float64)
         return np.asarray(counts / counts.sum()).reshape(self._classes, -1)
-
-
-class _Counts(Protocol):
-    def push(self, codes: NDArray[np.int64]) -> None: ...
-    def counts(self) -> NDArray[Any]: ...
 
 
 class _CumulativeCounts:
     def __init__(self, size: int) -> None:
-        self._counts = np.zeros(size, dtype=np.int64)
+        self.counts: NDArray[Any] = np.zeros(size, dtype=np.int64)
 
     def push(self, codes: NDArray[np.int64]) -> None:
-        self._counts += np.bincount(codes, minlength=len(self._counts))
-
-    def counts(self) -> NDArray[np.int64]:
-        return self._counts
+        self.counts += np.bincount(codes, minlength=len(self.counts))
 
 
-class _WindowedCounts:
+class _WindowedCounts(_CumulativeCounts):
     def __init__(self, rows: int, size: int) -> None:
-        self._rows, self._size = rows, size
-        self._last = np.empty(0, dtype=np.int64)
+        super().__init__(size)
+        self._rows, self._last = rows, np.empty(0, dtype=np.int64)
 
     def push(self, codes: NDArray[np.int64]) -> None:
         self._last = np.concatenate([self._last, codes])[-self._rows :]
-
-    def counts(self) -> NDArray[np.int64]:
-        return np.bincount(self._last, minlength=self._size)
+        self.counts = np.bincount(self._last, minlength=len(self.counts))
 
 
-class _FadingCounts:
+class _FadingCounts(_CumulativeCounts):
     """New rows get growing weights, which are scaled back after so many rows, wherever chunks are cut."""
 
     def __init__(self, factor: float, size: int) -> None:
         self._factor = factor
-        self._counts = np.zeros(size)
+        self.counts = np.zeros(size)
         self._rows, self._block = 0, max(1, int(200.0 / -math.log(factor)))
 
     def push(self, codes: NDArray[np.int64]) -> None:
         while len(codes):
             done = self._rows % self._block
             these, codes = codes[: self._block - done], codes[self._block - done :]
-            np.add.at(self._counts, these, self._factor ** -np.arange(done, done + len(these), dtype=np.float64))
+            np.add.at(self.counts, these, self._factor ** -np.arange(done, done + len(these), dtype=np.float64))
             self._rows += len(these)
             if self._rows % self._block == 0:
-                self._counts *= self._factor**self._block
-
-    def counts(self) -> Floats:
-        return self._counts
+                self.counts *= self._factor**self._block

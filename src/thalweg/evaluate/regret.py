@@ -119,8 +119,20 @@ class Following(Protocol):
         """Its loss over all rows so far, after each of these."""
 
 
+class _OfNumbers:
+    """A reference for numbers, which loses the squared error."""
+
+    def taken(self, y: NDArray[Any], predictions: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Truth and predictions as this reference compares them, or an error."""
+        return _numbers(y, "y"), _numbers(predictions, "predictions")
+
+    def loss(self, y: NDArray[Any], predictions: NDArray[Any]) -> Floats:
+        """Squared error of each row."""
+        return _squared(y, predictions)
+
+
 @dataclass(frozen=True)
-class KnownWeights:
+class KnownWeights(_OfNumbers):
     """A linear model known beforehand: w'x + intercept.
 
     Parameters
@@ -147,14 +159,6 @@ class KnownWeights:
             rule = f"be a number, or one for each of the {outputs} rows of weights"
             raise InvalidParameter.of("KnownWeights", "intercept", rule, self.intercept)
 
-    def taken(self, y: NDArray[Any], predictions: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Truth and predictions as this reference compares them, or an error."""
-        return _numbers(y, "y"), _numbers(predictions, "predictions")
-
-    def loss(self, y: NDArray[Any], predictions: NDArray[Any]) -> Floats:
-        """Squared error of each row."""
-        return _squared(y, predictions)
-
     def begin(self) -> Following:
         """At the first row."""
         weights, intercept = (np.asarray(each, dtype=np.float64) for each in (self.weights, self.intercept))
@@ -162,7 +166,7 @@ class KnownWeights:
 
 
 @dataclass(frozen=True)
-class BestWeights:
+class BestWeights(_OfNumbers):
     """The linear model that is best in hindsight for all rows so far.
 
     Parameters
@@ -177,14 +181,6 @@ class BestWeights:
     """
 
     intercept: bool = False
-
-    def taken(self, y: NDArray[Any], predictions: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Truth and predictions as this reference compares them, or an error."""
-        return _numbers(y, "y"), _numbers(predictions, "predictions")
-
-    def loss(self, y: NDArray[Any], predictions: NDArray[Any]) -> Floats:
-        """Squared error of each row."""
-        return _squared(y, predictions)
 
     def begin(self) -> Following:
         """At the first row."""

@@ -128,7 +128,6 @@ class AutoRegressor(WithFamilies, WithIntervals):
     _takes_sparse = True
     _same_from_sparse = False  # its members are others
     _linear_from_sparse = True
-    _why_not_merged = "each of its steps depends on what the rows before it had made of it"
 
     _catalogue = CatalogueEntry(
         name="auto",

@@ -74,7 +74,6 @@ class OnlineLogistic(WithClassWeight, WithProbabilities, WithRate, StreamClassif
     _fit_depends_on_order = True
     _scores_linearly = True
     _takes_sparse = True
-    _why_not_merged = "each of its steps depends on what the rows before it had made of it"
 
     _rules = Rules(penalty=NOT_NEGATIVE, per_feature=FLAG, forgetting=FORGETTING)
 

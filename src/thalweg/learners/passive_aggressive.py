@@ -68,7 +68,6 @@ class PassiveAggressive(WithClassWeight, WithProbabilities, StreamClassifier):
     _fit_depends_on_order = True
     _scores_linearly = True
     _takes_sparse = True
-    _why_not_merged = "each of its steps depends on what the rows before it had made of it"
 
     _rules = Rules(
         C=Real(0, 1e50, "neither", text="be a positive finite number"),

@@ -82,7 +82,6 @@ class Perceptron(WithClassWeight, WithRate, StreamClassifier):
     _fit_depends_on_order = True
     _scores_linearly = True
     _takes_sparse = True
-    _why_not_merged = "each of its steps depends on what the rows before it had made of it"
 
     _rules = Rules(
         margin=NOT_NEGATIVE,

@@ -109,7 +109,6 @@ class TilingClassifier(WithClassWeight, WithProbabilities, StreamClassifier):
         adaptive=False,
     )
     _fit_depends_on_order = True
-    _why_not_merged = "each of its steps depends on what the rows before it had made of it"
 
     _rules = Rules(
         tilings=Whole(1, 10_000),

@@ -69,7 +69,6 @@ class TilingRegressor(WithIntervals):
     """
 
     _fit_depends_on_order = True
-    _why_not_merged = "each of its steps depends on what the rows before it had made of it"
 
     _catalogue = CatalogueEntry(
         name="tiling",

@@ -253,14 +253,10 @@ class RunOptions:
             raise InvalidParameter.of_option(
                 "delay", f"be 0 together with {option('label_time')}, which gives each label its own time", self.delay
             )
-        if self.label_time is not None and self.time is None:
-            raise InvalidParameter.of_option(
-                "time", f"name the column of row times, which {option('label_time')} needs", self.time
-            )
-        if self.sort and self.time is None:
-            raise InvalidParameter.of_option(
-                "time", f"name the column of row times, which {option('sort')} needs", self.time
-            )
+        for name in ("label_time", "sort"):
+            if getattr(self, name) not in (None, False) and self.time is None:
+                rule = f"name the column of row times, which {option(name)} needs"
+                raise InvalidParameter.of_option("time", rule, self.time)
         if self.costs is not None:
             parse_costs(self.costs)
         if self.against is not None:

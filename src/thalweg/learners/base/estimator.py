@@ -312,8 +312,8 @@ class StreamEstimator(WithColumns, abstract=True):
 
     # ------------------------------------------------------------------ merging (``thalweg.merging``)
 
-    #: The end of a sentence: why models of this class cannot be merged, where they cannot.
-    _why_not_merged = "nothing is known of how two such models would go together"
+    #: The end of a sentence: why models of this class cannot be merged, where that does not follow.
+    _why_not_merged = ""
 
     def __add__(self, other: Any) -> Self:
         from thalweg.merging.models import merge_models
@@ -330,7 +330,10 @@ class StreamEstimator(WithColumns, abstract=True):
 
     def _merging(self) -> Merging:
         """How models with these parameters are merged; `NotAdditive` where they cannot be."""
-        raise NotAdditive.of(self._in_a_sentence(), self._why_not_merged)
+        by_steps = "each of its steps depends on what the rows before it had made of it"
+        unknown = "nothing is known of how two such models would go together"
+        why = self._why_not_merged or (by_steps if self._fit_depends_on_order else unknown)
+        raise NotAdditive.of(self._in_a_sentence(), why)
 
     def _rows_to_merge(self, rows: Floats) -> Floats:
         """Rows as moments are taken of them."""

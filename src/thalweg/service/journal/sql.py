@@ -313,14 +313,17 @@ class SqlJournal(ABC):
 
     def in_order(self, through: int = _LATEST) -> Iterator[Record]:
         """Records of all models up to one, whatever their checksums."""
-        statement = f"SELECT {_COLUMNS} FROM journal WHERE seq > ? AND seq <= ?"
-        return self._pages(statement, lambda after: [after, through], 0)
+        statement = f"SELECT {_COLUMNS} FROM journal WHERE seq > ? AND seq <= ? ORDER BY seq"
+        return map(_record, self._paged(statement, lambda after: [after, through], 0))
 
-    def _pages(self, statement: str, values: Callable[[int], list[Any]], after: int) -> Iterator[Record]:
+    def _paged(
+        self, statement: str, values: Callable[[Any], list[Any]], after: Any, size: int = _FETCH
+    ) -> Iterator[Any]:
+        """All that a statement finds behind a value of its first column, in the order of that, some at a time."""
         while True:
-            rows = self.rows(f"{statement} ORDER BY seq LIMIT {_FETCH}", values(after))
-            yield from map(_record, rows)
-            if len(rows) < _FETCH:
+            rows = self.rows(f"{statement} LIMIT {size}", values(after))
+            yield from rows
+            if len(rows) < size:
                 return
             after = rows[-1][0]
 
@@ -334,9 +337,9 @@ class SqlJournal(ABC):
         """Records of a model in order, all or those of one kind; all of them must follow one another."""
         end = _LATEST if through is None else through
         kinds = get_args(Kind) if kind is None else (kind,)
-        found = self._pages(
-            self._of_kinds(len(kinds)), lambda after: [v for name in kinds for v in (model, name, after, end)], after
-        )
+        statement = f"{self._of_kinds(len(kinds))} ORDER BY seq"
+        rows = self._paged(statement, lambda after: [v for name in kinds for v in (model, name, after, end)], after)
+        found = map(_record, rows)
         if kind is not None:
             yield from map(require_unchanged, found)
             return
@@ -393,24 +396,15 @@ class SqlJournal(ABC):
         """Predict records in order: seq, time, and how many of their rows have no label."""
         statement = (
             "SELECT j.seq, j.time, j.rows - COALESCE((SELECT SUM(t.rows) FROM label_links t WHERE t.asked = j.seq), 0) "
-            f"FROM journal j WHERE j.model = ? AND j.kind = 'predict' AND j.seq > ? ORDER BY j.seq LIMIT {_FETCH}"
+            "FROM journal j WHERE j.model = ? AND j.kind = 'predict' AND j.seq > ? ORDER BY j.seq"
         )
-        while True:
-            rows = self.rows(statement, [model, after])
-            yield from ((row[0], row[1], int(row[2])) for row in rows)
-            if len(rows) < _FETCH:
-                return
-            after = rows[-1][0]
+        for row in self._paged(statement, lambda after: [model, after], after):
+            yield row[0], row[1], int(row[2])
 
     def keys(self) -> Iterator[str]:
         """All idempotency keys."""
-        after = ""
-        while True:
-            rows = self.rows(f"SELECT key FROM responses WHERE key > ? ORDER BY key LIMIT {_MANY_KEYS}", [after])
-            yield from (row[0] for row in rows)
-            if len(rows) < _MANY_KEYS:
-                return
-            after = rows[-1][0]
+        statement = "SELECT key FROM responses WHERE key > ? ORDER BY key"
+        return (row[0] for row in self._paged(statement, lambda after: [after], "", _MANY_KEYS))
 
     def recall(self, keys: Sequence[str]) -> dict[str, StoredResponse]:
         """By key, the responses to requests with these keys."""
