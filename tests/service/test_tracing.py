@@ -11,7 +11,7 @@ from tests.service.in_process import with_service
 from thalweg.errors import InvalidParameter, MissingExtra
 from thalweg.service.auth import Authorizer
 from thalweg.service.http.app import build
-from thalweg.service.http.tracing import Tracing, provider_for, traces_address
+from thalweg.service.http.observers import Tracing, provider_for, traces_address
 from thalweg.service.service import Service
 
 

@@ -19,9 +19,9 @@ from thalweg.cli.conformance import conformance
 from thalweg.cli.demo import demo
 from thalweg.cli.generate import HELP as GENERATE_HELP
 from thalweg.cli.generate import generate
-from thalweg.cli.help import WIDTH, with_examples, with_help
 from thalweg.cli.journals import compact, erase, replay, verify
 from thalweg.cli.models import inspect, models
+from thalweg.cli.options import WIDTH, with_examples, with_help
 from thalweg.cli.predict import predict
 from thalweg.cli.reproduce import HELP as REPRODUCE_HELP
 from thalweg.cli.reproduce import reproduce

@@ -1,13 +1,19 @@
-"""Options of a command as a class declares them, each with its name, type and help."""
+"""Options of a command as a class declares them, and the form of its help: usage, summary, examples, then options.
+
+``--help`` of a command with many options describes the common ones under headings and names the others; ``--help-all``
+describes all.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from thalweg.option_fields import OptionInfo, declared
 
@@ -58,3 +64,117 @@ def _parameter(name: str, info: OptionInfo, kind: Any, default: Any, environment
         default=False if is_flag else None,
         annotation=Annotated[read if is_flag else read | None, declaration],
     )
+
+
+#: Columns of a help text on a terminal that has as many.
+WIDTH = 100
+_SHORT = "thalweg.cli.options.short"
+
+
+@dataclass(frozen=True)
+class HelpLayout:
+    """Examples of a command, and the order and headings of its options."""
+
+    examples: tuple[str, ...]
+    #: Heading, and names of the options below it, as in the signature of the command.
+    common: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: Headings that only ``--help-all`` describes.
+    further: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: Paragraph after the options.
+    note: str | None = None
+
+
+class LaidOutCommand(TyperCommand):
+    """A command whose help follows a `HelpLayout`."""
+
+    layout = HelpLayout(())
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Add ``--help-all`` where there are options that ``--help`` only names."""
+        params: list[Any] = list(super().get_params(ctx))
+        for each in params:
+            each.show_envvar = False  # all have one by the same rule, which the note says once
+        if not self.layout.further:
+            return params
+        if not hasattr(self, "_help_all"):
+            self._help_all = TyperOption(
+                param_decls=["--help-all"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                default=False,
+                callback=_show_everything,
+                help="Show every option and exit.",
+            )
+        return [*params, self._help_all]
+
+    def get_help_option(self, ctx: Any) -> Any:
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.callback = _show_common
+        return option
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        super().format_help_text(ctx, formatter)
+        with formatter.section("Examples"):
+            for example in self.layout.examples:
+                formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        params = self.get_params(ctx)
+        _write_section(ctx, formatter, "Arguments", [each for each in params if each.param_type_name == "argument"])
+        common, further = self._headed(ctx)
+        for heading, options in common.items():
+            _write_section(ctx, formatter, heading, options)
+        if not ctx.meta.get(_SHORT):
+            for heading, options in further.items():
+                _write_section(ctx, formatter, heading, options)
+        elif further:
+            with formatter.section(f"Further options, described by {ctx.command_path} --help-all"):
+                named = {heading: " ".join(each.opts[0] for each in options) for heading, options in further.items()}
+                formatter.write_dl(list(named.items()))
+        if self.layout.note is not None:
+            formatter.write_paragraph()
+            formatter.write_text(self.layout.note)
+
+    def _headed(self, ctx: Any) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+        """The options below each heading, common and further; one that the layout does not name is among the others."""
+        rest = {each.name: each for each in self.get_params(ctx) if each.param_type_name == "option"}
+        common, further = (
+            {heading: [rest.pop(name) for name in names] for heading, names in headings.items()}
+            for headings in (self.layout.common, self.layout.further)
+        )
+        if rest and further:
+            further["Other options"] = list(rest.values())
+        elif rest:
+            common["Options"] = list(rest.values())
+        return common, further
+
+
+def with_help(layout: HelpLayout) -> type[LaidOutCommand]:
+    """A class of commands with this help, for ``app.command(cls=...)``."""
+    return type("Command", (LaidOutCommand,), {"layout": layout})
+
+
+def with_examples(*examples: str) -> type[LaidOutCommand]:
+    """The same for a command with few options: all of them are below one heading."""
+    return with_help(HelpLayout(examples))
+
+
+def _write_section(ctx: Any, formatter: Any, heading: str, params: list[Any]) -> None:
+    records = [record for each in params if (record := each.get_help_record(ctx)) is not None]
+    if records:
+        with formatter.section(heading):
+            formatter.write_dl(records)
+
+
+def _show_common(ctx: Any, _: object, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        ctx.meta[_SHORT] = True
+        _show_everything(ctx, _, asked)
+
+
+def _show_everything(ctx: Any, _: object, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        typer.echo(ctx.get_help())
+        ctx.exit()

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thalweg.cli.help import HelpLayout
-from thalweg.cli.options import with_options
+from thalweg.cli.options import HelpLayout, with_options
 from thalweg.run.options import RunOptions
 
 if TYPE_CHECKING:

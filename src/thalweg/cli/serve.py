@@ -10,8 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from thalweg.cli.help import HelpLayout
-from thalweg.cli.options import with_options
+from thalweg.cli.options import HelpLayout, with_options
 from thalweg.service.options import ServeOptions
 
 #: Options that a configuration file does not take.

@@ -27,10 +27,9 @@ from thalweg.option_fields import declared, parse_costs
 from thalweg.service.alerts import service_rules
 from thalweg.service.auth import Authorizer, read_tokens
 from thalweg.service.feeds.feeding import opener
-from thalweg.service.http.access_log import AccessLog, log_as_json
 from thalweg.service.http.app import build
 from thalweg.service.http.connections import protocol
-from thalweg.service.http.tracing import Tracing, provider_for
+from thalweg.service.http.observers import AccessLog, Tracing, log_as_json, provider_for
 from thalweg.service.journal.databases import open_journal
 from thalweg.service.journal.records import Record
 from thalweg.service.journal.sql import SqlJournal

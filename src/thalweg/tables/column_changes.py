@@ -14,8 +14,7 @@ import numpy as np
 
 from thalweg.errors import InvalidInput
 from thalweg.tables.columns import column_from_json
-from thalweg.tables.columns.column import Column, Floats
-from thalweg.tables.columns.retired import RetiredColumn
+from thalweg.tables.columns.column import Column, Floats, RetiredColumn
 from thalweg.tables.encoder import Encoder
 from thalweg.tables.plan import Plan
 

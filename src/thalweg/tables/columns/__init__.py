@@ -8,12 +8,11 @@ from typing import Any
 from thalweg.tables.arrow_types import is_learnable
 from thalweg.tables.cells import OR_MISSING, brief
 from thalweg.tables.columns.category import CategoryColumn
-from thalweg.tables.columns.column import Column
+from thalweg.tables.columns.column import Column, RetiredColumn
 from thalweg.tables.columns.head import ColumnHead
 from thalweg.tables.columns.key import KeyColumn
 from thalweg.tables.columns.map import MapColumn
 from thalweg.tables.columns.number import DurationColumn, NumberColumn
-from thalweg.tables.columns.retired import RetiredColumn
 from thalweg.tables.columns.text import TextColumn
 from thalweg.tables.columns.time import TimeColumn
 from thalweg.tables.columns.wide_category import HashedColumn, SparseCategoryColumn

@@ -195,3 +195,46 @@ def counted_as_missing(values: Sequence[str]) -> str:
 def invalid(name: str) -> ValueError:
     """That a column cannot be as a file describes it, which may be forged to take all memory."""
     return ValueError(f"column {name!r} has an invalid description")
+
+
+class RetiredColumn(Column):
+    """A column that is no longer used: its cells are ignored, and its features are those of a missing one.
+
+    A learner that knows the features needs no other.
+    """
+
+    kind = "retired"
+
+    def __init__(self, name: str, *, features: Sequence[str], values: Sequence[float], na: Sequence[str] = ()) -> None:
+        if len(features) != len(values):
+            raise ValueError(f"column {name!r} cannot be as it is described")
+        self.values = tuple(float(value) for value in values)
+        super().__init__(name, tuple(features), "retired: its cells are ignored", na)
+
+    def options(self) -> dict[str, Any]:
+        return {"features": self.features, "values": self.values}
+
+    @property
+    def optional(self) -> bool:
+        return True
+
+    @classmethod
+    def of(cls, column: Column) -> RetiredColumn:
+        """The column as if all later cells were missing."""
+        import pyarrow as pa
+
+        features = np.empty((1, len(column.features)))
+        column.encode(column.parse(pa.chunked_array([pa.nulls(1)])), features, learn=False)
+        return cls(column.name, features=column.features, values=features[0].tolist())
+
+    def parse(self, column: pa.ChunkedArray) -> NDArray[np.bool_]:
+        return np.zeros(len(column), dtype=np.bool_)
+
+    def parse_values(self, values: Sequence[Any]) -> NDArray[np.bool_]:
+        return np.zeros(len(values), dtype=np.bool_)
+
+    def missing(self, parsed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return parsed
+
+    def encode(self, parsed: NDArray[np.bool_], out: Floats, *, learn: bool) -> None:
+        out[:] = self.values
