@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from thalweg.learners.auto import AutoClassifier
 from thalweg.learners.baselines import NoChange
+from thalweg.learners.window_forest import WindowForest
 from thalweg.papers.auto import peers
 from thalweg.papers.auto.comparison import Comparison, SlowPeers, learner
 from thalweg.papers.auto.sources import CURVED_STREAMS
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
 
 ITEM = "curved"
 LINEAR = "AutoClassifier, linear"
+TREES = "WindowForest, 30 trees"
 #: The baseline has a column and no rank.
 NO_CHANGE = "no change"
 #: The models in the order of the columns, and the names over narrow ones.
 _HEADERS = {
     AUTO: "Auto",
     LINEAR: "Auto,\nlinear",
+    TREES: "Window\nforest",
     peers.ARF: "ARF\n30",
     peers.SRP: "SRP\n30",
     peers.BAGGING: "lev.\nbag.",
@@ -41,13 +44,15 @@ _HEADERS = {
 OURS: Mapping[str, peers.Predict] = {
     AUTO: learner(AutoClassifier),
     LINEAR: learner(AutoClassifier, curved=False),
+    TREES: learner(WindowForest, trees=30, lasting_trees=0),
     NO_CHANGE: learner(NoChange),
 }
 
 _NOTES = (
     "Error: share of rows predicted wrongly, each before its label was learned; the first row counts as a mistake. "
     "The streams are the same for every seed and number of runs. Least error of a stream in bold. "
-    f"Auto is {AUTO}(), linear is {AUTO}(curved=False). No change repeats the last label; it has no rank.",
+    f"Auto is {AUTO}(), linear is {AUTO}(curved=False), and the window forest has 30 quick trees and no lasting ones. "
+    "No change repeats the last label; it has no rank.",
     "Cost: processor time of a row, predicted and learned. MOA's models (adaptive random forest, streaming random "
     "patches, leveraging bagging of 10 trees) have their default settings and are called row by row through "
     "CapyMOA. scikit-learn's are refitted on a window: gradient-boosted trees every 500 rows on the last 5,000, "
