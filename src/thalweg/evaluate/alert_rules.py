@@ -118,5 +118,22 @@ input_drift, got 'error above 0.2'
         return self.comparison is not None and _COMPARISONS[self.comparison](value, self.bound)
 
 
+class Holding:
+    """Since when a rule of a value holds, and whether it has fired since then: again only after it has ceased to."""
+
+    #: Rows so far when it began to hold; None while it does not.
+    since: int | None = None
+    fired = False
+
+    def fires(self, rule: AlertRule, value: float | None, rows: int) -> bool:
+        """Whether the rule fires now, after so many rows; a value that is not known raises no alert."""
+        if value is None or not rule.holds(value):
+            self.since, self.fired = None, False
+            return False
+        self.since = rows if self.since is None else self.since
+        before, self.fired = self.fired, self.fired or rows - self.since >= rule.hold
+        return self.fired and not before
+
+
 def _refusal(rule: str, text: str) -> InvalidParameter:
     return InvalidParameter.of_option("alert", rule, text)

@@ -209,8 +209,7 @@ class Fleet(LabelledEstimator):
 
     def learn_one(self, x: Row, y: Any, key: int | str | None = None) -> Self:
         """Learn one row by the model of its key, by default the row's own entry that ``key`` names."""
-        if key is None:
-            x, key = self._apart_one(x)
+        x, key = self._apart_one(x, key)
         labels: Labels | None = self.__dict__.get("_labels")
         if labels is None or type(y) not in labels.everyday_types or y not in labels.codes:
             self._keys([key], 1)
@@ -237,8 +236,7 @@ class Fleet(LabelledEstimator):
 
     def predict_one(self, x: Row, key: int | str | None = None) -> Any:
         """The prediction for one row by the model of its key; None for a key never learned."""
-        if key is None:
-            x, key = self._apart_one(x)
+        x, key = self._apart_one(x, key)
         labels: Labels | None = self.__dict__.get("_labels")
         if labels is None:
             return None
@@ -347,8 +345,8 @@ class Fleet(LabelledEstimator):
     def _apart(self, X: Any, keys: Any) -> tuple[Any, Any]:
         return (X, keys) if keys is not None else apart(X, self._key_name())
 
-    def _apart_one(self, x: Row) -> tuple[Row, Any]:
-        return apart_one(x, self._key_name())
+    def _apart_one(self, x: Row, key: Any) -> tuple[Row, Any]:
+        return (x, key) if key is not None else apart_one(x, self._key_name())
 
     def _key_name(self) -> str:
         if self.key is None:
@@ -406,8 +404,7 @@ class RegressorFleet(Fleet):
 
     def learn_one(self, x: Row, y: Any, key: int | str | None = None) -> Self:
         """Learn one row by the model of its key, by default the row's own entry that ``key`` names."""
-        if key is None:
-            x, key = self._apart_one(x)
+        x, key = self._apart_one(x, key)
         target, columns = as_target(y)
         if columns is not None:
             raise InvalidInput(f"y must be a number, got {y!r}")
@@ -421,8 +418,7 @@ class RegressorFleet(Fleet):
 
     def predict_one(self, x: Row, key: int | str | None = None) -> float | None:
         """The prediction for one row by the model of its key; None for a key never learned."""
-        if key is None:
-            x, key = self._apart_one(x)
+        x, key = self._apart_one(x, key)
         if not self.__sklearn_is_fitted__() or key not in self._core:
             return None
         return float(np.int64(self._core.answer_one(x, key)).view(np.float64))

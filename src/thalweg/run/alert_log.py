@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidParameter
-from thalweg.evaluate.alert_rules import AlertRule
+from thalweg.evaluate.alert_rules import AlertRule, Holding
 from thalweg.evaluate.layout import Layout
 from thalweg.evaluate.metrics import METRICS, Rows
 from thalweg.option_names import option
@@ -27,7 +27,7 @@ EVERY = 50
 MOST = 200
 
 
-class _Watch(Saved):
+class _Watch(Saved, Holding):
     """One rule of a value: the terms of the last rows, and since when it holds."""
 
     _saved = ("rows", "last", "since", "fired")
@@ -38,10 +38,6 @@ class _Watch(Saved):
         self._layout = Layout([METRICS[rule.metric]] if rule.metric in METRICS else [], ["model"])
         #: The terms of the metric; of a column, whether each cell is missing.
         self.last = np.empty((0, len(self._layout.columns) or 1))
-        #: Rows so far when it began to hold; None while it does not.
-        self.since: int | None = None
-        #: Whether it has fired since then.
-        self.fired = False
 
     def block(self, rows: Rows) -> NDArray[Any] | None:
         """What the rule adds up; None where it is about a column."""
@@ -60,15 +56,11 @@ class _Watch(Saved):
         means = terms.copy().mean(axis=0)
         metric = METRICS.get(self.rule.metric)
         value = float(means[0]) if metric is None else metric.read(self._layout.means(means)["model"])
-        if not self.rule.holds(value):
-            if self.fired:
-                log.end(self.rule.text, row)
-            self.since, self.fired = None, False
-            return
-        self.since = self.rows + end if self.since is None else self.since
-        if not self.fired and self.rows + end - self.since >= self.rule.hold:
-            self.fired = True
+        had_fired = self.fired
+        if self.fires(self.rule, value, self.rows + end):
             log.fire({"rule": self.rule.text, "row": row, "value": value, "ended": None})
+        elif had_fired and not self.fired:
+            log.end(self.rule.text, row)
 
 
 class AlertLog(Saved):

@@ -19,6 +19,7 @@ from thalweg.evaluate.probability_scores import BinnedAuc
 from thalweg.report.page.rare_verdict import question
 from thalweg.run_metrics import Metrics
 from thalweg.tables import Chunk
+from thalweg.tables.cells import numbers
 
 Floats = NDArray[np.float64]
 #: Predictions, and which of their rows have a label that came by the end.
@@ -131,9 +132,9 @@ def _columns(part: Chunk, positive: str, classes: int) -> tuple[Any, Any, Floats
     label, predicted = (_codes(part.column(name), positive) for name in ("label", "prediction"))
     scores = np.full(len(label), np.nan)
     if f"P({positive})" in part.column_names:
-        scores = _numbers(part.column(f"P({positive})"))
+        scores = numbers(part.column(f"P({positive})"))
     elif classes == 2 and "probability" in part.column_names:
-        top = _numbers(part.column("probability"))
+        top = numbers(part.column("probability"))
         scores = np.where(predicted == 1, top, 1.0 - top)
     return label, predicted, scores
 
@@ -144,13 +145,3 @@ def _codes(column: Any, positive: str) -> NDArray[np.int64]:
     is_positive = compute.equal(column, positive).to_numpy(zero_copy_only=False)
     is_empty = compute.equal(column, "").to_numpy(zero_copy_only=False)
     return np.where(is_empty, -1, is_positive.astype(np.int64))
-
-
-def _numbers(column: Any) -> Floats:
-    import pyarrow as pa
-    from pyarrow import compute
-
-    # A file has text, a run in memory numbers.
-    cells = compute.if_else(compute.equal(column, ""), None, column) if pa.types.is_string(column.type) else column
-    numbers: Floats = compute.cast(cells, pa.float64()).to_numpy(zero_copy_only=False).astype(np.float64)
-    return numbers

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from thalweg.errors import InvalidParameter
-from thalweg.evaluate.alert_rules import WINDOW, AlertRule, followed
+from thalweg.evaluate.alert_rules import WINDOW, AlertRule, Holding, followed
 from thalweg.evaluate.metrics import METRICS
 from thalweg.service.learning.column_watch import WatchView
 from thalweg.service.learning.model_state import ModelState
@@ -60,8 +60,8 @@ class ServiceAlerts:
         self._seen = {state.name: (state.watch.drift.rows, self._counts(state.watch)) for state in begun if state.watch}
         #: Rules whose column a model does not have.
         self._without_column: set[tuple[str, str]] = set()
-        #: By model and rule, the labels since which it holds, and whether that was sent.
-        self._holding: dict[tuple[str, str], tuple[int, bool]] = {}
+        #: By model and rule.
+        self._holding: dict[tuple[str, str], Holding] = {}
         #: Alerts so far, by rule.
         self.fired = {rule.text: 0 for rule in rules}
         self._one_at_a_time = threading.Lock()
@@ -85,14 +85,8 @@ class ServiceAlerts:
             value = None if state.watch is None else state.watch.drift.missing_share(str(rule.column), WINDOW)
         else:
             count, enough, value = view.labels, len(view.lines) >= LEAST_LABELS, view.recent["model"].get(rule.metric)
-        if value is None or not enough or not rule.holds(value):
-            self._holding.pop(key, None)
-            return
-        since, fired = self._holding.get(key, (count, False))
-        if not fired and count - since >= rule.hold:
+        if self._holding.setdefault(key, Holding()).fires(rule, value if enough else None, count):
             self._fire(rule, state, {"value": value})
-            fired = True
-        self._holding[key] = (since, fired)
 
     def _check_events(self, state: ModelState, watch: WatchView) -> None:
         rows, seen = self._seen.get(state.name, (0, {}))

@@ -36,9 +36,8 @@ class Expiry:
         """As it is typed: a time such as 30d, 12h, 45m or 90s, or a number of rows such as 1000000rows."""
         found = _POLICY.fullmatch(text.strip())
         if found is None:
-            raise InvalidParameter.of_option(
-                "expire", "be a time such as 30d or 12h, or a number of rows such as 1000000rows", text
-            )
+            rule = "be a time such as 30d or 12h, or a number of rows such as 1000000rows"
+            raise InvalidParameter.of_option("expire", rule, text)
         number, unit = int(found[1]), found[2]
         return cls(rows=number) if unit.startswith("row") else cls(seconds=number * _SECONDS[unit])
 

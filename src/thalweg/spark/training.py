@@ -100,7 +100,8 @@ def adding(
             rows = batch.slice(min(left_out, batch.num_rows))
             left_out -= batch.num_rows - rows.num_rows
             if rows.num_rows:
-                part.learn(*taken(rows, names, kind), **_weights(rows, weighted))
+                weights = {"sample_weight": rows.column(WEIGHT).to_numpy(zero_copy_only=False)} if weighted else {}
+                part.learn(*taken(rows, names, kind), **weights)
         yield pa.record_batch({"place": pa.array([place]), "part": pa.array([dumps(part)], pa.binary())})
 
     return add
@@ -116,10 +117,6 @@ def taken(rows: pa.RecordBatch, names: list[str], kind: ValueType | None) -> tup
     if labels.null_count:
         raise InvalidInput(f"each row needs a label to be learned, got {labels.null_count} without one")
     return X, kind.array(labels)
-
-
-def _weights(rows: pa.RecordBatch, weighted: bool) -> dict[str, Any]:
-    return {"sample_weight": rows.column(WEIGHT).to_numpy(zero_copy_only=False)} if weighted else {}
 
 
 def _added(parts: DataFrame, count: int) -> Any:
