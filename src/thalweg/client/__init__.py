@@ -37,27 +37,19 @@ if TYPE_CHECKING:
     from thalweg.client.protocol import Receipt as Receipt
     from thalweg.client.protocol import VoidReceipt as VoidReceipt
 
+_NAMES = {
+    "clients": "AsyncClient Client",
+    "column_responses": (
+        "AlikeRows ColumnImportance ErrorCause ImportanceChange ImportanceOverTime InputChange InputColumn Inputs "
+        "NearChange WatchedOutcome"
+    ),
+    "history_responses": "Change Course Point Points RecentPredictions",
+    "model_responses": "Comparison Decision Model Version",
+    "predictions": "Prediction Predictions",
+    "protocol": "EraseReceipt Receipt VoidReceipt",
+}
 _attached, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submod_attrs={
-        "clients": ["AsyncClient", "Client"],
-        "column_responses": [
-            "AlikeRows",
-            "ColumnImportance",
-            "ErrorCause",
-            "ImportanceChange",
-            "ImportanceOverTime",
-            "InputChange",
-            "InputColumn",
-            "Inputs",
-            "NearChange",
-            "WatchedOutcome",
-        ],
-        "history_responses": ["Change", "Course", "Point", "Points", "RecentPredictions"],
-        "model_responses": ["Comparison", "Decision", "Model", "Version"],
-        "predictions": ["Prediction", "Predictions"],
-        "protocol": ["EraseReceipt", "Receipt", "VoidReceipt"],
-    },
+    __name__, submod_attrs={module: names.split() for module, names in _NAMES.items()}
 )
 
 
