@@ -61,11 +61,11 @@ def conformance(
     present = [each for each in asked if not each.absent()]
     work = [(each, name) for each in present for name in chosen]
     tallies: list[Tally] = []
-    with progress() as tell:
+    with progress() as report:
         for done, (each, name) in enumerate(work):
-            tell(done / len(work), f"{each.name}: {name}")
+            report(done / len(work), f"{each.name}: {name}")
             tallies.append(each.check(name, chosen[name]))
-        tell(1.0, "done")
+        report(1.0, "done")
 
     console = Console(markup=False, highlight=False)
     for each in asked:

@@ -12,7 +12,7 @@ import typer
 from thalweg.run.generate import GENERATORS
 
 if TYPE_CHECKING:
-    from thalweg.cli.terminal import Tell
+    from thalweg.cli.terminal import Report
     from thalweg.streams import ConceptStream
     from thalweg.streams.stream import Rows
 
@@ -68,19 +68,19 @@ def generate(
         return
     kind = format_for(out, format_)
     writable_file(out)
-    with progress() as tell, replacement(out) as whole, packed(whole, packing_for(out)) as file:
-        write_rows(file, kind, chosen.feature_names, _blocks(chosen, count, tell), spelled)
+    with progress() as report, replacement(out) as whole, packed(whole, packing_for(out)) as file:
+        write_rows(file, kind, chosen.feature_names, _blocks(chosen, count, report), spelled)
     typer.echo(f"{count:,} rows of {stream}, {chosen.n_features} features and the label: {out}")
 
 
-def _blocks(stream: ConceptStream, count: int, tell: Tell = lambda share, label: None) -> Iterator[Rows]:
+def _blocks(stream: ConceptStream, count: int, report: Report = lambda share, label: None) -> Iterator[Rows]:
     from thalweg.run.generate import BLOCK_ROWS
 
     done = 0
     for rows in stream.batches(BLOCK_ROWS, count):
         yield rows
         done += len(rows[1])
-        tell(done / count, "writing rows")
+        report(done / count, "writing rows")
 
 
 def _setting(text: str) -> tuple[str, float]:

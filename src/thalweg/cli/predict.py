@@ -115,7 +115,7 @@ def predict(
         header=header,
         coverage=coverage,
         explain=explain,
-        tell=_warn,
+        warn=_warn,
     )
     write: Any = _write_numbers if of_numbers else _write_labels
     first = next(chunks, None)  # nothing is written before something could be predicted

@@ -179,7 +179,7 @@ def run(
             begun.leave_nothing_half_done(existed)
             if not isinstance(error, Stopped):
                 raise
-            _tell_stopped(begun, view)
+            _say_stopped(begun, view)
             sys.exit(error.exit_code)
         if view is not None:
             view.close()
@@ -206,7 +206,7 @@ def run(
 
         typer.echo(json_module.dumps(metrics | {"timing": timing}, ensure_ascii=False))
     else:
-        _tell(metrics, timing, folder, resumed)
+        _print_summary(metrics, timing, folder, resumed)
     if begun.alerts.fired:
         sys.exit(ALERT_FIRED)
 
@@ -230,7 +230,7 @@ def _is_finished(options: RunOptions, folder: Path, resume: bool) -> bool:
     return resume and holds == "a finished run"
 
 
-def _tell_stopped(begun: Run, view: _View | None) -> None:
+def _say_stopped(begun: Run, view: _View | None) -> None:
     from thalweg.report.page.formats import counted
     from thalweg.run.options import CHECKPOINT
 
@@ -256,7 +256,7 @@ def _write_report(metrics: dict[str, Any], folder: Path, with_figures: bool) -> 
         figures(as_metrics(metrics), folder / "figures")
 
 
-def _tell(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed: bool) -> None:
+def _print_summary(metrics: dict[str, Any], timing: dict[str, Any], folder: Path, resumed: bool) -> None:
     from rich.console import Console
 
     from thalweg.explain.over_time import sentence
@@ -380,16 +380,16 @@ class _View:
 
     def begin(self, rows: int) -> None:
         """The clock starts; so many rows were predicted before."""
-        self._began = self._told = time.monotonic()
+        self._began = self._shown = time.monotonic()
         self._before = rows
 
     def __call__(self, status: RunStatus) -> None:
         from thalweg.evaluate.model_history import rate_of
 
         now = time.monotonic()
-        if now - self._told < (_LIVE_SECONDS if self._terminal else _PLAIN_SECONDS):
+        if now - self._shown < (_LIVE_SECONDS if self._terminal else _PLAIN_SECONDS):
             return
-        self._told = now
+        self._shown = now
         speed = (status.rows - self._before) / (now - self._began)
         text = f"{status.rows:,} rows, {speed:,.0f} a second"
         if status.share and speed:

@@ -14,21 +14,21 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeAlias
 
-#: Told the share of the work done, from 0 to 1, and what is being done.
-Tell: TypeAlias = Callable[[float, str], None]
+#: Called with the share of the work done, from 0 to 1, and what is being done.
+Report: TypeAlias = Callable[[float, str], None]
 
 _PLAIN_STEP = 0.1
 
 
 @contextmanager
-def progress() -> Iterator[Tell]:
+def progress() -> Iterator[Report]:
     """A function that shows the share done and what is being done."""
-    with _bar() if sys.stderr.isatty() else _plain_lines() as tell:
-        yield tell
+    with _bar() if sys.stderr.isatty() else _plain_lines() as report:
+        yield report
 
 
 @contextmanager
-def _bar() -> Iterator[Tell]:
+def _bar() -> Iterator[Report]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -45,16 +45,16 @@ def _bar() -> Iterator[Tell]:
 
 
 @contextmanager
-def _plain_lines() -> Iterator[Tell]:
-    told_share, told_label = -_PLAIN_STEP, ""
+def _plain_lines() -> Iterator[Report]:
+    shown_share, shown_label = -_PLAIN_STEP, ""
 
-    def tell(share: float, label: str) -> None:
-        nonlocal told_share, told_label
-        if label != told_label or share - told_share >= _PLAIN_STEP or round(share, 9) == 1:
-            told_share, told_label = share, label
+    def report(share: float, label: str) -> None:
+        nonlocal shown_share, shown_label
+        if label != shown_label or share - shown_share >= _PLAIN_STEP or round(share, 9) == 1:
+            shown_share, shown_label = share, label
             print(f"{100 * share:3.0f} %  {label}", file=sys.stderr, flush=True)
 
-    yield tell
+    yield report
 
 
 def writable_folder(folder: Path) -> Path:

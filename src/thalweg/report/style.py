@@ -1,7 +1,7 @@
 """The house style: one look for every figure.
 
 Colours are Okabe and Ito's, distinct for every kind of colour vision; a model keeps its colour, line and
-marker in all figures, so that nothing is told by colour alone.
+marker in all figures, so that nothing is shown by colour alone.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class AlertLog(Saved):
         self.fired: list[dict[str, Any]] = []
         #: By rule, how often it fired.
         self._counts: dict[str, int] = {}
-        #: Told of each alert when it fires.
+        #: Called with each alert when it fires.
         self._say = say
         self._watches = [_Watch(rule) for rule in rules if not rule.is_event]
 

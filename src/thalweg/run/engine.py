@@ -369,7 +369,7 @@ class Progress:
         self._rows = 0
         self._share: float | None = None  # of the bytes, after the last block
         self._total: float | None = None  # rows, as far as it is known
-        self._told = 0.0
+        self._largest = 0.0
 
     def watch(self, blocks: Iterator[Block]) -> Iterator[Block]:
         for block in blocks:
@@ -389,5 +389,5 @@ class Progress:
             total = self._most
         if not total:
             return None
-        self._told = max(self._told, min(taken / total, 1.0))
-        return self._told
+        self._largest = max(self._largest, min(taken / total, 1.0))
+        return self._largest

@@ -25,7 +25,7 @@ from thalweg.tables.timestamps import form_of
 
 
 class FirstRows:
-    """Of one run; ``say`` is told what was decided."""
+    """Of one run; ``say`` is called with what was decided."""
 
     def __init__(self, options: RunOptions, notices: Notices, say: Callable[[str], None]) -> None:
         self._options, self._notices, self._say = options, notices, say

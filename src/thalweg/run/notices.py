@@ -24,7 +24,7 @@ from thalweg.tables.encoder import Encoded
 #: Complaints about rows that are kept.
 _MOST_COMPLAINTS = 100
 #: Notices of one kind that are reported one by one.
-_MOST_TOLD = 5
+_MOST_LISTED = 5
 
 
 class Notices(Saved):
@@ -53,7 +53,7 @@ class Notices(Saved):
         #: For the column of times, or for every one that was found: the last time, and how often one was before it.
         self._times: dict[str, list[int]] = {}
 
-    def tell(self, sentence: str) -> None:
+    def warn(self, sentence: str) -> None:
         """Warn at once, and once."""
         if sentence not in self.said:
             self.said.add(sentence)
@@ -67,7 +67,7 @@ class Notices(Saved):
         """What the first rows show that a user should know."""
         for sentence in sentences:
             self._oddities.append(sentence)
-            self.tell(sentence)
+            self.warn(sentence)
 
     def about_files(self, chunk: Chunk) -> None:
         """What was decided of the files of a chunk; once where it is the same for several."""
@@ -77,11 +77,11 @@ class Notices(Saved):
 
     def positive_is_missing(self, positive: str, rows: int, known: list[str]) -> None:
         """No row among the first has the label of interest."""
-        named = ", ".join(map(repr, known[:_MOST_TOLD])) or "none"
+        named = ", ".join(map(repr, known[:_MOST_LISTED])) or "none"
         self.odd(
             [
                 f"none of the first {rows:,} rows has the label {positive!r} of {option('positive')}: "
-                f"their labels are {named}{' …' if len(known) > _MOST_TOLD else ''}"
+                f"their labels are {named}{' …' if len(known) > _MOST_LISTED else ''}"
             ]
         )
 
@@ -139,8 +139,8 @@ class Notices(Saved):
                 self._tell_if_few(said, len(self._late_columns))
 
     def _tell_if_few(self, sentence: str, so_far: int) -> None:
-        if so_far <= _MOST_TOLD:
-            self.tell(sentence)
+        if so_far <= _MOST_LISTED:
+            self.warn(sentence)
 
     def times_of(self, name: str, now: NDArray[np.int64]) -> None:
         """Count rows that come before the one before them."""
@@ -151,7 +151,7 @@ class Notices(Saved):
     def sentences(self, left_out: Mapping[str, str]) -> list[str]:
         """What the user should know of the table, columns that are left out and why among it."""
         said = list(self._oddities)
-        for name, (_, rows, values) in list(self._late_columns.items())[:_MOST_TOLD]:
+        for name, (_, rows, values) in list(self._late_columns.items())[:_MOST_LISTED]:
             share = f"{100 * values / rows:.3g} % of the rows from its first one on"
             said.append(f"column {name!r}, which is left out, has a value in {share}")
         begun = [first for first, _, _ in self._late_columns.values()]
@@ -161,9 +161,9 @@ class Notices(Saved):
             (self._late_sentinels, "values count as missing from some row on"),
             (list(self._late_labels.values()), "labels come too late to have a column of probabilities"),
         ):
-            said += found[:_MOST_TOLD]
-            if len(found) > _MOST_TOLD:
-                said.append(f"{len(found) - _MOST_TOLD:,} further {of_the_rest}")
+            said += found[:_MOST_LISTED]
+            if len(found) > _MOST_LISTED:
+                said.append(f"{len(found) - _MOST_LISTED:,} further {of_the_rest}")
         said += [f"column {name!r} is {why}" for name, why in left_out.items() if "cannot be learned" in why]
         steps = {name: back for name, (_, back) in self._times.items()}
         if steps and all(steps.values()):  # else the rows are in the order of one of the columns

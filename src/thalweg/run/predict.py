@@ -68,14 +68,14 @@ def predict_table(
     header: bool | None = None,
     coverage: float | None = None,
     explain: bool = False,
-    tell: Callable[[str], None] = lambda warning: None,
+    warn: Callable[[str], None] = lambda warning: None,
 ) -> Iterator[PredictedChunk]:
     """Predict the rows of a source by a model that `model_for_tables` gave, chunk by chunk.
 
     ``bad_rows`` says whether a row that cannot be read ends it. ``delimiter``, ``encoding`` and ``header`` are needed
     where they are not those of the table that was learned, ``coverage`` where intervals are to have another one.
     ``explain`` asks for the contributions of the columns. The values of columns that the source lacks count as missing,
-    as in the service; ``tell`` is given a sentence that names them, and what was decided of the files. A source with
+    as in the service; ``warn`` is given a sentence that names them, and what was decided of the files. A source with
     none of the columns is refused.
     """
     encoder, table = model.encoder, model.notes["table"]
@@ -96,7 +96,7 @@ def predict_table(
         json_maps=tuple(column.name for column in columns if column.nested),
     )
     done = 0
-    for chunk in chunks(_with_all_columns(source.blocks(), plan, given, tell), _ROWS):
+    for chunk in chunks(_with_all_columns(source.blocks(), plan, given, warn), _ROWS):
         if chunk.bad and bad_rows == "error":
             raise InvalidInput(f"{chunk.bad[0]}{remedy()}")
         if not chunk.pieces:
@@ -127,7 +127,7 @@ def _text_format(plan: Plan) -> Format:
     return "svmlight" if first.keys == "index" else "vowpal-wabbit"
 
 
-def _with_all_columns(blocks: Iterator[Block], plan: Plan, given: str, tell: Callable[[str], None]) -> Iterator[Block]:
+def _with_all_columns(blocks: Iterator[Block], plan: Plan, given: str, warn: Callable[[str], None]) -> Iterator[Block]:
     """The blocks with an empty column for each that they lack."""
     import pyarrow as pa
 
@@ -135,7 +135,7 @@ def _with_all_columns(blocks: Iterator[Block], plan: Plan, given: str, tell: Cal
     warned = False
     for block in blocks:
         for file, note in block.notes:
-            tell(f"{file} {note}")
+            warn(f"{file} {note}")
         present = [name for name in names if name in block.table.column_names]
         # keys that the model does not know may be those of columns by other names
         empty = [name for name in present if block.ignored and block.table.column(name).null_count == len(block.table)]
@@ -143,10 +143,10 @@ def _with_all_columns(blocks: Iterator[Block], plan: Plan, given: str, tell: Cal
             raise InvalidInput(f"{given} has none of the columns that the model learned from: {_listed(names)}")
         absent = [name for name in names if name not in present]
         if absent and not warned:
-            tell(f"{given} lacks {_listed(absent)}: {'their' if absent[1:] else 'its'} values count as missing")
+            warn(f"{given} lacks {_listed(absent)}: {'their' if absent[1:] else 'its'} values count as missing")
         elif empty and not warned:
             unknown = [f", and has {brief(key)!r} besides" for key in block.ignored if key not in plan.names][:1]
-            tell(f"{given} has rows without {_listed(empty)}{''.join(unknown)}: these values count as missing")
+            warn(f"{given} has rows without {_listed(empty)}{''.join(unknown)}: these values count as missing")
         warned |= bool(absent or empty)
         table = block.table
         for name in absent:

@@ -69,7 +69,7 @@ class Run(RunEngine):
 
     def go(
         self,
-        tell: Callable[[RunStatus], None] = lambda status: None,
+        show: Callable[[RunStatus], None] = lambda status: None,
         checkpoint_seconds: float | None = None,
     ) -> None:
         """Work through the source, from where the last checkpoint was; the next one comes after so many seconds.
@@ -80,12 +80,12 @@ class Run(RunEngine):
         self.folder.mkdir(parents=True, exist_ok=True)
         try:
             try:
-                self._take_all(tell, checkpoint_seconds, signals)
+                self._take_all(show, checkpoint_seconds, signals)
             except LateQuantity as found:
                 self.start_over(found)
                 self.chunks_done, self.fingerprint = 0, Fingerprint()
                 (self.folder / options.CHECKPOINT).unlink(missing_ok=True)
-                self._take_all(tell, checkpoint_seconds, signals)
+                self._take_all(show, checkpoint_seconds, signals)
             signals.finish()
             self.watch.flush()
         except Stopped:
@@ -102,14 +102,14 @@ class Run(RunEngine):
             options.clear(self.folder)
             raise
 
-    def _take_all(self, tell: Callable[[RunStatus], None], checkpoint_seconds: float | None, signals: Stopping) -> None:
+    def _take_all(self, show: Callable[[RunStatus], None], checkpoint_seconds: float | None, signals: Stopping) -> None:
         due = time.monotonic() + (_EVERY_SECONDS if checkpoint_seconds is None else checkpoint_seconds)
         for chunk in self._further_chunks():
             with signals.unbroken():
                 self.take(chunk)
                 self.fingerprint.take(chunk)
                 self.chunks_done += 1
-                tell(RunStatus(self.counts.processed, self.task, self.progress.share(self.taken)))
+                show(RunStatus(self.counts.processed, self.task, self.progress.share(self.taken)))
                 if time.monotonic() >= due and self.predictions is not None:
                     took = self._checkpoint()
                     pause = max(_EVERY_SECONDS, _TIMES_ITS_COST * took)

@@ -42,7 +42,7 @@ class ServiceAlerts:
     Parameters
     ----------
     rules : sequence of AlertRule
-    tell : callable
+    report : callable
         Takes each alert.
     begun : sequence of ModelState
         The models at the start: what happened before fires nothing.
@@ -51,10 +51,10 @@ class ServiceAlerts:
     def __init__(
         self,
         rules: Sequence[AlertRule],
-        tell: Callable[[dict[str, Any]], None],
+        report: Callable[[dict[str, Any]], None],
         begun: Iterable[ModelState] = (),
     ) -> None:
-        self._rules, self._tell = list(rules), tell
+        self._rules, self._report = list(rules), report
         self._events = {rule.metric for rule in rules if rule.is_event}
         #: By model, rows of its columns that were watched at the last check, and how often each event had happened.
         self._seen = {state.name: (state.watch.drift.rows, self._counts(state.watch)) for state in begun if state.watch}
@@ -115,4 +115,4 @@ class ServiceAlerts:
     def _fire(self, rule: AlertRule, state: ModelState, event: Mapping[str, Any]) -> None:
         self.fired[rule.text] += 1
         counted = {"labels": state.learners[state.name].view.labels, "rows": state.rows, "time": state.time / 1e6}
-        self._tell({"rule": rule.text, "model": state.name, **event, **counted})
+        self._report({"rule": rule.text, "model": state.name, **event, **counted})

@@ -165,17 +165,17 @@ def check_alerts(options: ServeOptions) -> None:
         Webhook(options.alert_webhook, read_secret(options.alert_secret_file))
 
 
-def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
-    """Run until SIGINT or SIGTERM; ``tell`` gets a line when it listens."""
+def serve(options: ServeOptions, say: Callable[[str], None]) -> None:
+    """Run until SIGINT or SIGTERM; ``say`` gets a line when it listens."""
     authorizer = authorizer_for(options)
     check_alerts(options)
     spans = None if options.otel_endpoint is None else provider_for(options.otel_endpoint)
     if options.log_json:
         log_as_json()
-        tell = _LOG.info
+        say = _LOG.info
     feeds = [opener(address) for address in options.sources]
     with listening(options.listen) as listener:
-        service = _opened(options, tell)
+        service = _opened(options, say)
         sys.setswitchinterval(_SWITCH_SECONDS)
         _give_back_memory()
         application: Any = build(service, authorizer, feeds)
@@ -206,7 +206,7 @@ def serve(options: ServeOptions, tell: Callable[[str], None]) -> None:
                 _run(
                     server,
                     listener,
-                    lambda port: tell(f"thalweg serves at http://{options.listen._replace(port=port)}"),
+                    lambda port: say(f"thalweg serves at http://{options.listen._replace(port=port)}"),
                 )
             )
 
@@ -251,7 +251,7 @@ def listening(at: Address) -> socket.socket:
         raise InvalidParameter(f"--listen {at} cannot be opened: {error.strerror or error}") from error
 
 
-def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
+def _opened(options: ServeOptions, say: Callable[[str], None]) -> Service:
     """The service as the journal says it is; with a first model where there is none."""
     if options.follow is not None:
         return _following(options, options.follow)
@@ -269,7 +269,7 @@ def _opened(options: ServeOptions, tell: Callable[[str], None]) -> Service:
         ):
             where = options.data if options.database is None else "the database"
             ignored = "--model, --new, --task, --schema and --key"
-            tell(f"thalweg continues with the models in {where} and ignores {ignored}")
+            say(f"thalweg continues with the models in {where} and ignores {ignored}")
         return Service(journal, options)
     except BaseException:
         journal.close()
@@ -295,7 +295,7 @@ def _following(options: ServeOptions, journal: str) -> Service:
         raise
 
 
-async def _run(server: _Server, listener: socket.socket, tell: Callable[[int], None]) -> None:
+async def _run(server: _Server, listener: socket.socket, say: Callable[[int], None]) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, server.reload)
     running = asyncio.create_task(server.serve([listener]))
     while not server.started and not running.done():
@@ -303,5 +303,5 @@ async def _run(server: _Server, listener: socket.socket, tell: Callable[[int], N
     if server.started:
         gc.freeze()  # what is there by now stays: collections need not look at it
         gc.set_threshold(*_COLLECTIONS)
-        tell(listener.getsockname()[1])
+        say(listener.getsockname()[1])
     await running

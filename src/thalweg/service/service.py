@@ -40,7 +40,7 @@ class Listeners:
         self._waiting: dict[str, asyncio.Event] = {}
         self.closed = False
 
-    def tell(self, name: str) -> None:
+    def notify(self, name: str) -> None:
         """There is something new to see of a model."""
         event = self._waiting.pop(name, None)
         if event is not None:
@@ -65,7 +65,7 @@ class Listeners:
     def close(self) -> None:
         self.closed = True
         for name in list(self._waiting):
-            self.tell(name)
+            self.notify(name)
 
 
 class Service:
@@ -282,7 +282,7 @@ class Service:
     def _published(self, state: ModelState) -> None:
         """In the thread that learns the model."""
         self._alerts.check(state)
-        self.models.call_soon(self.listeners.tell, state.name)
+        self.models.call_soon(self.listeners.notify, state.name)
         if self.options.promote:
             self.models.call_soon(self.decisions.promote_winners, state)
 

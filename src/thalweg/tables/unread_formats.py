@@ -62,7 +62,7 @@ def unread_format(head: bytes, file: str) -> str | None:
 
 
 def fixed_width(rows: Sequence[bytes], file: str) -> str | None:
-    r"""The same for lines without a delimiter whose cells are told by their places; None for other lines.
+    r"""The same for lines without a delimiter whose cells are found by their places; None for other lines.
 
     Their blanks stand below one another. So do those of a few texts, but not of eight, nor of texts of one length.
 

@@ -113,7 +113,7 @@ def _labels(
     return [(row, service.read_label(name, value, at)) for at, (row, value) in enumerate(given)]
 
 
-#: What clients are told of.
+#: Sent to clients one by one; of other lists their length.
 _LISTED = ("unknown", "expired", "conflicts", "new_labels")
 
 
