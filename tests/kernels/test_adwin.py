@@ -9,47 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.adwin_oracle import SlowAdwin
 from tests.examples import examples
 from thalweg.kernels import available_levels, load
 
 Alarm = tuple[int, int, float, float]
-
-
-class SlowAdwin:
-    """Buckets that hold the values themselves; every cut asks for both sides afresh."""
-
-    def __init__(self, delta: float) -> None:
-        self.delta = delta
-        self.seen = 0
-        self.buckets: list[list[float]] = []  # oldest first
-
-    def update(self, value: float) -> tuple[int, float, float] | None:
-        self.buckets.append([value])
-        size = 1
-        while len(same := [at for at, bucket in enumerate(self.buckets) if len(bucket) == size]) > 5:
-            self.buckets[same[0] : same[1] + 1] = [self.buckets[same[0]] + self.buckets[same[1]]]
-            size *= 2
-        self.seen += 1
-        if self.seen % 32:
-            return None
-        found = self.clearest()
-        while self.clearest():
-            del self.buckets[0]
-        return found
-
-    def clearest(self) -> tuple[int, float, float] | None:
-        window = [value for bucket in self.buckets for value in bucket]
-        best, found, n0 = 1.0, None, 0
-        for bucket in self.buckets[:-1]:
-            n0 += len(bucket)
-            older, newer = window[:n0], window[n0:]
-            m = 1 / (1 / len(older) + 1 / len(newer))
-            log = math.log(2 * math.log(len(window)) / self.delta)
-            cut = math.sqrt(2 / m * np.var(window) * log) + 2 / (3 * m) * log
-            factor = abs(np.mean(older) - np.mean(newer)) / cut
-            if factor > best * (1 + 1e-9):  # of equal cuts the oldest
-                best, found = factor, (len(newer), float(np.mean(older)), float(np.mean(newer)))
-        return found
 
 
 def compiled(values: np.ndarray, delta: float = 0.002, level: str = "base") -> list[Alarm]:
