@@ -10,6 +10,7 @@ import pytest
 
 from tests.service.in_process import state_of, with_service
 from tests.service.test_retention import forget
+from tests.test_store import header_and_arrays
 from thalweg import cli
 from thalweg.errors import JournalDamaged
 from thalweg.service.commands import HttpResponse, Key
@@ -20,6 +21,7 @@ from thalweg.service.journal.verification import Verified, verified
 from thalweg.service.learning.rebuild import rebuild
 from thalweg.service.options import Retention, ServeOptions
 from thalweg.service.service import Service
+from thalweg.store import dumps
 
 RNG = np.random.default_rng(5)
 #: The subject's rows have these values, and nobody else's.
@@ -165,6 +167,34 @@ def test_a_row_that_was_withdrawn_first_is_gone_from_snapshots_and_counted_once(
         model = rebuild(journal, "default", seq, from_snapshots=False).model
         assert model.rows - model.labels - model.expired == model.waiting >= 0
     journal.close()
+
+
+@pytest.mark.parametrize("kind", ["forest", "auto"])
+def test_a_forest_that_holds_rows_gives_up_those_that_are_withdrawn_and_erased(tmp_path, kind):
+    """Its window has them in single precision; a row that is only erased stays there until others take its place."""
+    single = [struct.pack("<f", SECRETS[0])]
+
+    def arrays(service: Service) -> dict[str, np.ndarray]:
+        model = service.models.learners._threads["default"].model
+        return header_and_arrays(dumps(model.learners["default"].model))[1]
+
+    def holding(service: Service) -> list[str]:
+        secret = SECRETS[0]
+        return [name for name, values in arrays(service).items() if np.isin([secret, np.float32(secret)], values).any()]
+
+    async def scenario(service: Service) -> None:
+        rows = await filled(service)
+        service.models.learners.keep("default")
+        assert [name.rsplit("_", 3)[1:] for name in holding(service)] == [["window", "row", "values"]]
+        assert found_in(tmp_path, *single)
+        await service.void("default", rows["subject"])
+        await service.erase("default", rows["subject"])
+        assert holding(service) == []
+        held = next(values for name, values in arrays(service).items() if name.endswith("window_row_values"))
+        assert len(held) == 131
+
+    with_service(tmp_path, scenario, ServeOptions(new=kind))
+    assert found_in(tmp_path, *needles(), *single) == []
 
 
 @pytest.mark.slow
