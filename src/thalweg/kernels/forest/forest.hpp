@@ -40,7 +40,6 @@ class Forest final : public Equals {
   }
   void visit(State &state) override {
     Equals::visit(state);
-    const std::vector<int64_t> before = arrivals;
     state.integers("arrivals", arrivals);
     state.matrix("class_rows", rows, 1, classes(), classes(), amount);
     if (int64_t(arrivals.size()) > kMostClasses) throw BadState("arrivals");
@@ -51,8 +50,10 @@ class Forest final : public Equals {
       column[k] = i;
     }
     if (state.reads())
-      for (std::size_t i = before.size(); i < arrivals.size(); i++)
-        for (Grove &grove : groves) grove.widen();
+      for (Grove &grove : groves) {
+        grove.forget();
+        for (std::size_t i = 0; i < arrivals.size(); i++) grove.widen();
+      }
     state.part("chance_", chance);
     state.under("window_", [&] { window.visit(state, int64_t(arrivals.size())); });
     for (std::size_t i = 0; i < groves.size(); i++) state.part("grove" + std::to_string(i) + "_", groves[i]);
