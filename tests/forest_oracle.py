@@ -250,7 +250,7 @@ class SlowGrove:
         self.bias, self.bias_squares = np.zeros(0), np.zeros(0)
         self.slope, self.slope_squares = np.ones(1), np.zeros(1)
         self.growing: Grown | None = None
-        self.budget = 0
+        self.due = self.budget = 0
         self.young = Node(Leaf.fresh(0))
         self.open: Segments = []
 
@@ -286,8 +286,10 @@ class SlowGrove:
         for own, node in zip(self.grown, of.nodes, strict=True):
             if times := draws.next(weight):
                 self.put(own.tree, node, label, (now - 1, times))
-        if options.regrow_every and now >= 128 and now % options.regrow_every == 0:
+        if options.regrow_every and now >= max(self.due, 128):
             self.give_up_worst()
+            held = min(now, self.window.capacity)
+            self.due = now + max(options.regrow_every, int(options.regrow_share * held))
         self.grow_on(mean_error)
         if now % 16 == 0:
             errors = np.array([own.error for own in self.grown])
@@ -316,7 +318,7 @@ class SlowGrove:
         leaf.seen += 1
         if leaf.seen < leaf.due:
             return
-        leaf.due = leaf.seen + max(8, min(leaf.seen, self.options.leaf_rows) // 2)
+        leaf.due = leaf.seen + max(8, min(leaf.seen, 4 * self.options.leaf_rows) // 2)
         rows = [each for each in leaf.rows if self.window.holds(each[0])]
         segments: Segments = []
         self.cut_or_settle(tree, node, rows, segments, leaf.counts)

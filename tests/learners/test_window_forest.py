@@ -112,7 +112,7 @@ def test_trees_that_last_learn_finer_patterns_where_nothing_changes():
     X = rng.uniform(0, 12, size=(12_000, 3))
     y = np.floor(X[:, :2]).sum(axis=1) % 2
     follow, last = ((WindowForest(*trees).predict_then_learn(X, y) != y)[8000:].mean() for trees in ((10, 0), (0, 10)))
-    assert last < 0.75 * follow
+    assert last < 0.9 * follow
 
 
 def test_its_memory_does_not_grow():

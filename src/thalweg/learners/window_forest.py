@@ -16,8 +16,8 @@ g              ``least_gain``                                     n H - n_left H
 =============  ==========================  =====================  =================================================
 
 Each tree sees a row a Poisson number of times (N. Oza, S. Russell, "Online bagging and boosting", 2001). Every
-``regrow_every`` rows the tree with the most recent mistakes is grown anew, a short one from the last 256 to 2,048 rows,
-a lasting one from all rows held. A short tree whose mistakes rise (ADWIN, A. Bifet, R. Gavaldà 2007) is grown anew from
+``regrow_every`` rows the short tree with the most recent mistakes is grown anew, from the last 256 to 2,048 rows; of
+the lasting trees, whenever a tenth of the rows held has come, one is grown anew from all of them. A short tree whose mistakes rise (ADWIN, A. Bifet, R. Gavaldà 2007) is grown anew from
 the rows since then. Growing is spread over the rows that come meanwhile.
 
 Two predictions come from the leaves of each kind of tree. Votes: the labels in the leaves, trees weighted by recent
@@ -76,7 +76,8 @@ class WindowForest(WithClassWeight, WithProbabilities, StreamClassifier):
     change_level : float in [0, 1), default 0.001
         Level of the test that finds a tree's mistakes rising. 0 does not test.
     regrow_every : int >= 0, default 200
-        Rows after which the worst tree of each kind is grown anew. 0 regrows none.
+        Rows after which the worst tree is grown anew, of lasting trees a tenth of the rows held where that is more.
+        0 regrows none.
     max_leaves : int, 2 to 65,536, default 1024
         Number of leaves of a tree at the most.
     step : float, 0 to 100, default 3.0

@@ -31,6 +31,7 @@ struct GroveOptions {
   double fading;         // of the counts in a leaf, at each of its rows
   double change_level;   // of ADWIN; 0: none
   int64_t regrow_every;  // rows; 0: never
+  double regrow_share;   // of the rows held, where that is more
   int64_t shortest, longest;
   int64_t max_leaves;
   double step;  // of the refinement, for all trees together
@@ -105,8 +106,10 @@ class Grove {
     for (int64_t i = 0; i < T; i++)
       if (const int64_t times = draws.next(weight))
         put(grown[i].tree, of.node[i], label, HeldRow(window.seen() - 1, times), window, chance);
-    if (options.regrow_every && window.seen() >= kYoung && window.seen() % options.regrow_every == 0)
+    if (options.regrow_every && window.seen() >= std::max(due, kYoung)) {
       give_up_worst(window.seen(), chance);
+      due = window.seen() + std::max(options.regrow_every, int64_t(options.regrow_share * double(window.held())));
+    }
     grow_on(window, mean, chance);
     if (window.seen() % kBetweenVotes == 0) count_votes();
   }
@@ -152,6 +155,7 @@ class Grove {
     if (slopes[1] < 0) throw BadState("slope");
     slope = slopes[0], slope_squares = slopes[1];
 
+    state.integer("regrow_due", due, not_negative);
     state.integer("growing", growing, within<int64_t>(-1, T - 1));
     state.integer("growing_budget", budget);
     SavedTrees saved;
@@ -172,8 +176,10 @@ class Grove {
  private:
   static constexpr double kErrorsFading = 0.998, kSharpness = 10, kFewJudged = 20;
   static constexpr int64_t kBetweenVotes = 16, kYoung = 128, kSettled = 100, kFewest = 64;
-  static constexpr int64_t kLeast = 8;       // rows of a cut
-  static constexpr int64_t kBlock = 32;      // rows that ADWIN takes at once
+  static constexpr int64_t kLeast = 8;  // rows of a cut
+  static constexpr int64_t kPatience =
+      4;                                 // times a leaf's room, of which half have to come before a cut is sought again
+  static constexpr int64_t kBlock = 32;  // rows that ADWIN takes at once
   static constexpr int64_t kWork = 1 << 11;  // numbers that growing may look at in a row, for each tree
   static constexpr float kDoubt = 0.01f;     // added to votes, so that their logarithm is finite
   static constexpr float kBiasStep = 0.1f;
@@ -243,7 +249,7 @@ class Grove {
     tree.hold(l, row);
     Tree::Leaf &leaf = tree[l];
     if (++leaf.seen < leaf.due) return;
-    leaf.due = leaf.seen + std::max(kLeast, std::min(leaf.seen, options.leaf_rows) / 2);
+    leaf.due = leaf.seen + std::max(kLeast, std::min(leaf.seen, kPatience * options.leaf_rows) / 2);
     leaf_rows.clear();
     tree.each_row(l, [&](HeldRow each) {
       if (window.holds(each)) leaf_rows.push_back(each);
@@ -385,6 +391,7 @@ class Grove {
   BufferOf<float> vote, bias, bias_squares;
   float slope = 1, slope_squares = 0;
 
+  int64_t due = 0;                   // rows until the worst tree is grown anew
   int64_t growing = -1, budget = 0;  // which tree gives way, and what may be looked at
   Tree young;
   std::vector<HeldRow> growing_rows;

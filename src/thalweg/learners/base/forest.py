@@ -31,6 +31,7 @@ class Grove(NamedTuple):
     fading: float = 0.95
     change_level: float = 0.001
     regrow_every: int = 200
+    regrow_share: float = 0.0
     shortest: int = 256
     longest: int = 2048
     max_leaves: int = 1024
@@ -43,6 +44,7 @@ class Grove(NamedTuple):
             feature_share=self.feature_share * 5 / 6,
             fading=1 - (1 - self.fading) / 50,
             change_level=0.0,
+            regrow_share=0.1,
             shortest=rows,
             longest=rows,
         )
