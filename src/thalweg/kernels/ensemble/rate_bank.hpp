@@ -177,36 +177,45 @@ class RateBank final : public Learner {
       set(variance, j, share * (a * at(variance, j) + weight * d * d));
       set(M, k * p + j, m + gain * d);
     }
-    bool stale = absorb(p - 1, {a, weight, grown / a}, gain, k);
+    bool stale = absorb({a, weight, grown / a}, gain, k);
     count(k, lambda, grown);
     rows++;
     stale |= top_up_ridge(a * share);
     if (rows % 16 == 0) stale |= P_.cap(variance);
     if (stale || ++since_refresh >= refresh_after(p)) refresh();
+    for (int64_t c = 0; c < classes(); c++) {
+      Lanes square = 0.0;
+      for (int64_t i = 0; i < p; i++) square = square + at(weights, c * p + i) * at(M, c * p + i);
+      set(half_square, c, Lanes(0.5) * square);
+    }
   }
 
-  // P and every w_c follow the change along e, which is zero behind coordinate `last`. True where P shrank so much that w
-  // has to be computed afresh.
-  bool absorb(int64_t last, const LaneFactor::Change &change, const Lanes &gain, int64_t k) {
+  // P and every w_c follow the change along e. True where P shrank so much that w has to be computed afresh.
+  bool absorb(const LaneFactor::Change &change, const Lanes &gain, int64_t k) {
     const int64_t p = features();
     for (int64_t c = 0; c < classes(); c++) {
       Lanes dot = 0.0;
-      for (int64_t j = 0; j <= last; j++) dot = dot + at(weights, c * p + j) * at(e, j);
+      for (int64_t j = 0; j < p; j++) dot = dot + at(weights, c * p + j) * at(e, j);
       set(along, c, dot);
     }
-    const Lanes inverse = P_.absorb(e.data(), last, change, u.data());
+    const Lanes inverse = P_.absorb(e.data(), p - 1, change, u.data());
     const Lanes kappa = change.weight * inverse, shrink = change.a * inverse;
     for (int64_t c = 0; c < classes(); c++) {
       const Lanes factor = (c == k ? gain * shrink : Lanes(0.0)) - kappa * at(along, c);
-      Lanes square = 0.0;
-      for (int64_t j = 0; j < p; j++) {
-        const Lanes w = change.scale * (at(weights, c * p + j) + factor * at(u, j));
-        set(weights, c * p + j, w);
-        square = square + w * at(M, c * p + j);
-      }
-      set(half_square, c, Lanes(0.5) * square);
+      for (int64_t j = 0; j < p; j++)
+        set(weights, c * p + j, change.scale * (at(weights, c * p + j) + factor * at(u, j)));
     }
     return any_above(kGreatShrink, shrink);
+  }
+  // The same for so much more variance of one feature.
+  bool absorb_variance(int64_t feature, const Lanes &more) {
+    const int64_t p = features();
+    const Lanes inverse = P_.absorb_axis(feature, {1.0, more, 1.0}, u.data()), kappa = more * inverse;
+    for (int64_t c = 0; c < classes(); c++) {
+      const Lanes factor = Lanes(0.0) - kappa * at(weights, c * p + feature);
+      for (int64_t j = 0; j < p; j++) set(weights, c * p + j, at(weights, c * p + j) + factor * at(u, j));
+    }
+    return any_above(kGreatShrink, inverse);
   }
 
   // Forgetting takes the same share of every class: what is common to all is left out of the priors, so that only
@@ -236,9 +245,7 @@ class RateBank final : public Learner {
     bool stale = false;
     for (int64_t i = 0; i < turns; i++, cursor = (cursor + 1) % p) {
       const Lanes more = greatest(Lanes(options.ridge) - at(held, cursor), 0.0);
-      e.fill(0);
-      set(e, cursor, 1.0);
-      stale |= absorb(cursor, {1.0, more, 1.0}, 0.0, -1);
+      stale |= absorb_variance(cursor, more);
       set(variance, cursor, at(variance, cursor) + more);
       set(held, cursor, at(held, cursor) + more);
     }
@@ -247,12 +254,7 @@ class RateBank final : public Learner {
 
   void refresh() {  // w = P m afresh
     const int64_t p = features();
-    for (int64_t c = 0; c < classes(); c++) {
-      P_.apply(M.data() + c * p * 8, weights.data() + c * p * 8);
-      Lanes square = 0.0;
-      for (int64_t i = 0; i < p; i++) square = square + at(weights, c * p + i) * at(M, c * p + i);
-      set(half_square, c, Lanes(0.5) * square);
-    }
+    for (int64_t c = 0; c < classes(); c++) P_.apply(M.data() + c * p * 8, weights.data() + c * p * 8);
     since_refresh = 0;
   }
 

@@ -27,26 +27,13 @@ class LaneFactor {
       for (int64_t i = j + 1; i <= last; i++) s = s + entry(j, i) * at(v, i);
       set(f.data(), j, s);
     }
-    Lanes before = change.a, before_inverse = Lanes(1.0) / change.a;
-    for (int64_t j = last + 1; j < p; j++) {
-      set(u, j, 0.0);
-      set(D.data(), j, change.scale * at(D.data(), j));
-    }
-    for (int64_t j = last; j >= 0; j--) {
-      const Lanes fj = at(f.data(), j), d = at(D.data(), j), g = d * fj;
-      const Lanes after = before + change.weight * fj * g, after_inverse = Lanes(1.0) / after;
-      const Lanes lambda = Lanes(0.0) - change.weight * fj * before_inverse;
-      set(D.data(), j, change.scale * d * (before * after_inverse));
-      for (int64_t i = j + 1; i < p; i++) {
-        const Lanes w = entry(j, i), ui = at(u, i);
-        set(place(j, i), 0, w + ui * lambda);
-        set(u, i, ui + g * w);
-      }
-      set(u, j, g);
-      before = after;
-      before_inverse = after_inverse;
-    }
-    return before_inverse;
+    return follow(last, change, u);
+  }
+  // The same along the axis of one coordinate.
+  Lanes absorb_axis(int64_t axis, const Change &change, double *u) {
+    for (int64_t j = 0; j < axis; j++) set(f.data(), j, entry(j, axis));
+    set(f.data(), axis, 1.0);
+    return follow(axis, change, u);
   }
 
   // w = P m
@@ -98,6 +85,30 @@ class LaneFactor {
     return U.data() + (j * p - j * (j + 1) / 2 - j - 1 + i) * kCount;
   }
   THALWEG_INLINE Lanes entry(int64_t j, int64_t i) { return Lanes::load(place(j, i)); }
+
+  // L'v being known.
+  Lanes follow(int64_t last, const Change &change, double *u) {
+    Lanes before = change.a, before_inverse = Lanes(1.0) / change.a;
+    for (int64_t j = last + 1; j < p; j++) {
+      set(u, j, 0.0);
+      set(D.data(), j, change.scale * at(D.data(), j));
+    }
+    for (int64_t j = last; j >= 0; j--) {
+      const Lanes fj = at(f.data(), j), d = at(D.data(), j), g = d * fj;
+      const Lanes after = before + change.weight * fj * g, after_inverse = Lanes(1.0) / after;
+      const Lanes lambda = Lanes(0.0) - change.weight * fj * before_inverse;
+      set(D.data(), j, change.scale * d * (before * after_inverse));
+      for (int64_t i = j + 1; i < p; i++) {
+        const Lanes w = entry(j, i), ui = at(u, i);
+        set(place(j, i), 0, w + ui * lambda);
+        set(u, i, ui + g * w);
+      }
+      set(u, j, g);
+      before = after;
+      before_inverse = after_inverse;
+    }
+    return before_inverse;
+  }
 
   int64_t p;
   Buffer U, D, f;  // per pair of features, per feature, and the vector at hand

@@ -37,12 +37,12 @@ template <class T, int L> class ReplacedGrids {
   // not change them.
   THALWEG_INLINE void meet(const double *x, Grids::Room &room, int64_t cell_numbers, T **met) const {
     grids.locate(x, room);
-    for (int64_t m = 0; m < count(); m++) {
-      met[m] = const_cast<T *>(tables[m].data()) + room.cell[m] * cell_numbers;
-      __builtin_prefetch(met[m], 1);
-    }
+    const int64_t M = count();
+    int32_t *first = room.cell.data();
+    for (int64_t m = 0; m < M; m++) first[m] *= int32_t(cell_numbers);
+    for (int64_t m = 0; m < M; m++) __builtin_prefetch(met[m] = const_cast<T *>(tables[m].data()) + first[m], 1);
     for (int64_t i = kLine; i < cell_numbers; i += kLine)
-      for (int64_t m = 0; m < count(); m++) __builtin_prefetch(met[m] + i, 1);
+      for (int64_t m = 0; m < M; m++) __builtin_prefetch(met[m] + i, 1);
   }
   // So many rows were learned.
   void replace_after(int64_t rows, int64_t cell_numbers) {
