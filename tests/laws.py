@@ -63,6 +63,7 @@ MODES = {
     "TrendForecast-auto": TrendForecast(OnlineLDC(0.9, warmup=4), window="auto"),
     "PassiveAggressive-II": PassiveAggressive(0.1, variant="II"),
     "OnlineLogistic": OnlineLogistic(0.1),
+    "OnlineLogistic-products": OnlineLogistic(0.1, per_feature=True, products=True),
     "OnlineLogistic-decaying": OnlineLogistic(InverseSqrt(0.5), penalty=0.01),
     "OnlineLDC-auto": OnlineLDC("auto", counts="soft"),
     "Committee": Committee([OnlineLDC(0.1, counts="soft"), Perceptron(), PassiveAggressive()], loss="brier"),

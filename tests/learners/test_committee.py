@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
@@ -18,7 +19,7 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from tests.examples import examples
 from tests.oracles import SlowBankLane
 from thalweg import AutoClassifier, Committee, OnlineLDC, OnlineLogistic, PassiveAggressive, Perceptron, TrendForecast
-from thalweg.errors import InvalidParameter, ThalwegError
+from thalweg.errors import InvalidParameter, NotNumbers, ThalwegError
 from thalweg.evaluate import prequential
 from thalweg.kernels import available_levels, compiled, load
 from thalweg.learners.auto import family_of
@@ -66,6 +67,30 @@ def test_logistic_follows_the_gradient(seed, rate, classes):
         step = min(rate, 4 / (z @ z))
         W[seen] += step * np.outer((np.arange(classes) == k) - p / p.sum(), z)[seen]
     np.testing.assert_allclose(model._scores(X), np.column_stack([np.ones(len(X)), X]) @ W.T, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("per_feature", [False, True])
+def test_products_are_features_like_others(per_feature):
+    X, y = rows_of(3, rows=300, classes=3)
+    near, width = np.clip(X, -3, 3), X.shape[1]
+    pairs = [near[:, i] * near[:, j] - (i == j) for i in range(width) for j in range(i, width)]
+    both = np.column_stack([X, *pairs])
+    model = OnlineLogistic(0.05, per_feature=per_feature, products=True)
+    twin = OnlineLogistic(0.05, per_feature=per_feature)
+    np.testing.assert_array_equal(model.predict_then_learn(X, y), twin.predict_then_learn(both, y))
+    np.testing.assert_allclose(model.predict_proba(X), twin.predict_proba(both), rtol=1e-12)
+
+
+def test_products_separate_a_ring_from_what_it_surrounds():
+    X = np.random.default_rng(0).normal(size=(3000, 2))
+    y = (np.hypot(*X.T) > 1.2).astype(int)
+    wrong = [(OnlineLogistic(0.1, products=own).predict_then_learn(X, y) != y).mean() for own in (True, False)]
+    assert wrong[0] < 0.06 < 0.4 < wrong[1]
+
+
+def test_products_of_sparse_rows_are_refused():
+    with pytest.raises(NotNumbers, match="products"):
+        OnlineLogistic(products=True).partial_fit(csr_array(np.eye(3)), [0, 1, 0])
 
 
 @examples(25)

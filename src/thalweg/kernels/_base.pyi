@@ -323,6 +323,11 @@ def centred_columns(inner: Core, columns: int) -> Core:
     A learner of sparse rows whose first columns are centred and scaled before it.
     """
 
+def products(features: int, inner: Core) -> Core:
+    """
+    A learner of a row's features and of the products of any two of them, at unit scale.
+    """
+
 def damped(inner: Core) -> Core: ...
 def joined(members: Sequence[Core]) -> Core:
     """

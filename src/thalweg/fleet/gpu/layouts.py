@@ -440,6 +440,8 @@ def layout_of(model: Any, features: int) -> Layout:
         return PerceptronLayout(features, 0, step, *options)
     if model.per_feature:
         raise _refused(model, "have one rate for all features")
+    if model.products:
+        raise _refused(model, "have no products of features")
     return LogisticLayout(features, 0, step, float(model.penalty))
 
 

@@ -16,6 +16,7 @@
 #include "ensemble/forecaster.hpp"
 #include "ensemble/foreign.hpp"
 #include "ensemble/joined.hpp"
+#include "ensemble/products.hpp"
 #include "ensemble/rate_bank.hpp"
 #include "ensemble/scaled.hpp"
 #include "ensemble/sparse_scaled.hpp"
@@ -78,6 +79,13 @@ void bind_ensemble(nb::module_ &module) {
                                                                                              int64_t columns) {
     if (!inner.sparse || columns < 1) throw std::invalid_argument("needs a learner of sparse rows");
     return new Core(new CentredColumns(fresh(inner), columns));
+  };
+  def("products", "features"_a, "inner"_a,
+      "A learner of a row's features and of the products of any two of them, at unit scale.") = [](int64_t p,
+                                                                                                   const Core &inner) {
+    if (p < 1 || inner.learner->features() != second_order_terms(p))
+      throw std::invalid_argument("needs a learner of p + p (p + 1) / 2 features");
+    return new Core(new Products(p, fresh(inner)));
   };
   def("damped", "inner"_a) = [](const Core &inner) { return new Core(new Damped(fresh(inner))); };
   def("joined", "members"_a, "Learners as one, with the probabilities of them all.") = [](std::vector<Core *> members) {

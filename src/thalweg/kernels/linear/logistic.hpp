@@ -55,8 +55,8 @@ template <class Weights> class Logistic final : public Linear<Weights> {
     for (int64_t c = 0; c < classes(); c++) whole += score_[c] = std::exp(score_[c] - top);
     for (int64_t c = 0; c < classes(); c++) pulls[c] = arrival[c] < 0 ? 0 : (c == k) - score_[c] / whole;
     if (options.per_feature) {
-      double square = 0;
-      for (int64_t c = 0; c < classes(); c++) square += pulls[c] * pulls[c];
+      double square = 0;  // fused, so that it is rounded alike whatever number of classes was only announced
+      for (int64_t c = 0; c < classes(); c++) square = std::fma(pulls[c], pulls[c], square);
       const double length = steps.learn(x, square);
       move(steps.scaled(), std::min(weight * eta, 4 / length), steps.bias_step());
     } else {

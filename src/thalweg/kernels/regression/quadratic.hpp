@@ -4,6 +4,7 @@
 
 #include "learner.hpp"
 #include "linear_algebra/factor.hpp"
+#include "second_order.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -12,7 +13,7 @@ class Quadratic {
   static constexpr int64_t kWidest = 15;  // features: 136 terms
 
   explicit Quadratic(int64_t p)
-      : p(p), width(1 + p + p * (p + 1) / 2), P_(width), w(width.stride()), v(w), u(w), unit(width.features(), 1.0) {
+      : p(p), width(second_order_terms(p) + 1), P_(width), w(width.stride()), v(w), u(w), unit(width.features(), 1.0) {
     begin();
   }
 
@@ -51,17 +52,13 @@ class Quadratic {
  private:
   static constexpr double kForgetting = 1e-3;
   static constexpr double kPrior = 0.1, kMost = 1e3;  // as in a linear bank; a stronger prior, of more terms
-  static constexpr double kFarthest = 3;              // a product of features far off would outweigh all others
   static constexpr double kMostEager = 1 - 1e-12;     // whatever a row counts for, something is left of those before it
 
   void expand(const double *z, double *to) const {
-    double *next = std::copy_n(z, p, to);
-    for (int64_t i = 0; i < p; i++)
-      for (int64_t j = i; j < p; j++) *next++ = near(z[i]) * near(z[j]) - (i == j);
+    double *next = add_products(z, p, to);
     *next++ = 1;
     std::fill(next, to + width.stride(), 0.0);
   }
-  static double near(double value) { return std::clamp(value, -kFarthest, kFarthest); }
 
   int64_t p;
   Width<0> width;

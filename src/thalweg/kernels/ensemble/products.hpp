@@ -1,0 +1,24 @@
+// A learner of the features of a row and of the products of any two of them, whose linear boundaries are then of the second
+// order. Rows are expected at unit scale. O(p^2) a row beside the learner inside.
+#pragma once
+
+#include "ensemble/row_wrapper.hpp"
+#include "second_order.hpp"
+
+namespace thalweg::THALWEG_LEVEL {
+
+class Products final : public RowWrapper<Products> {
+ public:
+  Products(int64_t features, const Learner &inner) : RowWrapper(inner, features) {}
+
+  struct Changed {
+    Changed(const double *x, const Learner &inner, int64_t p) : room(inner.features()) {
+      add_products(x, p, room.data());
+    }
+    const double *row() { return room.data(); }
+    Scratch room;
+  };
+  Changed changed(const double *x) const { return {x, *inner, features()}; }
+};
+
+}  // namespace thalweg::THALWEG_LEVEL
