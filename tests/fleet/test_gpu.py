@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from thalweg import OnlineLDC, OnlineLinearRegression, OnlineLogistic, PassiveAggressive, Perceptron, load, save
+from thalweg import (
+    OnlineLDC,
+    OnlineLinearRegression,
+    OnlineLogistic,
+    PassiveAggressive,
+    Perceptron,
+    WindowForest,
+    load,
+    save,
+)
 from thalweg.errors import InvalidInput, InvalidParameter, MissingExtra
 from thalweg.fleet import Fleet
 from thalweg.fleet.gpu import arrays
@@ -114,6 +123,7 @@ def test_without_a_gpu_it_says_so():
         (Fleet(OnlineLDC(0.1), device="cuda"), 'counts="soft"'),
         (Fleet(OnlineLDC(0.1, counts="soft"), device="tpu"), "device"),
         (Fleet(PassiveAggressive(), device="cuda"), "an OnlineLDC, a Perceptron or an OnlineLogistic"),
+        (Fleet(WindowForest(), device="cuda"), "an OnlineLDC, a Perceptron or an OnlineLogistic"),
         (Fleet(Perceptron(averaged=True), device="cuda"), "not average"),
         (Fleet(OnlineLogistic(per_feature=True), device="cuda"), "one rate for all features"),
         (Fleet(OnlineLogistic(InverseSqrt(1.0)), device="cuda"), "constant rate"),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from tests.forest_oracle import SlowForest, Window
-from thalweg import WindowForest
+from thalweg import StreamPipeline, TextHasher, WindowForest
+from thalweg.errors import InvalidInput
+from thalweg.fleet import Fleet
 from thalweg.learners import window_forest
 from thalweg.learners.base.forest import Grove
 from thalweg.store import dumps, loads
@@ -164,3 +167,24 @@ def test_a_code_among_many_is_told_by_two_cuts():
     y = X[:, 0] == 17
     wrong = WindowForest().predict_then_learn(X, y) != y
     assert wrong[2000:].mean() < 0.005
+
+
+def test_text_and_sparse_rows_are_refused_in_a_sentence():
+    for model, rows in (
+        (WindowForest(), csr_array(np.eye(2))),
+        (StreamPipeline([TextHasher(), WindowForest()]), ["good", "bad"]),
+    ):
+        with pytest.raises(InvalidInput, match=r"sparse, and a .* takes dense rows.* use OnlineLogistic"):
+            model.partial_fit(rows, [0, 1])
+
+
+def test_a_fleet_reads_one_window_after_the_other():
+    """Keys whose rows have one class and two, so that a forest of more classes makes room for one of fewer."""
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    keys = np.arange(300) % 2
+    y = np.where(keys == 0, 0, X[:, 0] > 0)
+    fleet = Fleet(WindowForest(2, 2, rows=64)).partial_fit(X, y, keys)
+    for key in (0, 1):
+        own = keys == key
+        alone = WindowForest(2, 2, rows=64).partial_fit(X[own][:1], y[own][:1], classes=[0, 1])
+        assert dumps(fleet.model_of(key)) == dumps(alone.partial_fit(X[own][1:], y[own][1:]))

@@ -26,6 +26,7 @@ from thalweg import (
     StandardScaler,
     StreamPipeline,
     TrendForecast,
+    WindowForest,
     merge,
 )
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError, NotAdditive
@@ -46,6 +47,7 @@ REASONS = {
     "Committee": (Committee([OnlineLDC(), Perceptron()]), MISTAKES),
     "auto": (OnlineLDC("auto", counts="soft"), 'the rates of "auto" are weighed by their mistakes, row by row'),
     "TrendForecast": (TrendForecast(OnlineLDC()), "its trend runs through the class means in the order of their rows"),
+    "WindowForest": (WindowForest(), "each cut depends on the rows before it"),
     "LearnNSE": (LearnNSE(GaussianNB()), "its members are weighed by their errors on the blocks that came after them"),
     "ridge": (OnlineLDC(ridge=0.1), "its ridge follows a long-run variance that depends on the order of the rows"),
     "2008": (
