@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.exceptions import NotFittedError
 
 from tests.forest_oracle import SlowForest, Window
 from thalweg import StreamPipeline, TextHasher, WindowForest
-from thalweg.errors import InvalidInput
+from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.fleet import Fleet
 from thalweg.learners import window_forest
 from thalweg.learners.base.forest import Grove
@@ -188,3 +190,52 @@ def test_a_fleet_reads_one_window_after_the_other():
         own = keys == key
         alone = WindowForest(2, 2, rows=64).partial_fit(X[own][:1], y[own][:1], classes=[0, 1])
         assert dumps(fleet.model_of(key)) == dumps(alone.partial_fit(X[own][1:], y[own][1:]))
+
+
+def read_text(text: str, row: np.ndarray) -> str:
+    """The leaf that a row reaches by the cuts of a tree as text, its features called a, b, …"""
+    depth = 0
+    for line in text.splitlines():
+        indent, _, said = line.partition("|--- ")
+        if len(indent) != 4 * depth:
+            continue
+        if "(" in said:
+            return said
+        name, sign, threshold = said.split()
+        depth += (row["abc".index(name)] <= float(threshold)) == (sign == "<=")
+    raise AssertionError("no leaf")
+
+
+@pytest.mark.parametrize("options", [{}, {"trees": 0}, {"lasting_trees": 0}, {"class_weight": "balanced"}])
+def test_a_tree_as_text_has_its_cuts_and_leaves(options):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 9, size=(1500, 3)), columns=list("abc"))
+    y = np.where((X["a"] > 4) & (X["c"] < 3), "yes", "no")
+    model = WindowForest(**options).partial_fit(X, y)
+    for number in range(model.trees + model.lasting_trees):
+        text = model.export_text(number)
+        found = [read_text(text, row).split()[0] for row in X.to_numpy(dtype=float)[-300:]]
+        assert (found == y[-300:]).mean() > 0.95
+    assert "feature_2" not in text
+    assert model.export_text(feature_names=["first", "second", "third"], max_depth=0) == "|--- ..."
+    with pytest.raises(InvalidParameter, match=r"'number' .* must be from 0 to"):
+        model.export_text(25)
+    with pytest.raises(InvalidParameter, match="must have 3 names"):
+        model.export_text(feature_names=["first"])
+
+
+def test_it_says_who_carries_the_weight():
+    X = np.random.default_rng(0).normal(size=(1000, 2))
+    model = WindowForest(0, 3).partial_fit(X, X[:, 0] > 0.5)
+    assert model.members_[:2] == ("trees that last, votes", "trees that last, refined")
+    assert model.families_ == ("trees",) * 2 + ("shares",) * 3
+    assert sum(model.family_weights_.values()) == pytest.approx(1)
+    assert model.family_weights_["trees"] > 0.9
+    assert model.explain().startswith("5 members over 2 features; the heaviest is trees that last")
+    with pytest.raises(NotFittedError):
+        WindowForest().explain()
+
+
+def test_before_the_first_row_there_is_no_text():
+    with pytest.raises(NotFittedError):
+        WindowForest().export_text()

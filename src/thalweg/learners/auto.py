@@ -62,7 +62,7 @@ from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
-from thalweg.learners.base.forest import FOREST_RATE, Grove, forest_core, rows_held
+from thalweg.learners.base.forest import FOREST_RATE, Grove, forest_core, rows_held, said_by_trees
 from thalweg.learners.base.mixture import (
     BANK_DISCOUNT,
     BANK_RATES,
@@ -145,11 +145,7 @@ def trees_core(features: int) -> Core:
 
 
 #: What each kind of tree says, by name, in the order of the forest's probabilities.
-TREE_MEMBERS: Mapping[str, Member] = {
-    f"trees that {do}, {what}": Member(trees_core, FOREST_RATE)
-    for do in ("follow", "last")
-    for what in ("votes", "refined")
-}
+TREE_MEMBERS: Mapping[str, Member] = {name: Member(trees_core, FOREST_RATE) for name in said_by_trees(10, 15)}
 #: The rates of the logistic regressions over sparse rows, which learn side by side.
 SPARSE_RATES = (0.1, 0.3, 1.0, 3.0)
 #: The members over sparse rows: all start with the same weight.

@@ -17,8 +17,9 @@ g              ``least_gain``                                     n H - n_left H
 
 Each tree sees a row a Poisson number of times (N. Oza, S. Russell, "Online bagging and boosting", 2001). Every
 ``regrow_every`` rows the short tree with the most recent mistakes is grown anew, from the last 256 to 2,048 rows; of
-the lasting trees, whenever a tenth of the rows held has come, one is grown anew from all of them. A short tree whose mistakes rise (ADWIN, A. Bifet, R. Gavaldà 2007) is grown anew from
-the rows since then. Growing is spread over the rows that come meanwhile.
+the lasting trees, whenever a tenth of the rows held has come, one is grown anew from all of them. A short tree whose
+mistakes rise (ADWIN, A. Bifet, R. Gavaldà 2007) is grown anew from the rows since then. Growing is spread over the rows
+that come meanwhile.
 
 Two predictions come from the leaves of each kind of tree. Votes: the labels in the leaves, trees weighted by recent
 mistakes. Refinement: softmax regression on which leaves were reached and on the logarithm of the votes, with a step of
@@ -36,22 +37,25 @@ bytes, of which there are at most T ``max_leaves``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
-from thalweg.learners.base.forest import FOREST_RATE, Grove, forest_core, rows_held
-from thalweg.learners.base.mixture import Member, mixed_with_shares
+from thalweg.learners.base.forest import FOREST_RATE, Grove, forest_core, rows_held, said_by_trees
+from thalweg.learners.base.mixture import SHARE_MEMBERS, Member, WithFamilies, mixed_with_shares
+from thalweg.learners.base.rows import Floats
+from thalweg.learners.base.tree_text import tree_text
 from thalweg.parameters import SEED, Real, Rules, Whole
 
 if TYPE_CHECKING:
     from thalweg.kernels._base import Core
 
 
-class WindowForest(WithClassWeight, WithProbabilities, StreamClassifier):
+class WindowForest(WithFamilies, WithClassWeight, WithProbabilities, StreamClassifier):
     """A forest grown from the last rows, for rules that are cuts of a few features.
 
     Parameters
@@ -87,6 +91,17 @@ class WindowForest(WithClassWeight, WithProbabilities, StreamClassifier):
     class_weight : mapping of label to number, "balanced" or None, default None
         Weight of the rows of each label. It multiplies the row's own weight. A label that is not named has weight 1.
         "balanced" weights a label by the inverse of its share of the last 5,000 rows.
+
+    Attributes
+    ----------
+    members_ : tuple of str
+        What the trees say and the shares of the labels, in the order of ``weights_``.
+    families_ : tuple of str
+        The kind of each member: "trees" or "shares".
+    weights_ : ndarray
+        The weight of each member in the next prediction.
+    family_weights_ : dict of str to float
+        The weight of all trees in the next prediction, and of the shares of the labels.
 
     Examples
     --------
@@ -184,3 +199,68 @@ class WindowForest(WithClassWeight, WithProbabilities, StreamClassifier):
             grove=grove,
         )
         return self._weighted_by_class(mixed_with_shares(features, [Member(forest, FOREST_RATE)]))
+
+    def _members_and_families(self) -> list[tuple[str, str]]:
+        said = [(name, "trees") for name in said_by_trees(self.trees, self.lasting_trees)]
+        return said + [(name, "shares") for name in SHARE_MEMBERS]
+
+    @property
+    def weights_(self) -> Floats:
+        """The weight of each member in the next prediction."""
+        return self._learned_core().shares()
+
+    def explain(self) -> str:
+        """Which members carry the weight: the votes of each kind of tree, their refinement, or the shares of labels."""
+        return "\n".join(self._heaviest_first("kind"))
+
+    def export_text(
+        self, number: int = 0, *, feature_names: Sequence[str] | None = None, max_depth: int | None = None
+    ) -> str:
+        """A tree as text: its cuts, and of each leaf the shares of the labels there and how many rows reached it.
+
+        Parameters
+        ----------
+        number : int, default 0
+            The tree, from 0 to ``trees + lasting_trees - 1``. The lasting ones come last.
+        feature_names : sequence of str or None, default None
+            Names of the features. None takes those that rows had, or "feature_0", "feature_1" and so on.
+        max_depth : int or None, default None
+            Cuts below this depth are shown as dots.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from thalweg import WindowForest
+        >>> X = np.random.default_rng(0).normal(size=(2000, 2))
+        >>> model = WindowForest().partial_fit(X, np.where(X[:, 0] > 0.3, "hot", "cold"))
+        >>> print(model.export_text(0, feature_names=["heat", "load"]))
+        |--- heat <= 0.3831
+        |   |--- heat <= 0.3109
+        |   |   |--- heat <= 0.2769
+        |   |   |   |--- cold 1.00 (1,130 rows)
+        |   |   |--- heat >  0.2769
+        |   |   |   |--- cold 0.94, hot 0.06 (26 rows)
+        |   |--- heat >  0.3109
+        |   |   |--- hot 0.98, cold 0.02 (56 rows)
+        |--- heat >  0.3831
+        |   |--- hot 0.99, cold 0.01 (652 rows)
+        """
+        state = cast("Core", self._learned_core()).state("member0_")
+        if not 0 <= number < self.trees + self.lasting_trees:
+            rule = f"be from 0 to {self.trees + self.lasting_trees - 1}"
+            raise InvalidParameter.of("WindowForest.export_text", "number", rule, number)
+        names = feature_names if feature_names is not None else getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"feature_{j}" for j in range(self.n_features_in_)]
+        if len(names) != self.n_features_in_:
+            rule = f"have {self.n_features_in_:,} names"
+            raise InvalidParameter.of("WindowForest.export_text", "feature_names", rule, feature_names)
+        lasts = number >= self.trees
+        return tree_text(
+            state,
+            f"member0_grove{int(lasts and self.trees > 0)}_",
+            number - self.trees * lasts,
+            labels=self.classes_[state["member0_arrivals"]].tolist(),
+            features=list(names),
+            max_depth=max_depth,
+        )

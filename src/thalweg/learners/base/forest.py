@@ -50,6 +50,18 @@ class Grove(NamedTuple):
         )
 
 
+def said_by_trees(trees: int, lasting_trees: int) -> list[str]:
+    """What each kind of tree says, by name, in the order of a forest's probabilities.
+
+    Examples
+    --------
+    >>> said_by_trees(10, 0)
+    ['trees that follow, votes', 'trees that follow, refined']
+    """
+    kinds = {"follow": trees, "last": lasting_trees}
+    return [f"trees that {do}, {what}" for do, count in kinds.items() if count for what in ("votes", "refined")]
+
+
 def rows_held(features: int, rows: int | None = None) -> int:
     """How many rows a forest holds: a power of two, and at most a million numbers.
 
