@@ -379,7 +379,7 @@ class SlowGrove:
 
     def grow_on(self, mean_error: float) -> None:
         """As far as there is a budget, the worst first."""
-        self.budget += 2048 * len(self.grown)
+        self.budget += 512 * len(self.grown)
         while self.budget > 0:
             if self.growing is None:
                 wanted = [own for own in self.grown if own.wanted]

@@ -6,6 +6,7 @@ Imported only when MOA is asked for: it starts a Java machine.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +17,9 @@ from benchmarks.rows import Rows
 
 def contestants(rows: Rows, folder: Path) -> Iterator[Contestant]:
     """Naive Bayes, perceptron and gradient descent, each in both ways."""
-    try:
-        from capymoa.evaluation import prequential_evaluation
-        from capymoa.stream import ARFFStream, NumpyStream
-    except Exception as error:  # without Java it raises an error of its own
-        raise Unavailable(f"MOA: {error}") from error
-    few = rows.X[: len(rows.dicts)]
-    stream = NumpyStream(few, rows.y[: len(few)])
-    instances = [stream.next_instance() for _ in few]
-
-    def row_by_row(make: Callable[[], Any]) -> Callable[[int], Run]:
-        def prepare(count: int) -> Run:
-            model = make()
-            return lambda: _answer_then_learn(model, instances[:count])
-
-        return prepare
+    schema, instances = _instances(rows)
+    from capymoa.evaluation import prequential_evaluation
+    from capymoa.stream import ARFFStream
 
     def in_java(make: Callable[[], Any]) -> Callable[[int], Run]:
         def prepare(count: int) -> Run:
@@ -40,10 +29,38 @@ def contestants(rows: Rows, folder: Path) -> Iterator[Contestant]:
 
         return prepare
 
-    for name, make in _makers(stream.get_schema()).items():
-        yield Contestant(PREDICT_THEN_LEARN, f"MOA {name}, row by row", row_by_row(make), len(instances))
-        over_a_file = f"MOA {name}, its own loop over a file"
-        yield Contestant(PREDICT_THEN_LEARN, over_a_file, in_java(make), len(few), least=len(few) // 4)
+    for name, make in _makers(schema).items():
+        yield _row_by_row(f"MOA {name}, row by row", make, instances)
+        over_a_file, count = f"MOA {name}, its own loop over a file", len(instances)
+        yield Contestant(PREDICT_THEN_LEARN, over_a_file, in_java(make), count, least=count // 4)
+
+
+def forest(name: str, trees: int, rows: Rows) -> Contestant:
+    """Its adaptive random forest with the default settings, row by row and on one thread."""
+    schema, instances = _instances(rows)
+    from capymoa.classifier import AdaptiveRandomForestClassifier
+
+    make = partial(AdaptiveRandomForestClassifier, schema=schema, ensemble_size=trees)
+    return _row_by_row(name, make, instances)
+
+
+def _instances(rows: Rows) -> tuple[Any, list[Any]]:
+    """The schema, and as many rows as there are dicts."""
+    try:
+        from capymoa.stream import NumpyStream
+    except Exception as error:  # without Java it raises an error of its own
+        raise Unavailable(f"MOA: {error}") from error
+    few = rows.X[: len(rows.dicts)]
+    stream = NumpyStream(few, rows.y[: len(few)])
+    return stream.get_schema(), [stream.next_instance() for _ in few]
+
+
+def _row_by_row(name: str, make: Callable[[], Any], instances: list[Any]) -> Contestant:
+    def prepare(count: int) -> Run:
+        model = make()
+        return lambda: _answer_then_learn(model, instances[:count])
+
+    return Contestant(PREDICT_THEN_LEARN, name, prepare, len(instances))
 
 
 def _makers(schema: Any) -> dict[str, Callable[[], Any]]:

@@ -16,7 +16,7 @@ def river() -> Any:
     """The package."""
     try:
         import river
-        from river import linear_model, naive_bayes, neighbors, optim, preprocessing  # noqa: F401
+        from river import forest, linear_model, naive_bayes, neighbors, optim, preprocessing  # noqa: F401
     except ImportError as error:
         raise Unavailable(f"River: {error}") from error
     return river

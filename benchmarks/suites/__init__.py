@@ -19,6 +19,7 @@ NAMES = (
     "wide_rows",
     "growth",
     "kernel_mean",
+    "forest",
     "regression",
     "pca",
     "auc",

@@ -414,13 +414,13 @@ def test_a_member_that_fails_leaves_the_others_without_the_row():
 def test_it_explains_itself():
     X, y = rows_of(1, rows=500, p=4, classes=3)
     model = AutoClassifier().partial_fit(X, y)
-    assert len(model.members_) == len(model.families_) == len(model.weights_) == 30
+    assert len(model.members_) == len(model.families_) == len(model.weights_) == 31
     assert model.families_ == tuple(map(family_of, model.members_))
     assert sum(model.family_weights_.values()) == pytest.approx(1)
     assert model.left_out_ == ""
     text = model.explain()
     assert all(name in text for name in model.members_)
-    of_families = re.findall(r"(linear|kernel|tilings|trees|shares) (0\.\d\d)", text.splitlines()[1])
+    of_families = re.findall(r"(linear|products|kernel|tilings|trees|shares) (0\.\d\d)", text.splitlines()[1])
     assert dict(of_families).keys() == set(model.families_)
     assert sum(float(weight) for _, weight in of_families) == pytest.approx(1, abs=0.02)
     linear = AutoClassifier(curved=False).partial_fit(X, y)

@@ -262,7 +262,7 @@ def test_dense_columns_of_sparse_rows_are_learned_as_dense_rows():
     errors = model.predict_then_learn(wide.tocsr(), y) != y
     alone = AutoClassifier().predict_then_learn(X, y) != y
     assert errors[500:].mean() < alone[500:].mean() + 0.03
-    assert len(model.weights_) == len(model.members_) == len(model.families_) == 35
+    assert len(model.weights_) == len(model.members_) == len(model.families_) == 36
 
 
 @pytest.mark.filterwarnings("ignore::thalweg.errors.Diverging")

@@ -94,7 +94,7 @@ def test_a_score_is_that_of_a_slow_loop(name: str, delay: int, monkeypatch: pyte
 def test_a_member_alone_has_learned_what_it_has_learned_in_the_committee() -> None:
     X, y = XOR.take()
     whole = AutoClassifier().fit(X, y)._core.state()
-    damped = [name for name in MEMBERS[len(BANK_RATES) :] if family_of(name) in ("linear", "kernel")]
+    damped = [name for name in MEMBERS[len(BANK_RATES) :] if family_of(name) in ("linear", "products", "kernel")]
     tilings, trees, shares = (
         [name for name in MEMBERS if family_of(name) == each] for each in ("tilings", "trees", "shares")
     )

@@ -124,7 +124,7 @@ def test_rows_and_labels_of_a_real_service_arrive(start: Callable[..., Server], 
     shown.get_by_text("rival", exact=True).click()
     chart(shown, "families").locator("canvas").wait_for()
     families = shown.locator('[data-chart="families"] .u-label').all_inner_texts()[1:]
-    assert families == ["linear", "kernel", "tilings", "trees", "shares"]
+    assert families == ["linear", "products", "kernel", "tilings", "trees", "shares"]
     assert chart(shown, "rate").count() == 0  # it has none, and its place is taken
 
 

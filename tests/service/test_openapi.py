@@ -101,7 +101,7 @@ def test_answers_are_as_they_are_described(start):
             assert course["points"]["means"]
             assert families is details["family_weights"] is None
             continue
-        assert list(families) == ["linear", "kernel", "tilings", "trees", "shares"]
+        assert list(families) == ["linear", "products", "kernel", "tilings", "trees", "shares"]
         assert {family: weights[-1] for family, weights in families.items()} == details["family_weights"]
         assert sum(details["family_weights"].values()) == pytest.approx(1, abs=1e-3)
         said = client.call("GET", "/metrics")[1].decode()

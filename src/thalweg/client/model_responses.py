@@ -121,8 +121,8 @@ class Model(ResponseBody, frozen=True, omit_defaults=True):
     labels_seen : tuple of str
         The classes seen so far. Empty in a list of models and for regression.
     family_weights : mapping or None
-        Weight of each family of members in a prediction: linear, kernel, tilings, trees and shares for kind "auto".
-        None for models without families and in a list of models.
+        Weight of each family of members in a prediction: linear, products, kernel, tilings, trees and shares
+        for kind "auto". None for models without families and in a list of models.
     positive : str or None
         The label of interest. None in a list of models.
     task : str

@@ -330,9 +330,7 @@ def products(features: int, inner: Core) -> Core:
 
 def damped(inner: Core) -> Core: ...
 def joined(members: Sequence[Core]) -> Core:
-    """
-    Learners as one, with the probabilities of them all.
-    """
+    """Learners as one, with the probabilities of them all."""
 
 def committee(
     members: Sequence[Core], discounts: Sequence[float], sharpness: float, loss: str, handicaps: Sequence[float] = ...

@@ -7,6 +7,7 @@ is the kind of boundary. This learner holds, over rows scaled on line,
 linear    a bank of seven O-LDCs, soft counts, memories of 3 to 3,333 rows, side by side in vector lanes;
           a perceptron at rate 0.5; passive-aggressive at C = 1, 0.1, 0.01; logistic regression at rates 0.1,
           0.02, 0.003
+products  logistic regression over the features and the products of any two, up to 16 features
 kernel    kernel mean machines of 32 centroids for each class, memories of 20, 200 and 2,000 rows
 tilings   five sets of random tilings (`TilingClassifier`) over one, two or three features, four step sizes
           side by side in each; one more with a small step (0.002)
@@ -18,13 +19,13 @@ shares    the shares of the labels over 100, 1,000 and all rows, which look at n
 and mixes their posteriors by the rule of `Committee`: sharpness 0.5, memories of 100, 200 and 1,000 rows, the zero-one
 loss, and the log-loss where classes are rare. Where labels come late, members are judged by what they predicted, too.
 Before there is evidence the weight of a linear member is proportional to its rate
-(`thalweg.learners.base.mixture.prior_losses`); kernel and tiling members count like a rate of 0.03. The slow tilings
-count like a rate of 0.003, the trees like 0.0135, the shares like 0.1. Nothing is tuned to a stream. The mixing rule
-was settled on ELEC2, SEA concepts, NOAA weather and STAGGER, its three memories on these and on the fifteen streams of
-``thalweg reproduce auto curved``, the rule for rare classes on two seeds of `thalweg.streams.Fraud`; the kernel and
-tiling members on bananas, the rotating checkerboard, a wandering disc, a turning XOR, Agrawal, Sine, Covertype and
-ELEC2; the trees on those fifteen streams and fifteen still tables of ``thalweg reproduce auto still``. The members are
-the same everywhere.
+(`thalweg.learners.base.mixture.prior_losses`); products, kernel and tiling members count like a rate of 0.03. The slow
+tilings count like a rate of 0.003, the trees like 0.0135, the shares like 0.1. Nothing is tuned to a stream. The mixing
+rule was settled on ELEC2, SEA concepts, NOAA weather and STAGGER, its three memories on these and on the fifteen
+streams of ``thalweg reproduce auto curved``, the rule for rare classes on two seeds of `thalweg.streams.Fraud`; the
+kernel and tiling members on bananas, the rotating checkerboard, a wandering disc, a turning XOR, Agrawal, Sine,
+Covertype and ELEC2; the trees on those fifteen streams and fifteen still tables of ``thalweg reproduce auto still``;
+the products on the stability of an electrical grid. The members are the same everywhere.
 
 A feature that is mostly zero is scaled by its other values, so that rare indicators are not blown up
 (``kernels/ensemble/scaled.hpp``). Linear and kernel members see slow features, such as a clock, damped
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from thalweg.kernels._base import Core
 
 WIDEST_BANK = 200
+_WIDEST_PRODUCTS = 16
 #: The memory of a bank that weighs less says nothing of the predictions.
 _LEAST_WEIGHT = 0.01
 #: The memory for losses of the linear committee.
@@ -108,6 +110,16 @@ LINEAR_MEMBERS: Mapping[str, Member] = {
         for rate in (0.1, 0.02, 0.003)
     },
 }
+
+
+def _products_core(features: int) -> Core:
+    """Logistic regression over features and their products, with a step for each."""
+    wide = features * (features + 3) // 2
+    return compiled.products(features, compiled.logistic(wide, (0, 0.1, 0), 0.0, True, 0.0))
+
+
+#: Borders of the second order, by name.
+PRODUCT_MEMBERS: Mapping[str, Member] = {"products of features": Member(_products_core, CURVED_RATE)}
 
 #: Kernel means by name.
 KERNEL_MEMBERS: Mapping[str, Member] = {
@@ -177,7 +189,8 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
     members_ : tuple of str
         The members, in the order of ``weights_``.
     families_ : tuple of str
-        The kind of boundary of each member: "linear", "kernel", "tilings", "trees", "shares" or "persistence".
+        The kind of boundary of each member: "linear", "products", "kernel", "tilings", "trees", "shares" or
+        "persistence".
     weights_ : ndarray
         The weight of each member in the next prediction.
     family_weights_ : dict of str to float
@@ -199,7 +212,7 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
     >>> bool((model.predict_then_learn(X, y) != y).mean() < 0.1)
     True
     >>> print(model.explain().splitlines()[0])
-    30 members over 2 features; the heaviest is O-LDC 0.1 with a weight of 0.70.
+    31 members over 2 features; the heaviest is O-LDC 0.1 with a weight of 0.70.
 
     A curved boundary, a disc and the ring around it, needs the curved members.
 
@@ -215,7 +228,7 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
 
     _catalogue = CatalogueEntry(
         name="auto",
-        about="a committee of 14 linear, three kernel and six tiling members, a forest, and shares of labels",
+        about="a committee of 14 linear, 3 kernel and 6 tiling members, products, a forest and shares of labels",
         about_sparse="a committee of four logistic regressions with a step size for each feature and a prior",
         when="start here: nothing to choose",
     )
@@ -275,7 +288,7 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
             linear = [*cores["linear"], *apart]
             return compiled.scaled(compiled.committee(linear, [_LINEAR_DISCOUNT], SHARPNESS, "zero-one", prior))
         # Tilings cannot extrapolate, and keep what a slow feature says; trees need no scale at all.
-        damped = compiled.damped(compiled.joined([*cores["linear"], *cores["kernel"]]))
+        damped = compiled.damped(compiled.joined([*cores["linear"], *cores["products"], *cores["kernel"]]))
         scaled = compiled.scaled(compiled.joined([damped, *cores["tilings"]]), sparse=True)
         return mixed([scaled, trees_core(features), *apart], prior)
 
@@ -289,6 +302,7 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
         """The members beside the bank, by family."""
         found = {"linear": LINEAR_MEMBERS}
         if self.curved:
+            found["products"] = PRODUCT_MEMBERS if features <= _WIDEST_PRODUCTS else {}
             kernels = KERNEL_MEMBERS if features <= WIDEST_BANK else {}
             found |= {"kernel": kernels, "tilings": {**TILING_MEMBERS, **SLOW_MEMBERS}, "trees": TREE_MEMBERS}
         found["shares"] = SHARE_MEMBERS
@@ -393,6 +407,7 @@ def family_of(member: str) -> str | None:
     """
     families = {
         "linear": LINEAR_MEMBERS,
+        "products": PRODUCT_MEMBERS,
         "kernel": KERNEL_MEMBERS,
         "tilings": {**TILING_MEMBERS, **SLOW_MEMBERS},
         "trees": TREE_MEMBERS,

@@ -34,6 +34,7 @@ FAMILIES = {
     "tilings of the rest": 5,
     "tilings": 3,
     "trees": 5,
+    "products": 7,
     "kernel": 4,
     "quadratic": 4,
     "perceptron": 6,

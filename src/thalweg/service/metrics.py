@@ -243,7 +243,7 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
         for labels, learner in learners
         for family, weight in (learner["family_weights"] or {}).items()
     ]
-    about = "Weight of a family of members in a model's predictions: linear, kernel, tilings or trees."
+    about = "Weight of a family of members in a model's predictions: linear, products, kernel, tilings or trees."
     yield _gauge("thalweg_model_family_weight_ratio", about, families)
 
 

@@ -180,8 +180,8 @@ class Grove {
   static constexpr int64_t kPatience =
       4;                                 // times a leaf's room, of which half have to come before a cut is sought again
   static constexpr int64_t kBlock = 32;  // rows that ADWIN takes at once
-  static constexpr int64_t kWork = 1 << 11;  // numbers that growing may look at in a row, for each tree
-  static constexpr float kDoubt = 0.01f;     // added to votes, so that their logarithm is finite
+  static constexpr int64_t kWork = 1 << 9;  // numbers that growing may look at in a row, for each tree
+  static constexpr float kDoubt = 0.01f;    // added to votes, so that their logarithm is finite
   static constexpr float kBiasStep = 0.1f;
 
   struct Grown {

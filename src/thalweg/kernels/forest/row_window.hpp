@@ -46,8 +46,21 @@ class FeatureCodes {
   // How many of the bounds are below x, in six steps without a branch.
   THALWEG_INLINE int64_t code(float x) const {
     int64_t at = 0;
-    for (int64_t half = kMost / 2; half; half /= 2) at += bounds[at + half - 1] < x ? half : 0;
+    for (int64_t half = kMost / 2; half; half /= 2) at += half * int64_t(bounds[at + half - 1] < x);
     return at;
+  }
+  // Of so many values that are apart by a stride; several at a time, which the compiler makes one step in lanes.
+  void encode(const float *x, int64_t count, int64_t stride, uint8_t *to) const {
+    constexpr int64_t kTogether = 32;
+    float values[kTogether] = {};
+    for (int64_t i = 0; i < count; i += kTogether) {
+      const int64_t some = std::min(kTogether, count - i);
+      int32_t at[kTogether] = {};
+      for (int64_t k = 0; k < some; k++) values[k] = x[(i + k) * stride];
+      for (int32_t half = kMost / 2; half; half /= 2)
+        for (int64_t k = 0; k < kTogether; k++) at[k] += half * int32_t(bounds[at[k] + half - 1] < values[k]);
+      for (int64_t k = 0; k < some; k++) to[(i + k) * stride] = uint8_t(at[k]);
+    }
   }
   // A number between two codes that are neighbours among those that occur.
   float between(int64_t low, int64_t high) const { return 0.5f * (bounds[low] + bounds[exact ? high : high - 1]); }
@@ -186,9 +199,7 @@ class RowWindow {
     codes_of[j].fit(sample);
     encode(j);
   }
-  void encode(int64_t j) {
-    for (int64_t i = j; i < held() * p; i += p) codes_[i] = uint8_t(codes_of[j].code(values[i]));
-  }
+  void encode(int64_t j) { codes_of[j].encode(values.data() + j, held(), p, codes_.data() + j); }
 
   int64_t p, mask, seen_ = 0;
   std::vector<FeatureCodes> codes_of;

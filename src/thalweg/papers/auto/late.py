@@ -81,7 +81,7 @@ class MemberAlone(WithProbabilities, StreamClassifier):
         beside = AutoClassifier()._beside_the_bank(features)
         family = next((family for family, members in beside.items() if self.member in members), "bank")
         core = MEMBER_CORES[self.member](features) if family == "bank" else beside[family][self.member].make(features)
-        if family in ("bank", "linear", "kernel"):
+        if family in ("bank", "linear", "products", "kernel"):
             core = compiled.damped(core)
         if family == "trees":  # one of the sets of probabilities of a forest; the others never count
             others = [0.0 if name == self.member else 1e9 for name in beside[family]]

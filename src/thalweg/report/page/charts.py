@@ -35,6 +35,7 @@ _MEMBERS = {
     "O-LDC": "O-LDC: online linear discriminant, with the weight of a new row.",
     "passive-aggressive": "Passive-aggressive: C is its largest step.",
     "logistic": "Logistic: logistic regression, with its step.",
+    "products": "Products: logistic regression over the features and the products of any two.",
     "kernel": "Kernel: class densities, with the share that each row forgets.",
     "tilings": "Tilings: random grids over so many features.",
     "trees": "Trees: grown from the last rows; those that follow are grown anew, those that last have a long memory.",
