@@ -1,4 +1,4 @@
-"""The error of three forests around an abrupt change: with what is grown anew, without it, and without lasting trees."""
+"""The error of three forests around an abrupt change: the default, no lasting trees, nothing grown anew."""
 
 from __future__ import annotations
 
