@@ -28,6 +28,7 @@ from thalweg import (  # noqa: E402
     PredictionIntervals,
     StandardScaler,
     StreamPipeline,
+    WindowForest,
 )
 from thalweg.errors import InvalidParameter  # noqa: E402
 from thalweg.evaluate.task import LabelTask  # noqa: E402
@@ -195,10 +196,11 @@ def test_a_regressor_learns_numbers_at_once_and_late(model, late):
     assert (state.predicted, state.learned, state.waiting) == (40, 40, b"")
 
 
-def test_members_of_a_committee_are_judged_by_what_they_predicted_whatever_the_cuts():
+@pytest.mark.parametrize("model", [AutoClassifier(curved=False), WindowForest(3, 2, rows=64)], ids=["auto", "forest"])
+def test_members_of_a_committee_are_judged_by_what_they_predicted_whatever_the_cuts(model):
     rng = np.random.default_rng(4)
     y = rng.integers(0, 3, 60)
-    X, model = rng.normal(size=(60, 2)) + y[:, None] * np.linspace(1, -1, 60)[:, None], AutoClassifier(curved=False)
+    X = rng.normal(size=(60, 2)) + y[:, None] * np.linspace(1, -1, 60)[:, None]
     labels = np.array(["high", "low", "flood"])[y]
     task = task_of(model, 2, confidence=False, coverage=None, owner="test")
     layout = replace(LAYOUT, remembered=task.remembered)
