@@ -69,7 +69,7 @@ class ClassCuts {
   }
 
  private:
-  static constexpr int64_t kMostTried = 64, kPacked = 4, kMostPacked = 1 << 16, kTable = 1 << 14;
+  static constexpr int64_t kMostTried = 64, kPacked = 4, kMostPacked = 1 << 16, kTable = 1 << 15;
   using Counts = uint32_t[FeatureCodes::kMost];
 
   static const float *n_log_n_of_small() {
@@ -84,13 +84,11 @@ class ClassCuts {
     return n < kTable ? table[n] : float(double(n) * std::log(double(n)));
   }
 
-  // A cut behind code b, where `rest` are the codes that occur from b on.
-  void offer(float children, int64_t left, int64_t all, int64_t feature, int64_t b, uint64_t rest, Cut &cut) {
-    const float gain = most - (n_log_n(left) + n_log_n(all - left) - children);
-    if (gain <= best) return;
+  // The best cut so far: behind the first of these codes, which are those that occur from it on.
+  void take(float gain, int64_t feature, uint64_t rest, Cut &cut) {
     best = gain;
     cut.feature = feature;
-    cut.code = b;
+    cut.code = __builtin_ctzll(rest);
     beyond = rest;
   }
 
@@ -103,20 +101,51 @@ class ClassCuts {
       occur |= uint64_t(1) << code;
     }
     if (!(occur & (occur - 1))) return false;
-    uint64_t below = 0;
-    for (uint64_t rest = occur; rest & (rest - 1); rest &= rest - 1) {
-      const int64_t b = __builtin_ctzll(rest);
-      below += counts[b];
-      float children = 0;
-      int64_t left = 0;
-      uint64_t of_class = below;
-      for (int c = 0; c < classes; c++, of_class >>= 16) {
-        const int64_t count = int64_t(of_class & 0xffff);
-        left += count;
-        children += n_log_n(count) + n_log_n(total[c] - count);
-      }
-      offer(children, left, all, feature, b, rest, cut);
+    switch (classes) {
+      case 1:
+        return weigh<1>(counts, occur, all, feature, cut);
+      case 2:
+        return weigh<2>(counts, occur, all, feature, cut);
+      case 3:
+        return weigh<3>(counts, occur, all, feature, cut);
+      default:
+        return weigh<4>(counts, occur, all, feature, cut);
     }
+  }
+  // All cuts of a feature, whose gains are found in lanes.
+  template <int C>
+  bool weigh(const uint64_t *counts, uint64_t occur, int64_t all, int64_t feature, Cut &cut) {
+    constexpr int kMost = FeatureCodes::kMost;
+    int32_t of_class[C][kMost], left[kMost];
+    float gain[kMost];
+    uint64_t rests[kMost], below = 0;
+    int cuts = 0;
+    for (uint64_t rest = occur; rest & (rest - 1); rest &= rest - 1, cuts++) {
+      below += counts[__builtin_ctzll(rest)];
+      int32_t rows = 0;
+      for (int c = 0; c < C; c++) rows += of_class[c][cuts] = int32_t(below >> (16 * c) & 0xffff);
+      left[cuts] = rows;
+      rests[cuts] = rest;
+    }
+    const int32_t whole = int32_t(all);
+    int32_t of_all[C];
+    for (int c = 0; c < C; c++) of_all[c] = int32_t(total[c]);
+    if (all < kTable) {
+      const float *of = table;
+      for (int i = 0; i < cuts; i++) {
+        float children = 0;
+        for (int c = 0; c < C; c++) children += of[of_class[c][i]] + of[of_all[c] - of_class[c][i]];
+        gain[i] = most - (of[left[i]] + of[whole - left[i]] - children);
+      }
+    } else {
+      for (int i = 0; i < cuts; i++) {
+        float children = 0;
+        for (int c = 0; c < C; c++) children += n_log_n(of_class[c][i]) + n_log_n(of_all[c] - of_class[c][i]);
+        gain[i] = most - (n_log_n(left[i]) + n_log_n(whole - left[i]) - children);
+      }
+    }
+    for (int i = 0; i < cuts; i++)
+      if (gain[i] > best) take(gain[i], feature, rests[i], cut);
     return true;
   }
   bool try_sorted(const uint8_t *codes, int64_t n, int64_t all, int64_t feature, Cut &cut) {
@@ -148,7 +177,8 @@ class ClassCuts {
         left += times[i];
         children += n_log_n(lower[c]) + n_log_n(upper[c]);
       }
-      offer(children, left, all, feature, b, rest, cut);
+      const float gain = most - (n_log_n(left) + n_log_n(all - left) - children);
+      if (gain > best) take(gain, feature, rest, cut);
     }
     return true;
   }
