@@ -235,9 +235,9 @@ class WindowForest(WithFamilies, WithClassWeight, WithProbabilities, StreamClass
         >>> model = WindowForest().partial_fit(X, np.where(X[:, 0] == 1, "hot", "cold"))
         >>> print(model.export_text(feature_names=["heat", "load"]))  # doctest: +ELLIPSIS
         |--- heat <= 0.5
-        |   |--- cold 1.00 (... rows)
+        |   |--- cold 0.99, hot 0.01 (... rows)
         |--- heat >  0.5
-        |   |--- hot 1.00 (... rows)
+        |   |--- hot 0.99, cold 0.01 (... rows)
         """
         state = cast("Core", self._learned_core()).state("member0_")
         if not 0 <= number < self.trees + self.lasting_trees:
