@@ -33,7 +33,7 @@ def growing_forest() -> WindowForest:
 
 
 CONTENT = dumps(growing_forest())
-NAMES = [name for name in header_and_arrays(CONTENT)[1] if name.startswith("member0_")]
+NAMES = sorted(name for name in header_and_arrays(CONTENT)[1] if name.startswith("member0_"))
 
 
 def changed(values: np.ndarray) -> Iterator[np.ndarray]:
