@@ -10,7 +10,7 @@ import orjson
 
 from benchmarks.load.rows import FEATURES
 from thalweg.service.journal.databases import open_journal
-from thalweg.service.journal.records import LabelBody, LabelLink, PredictBody, PredictedLabels, Record
+from thalweg.service.journal.records import LabelBody, LabelLink, PredictBody, Predicted, Record
 from thalweg.service.learning import schema
 from thalweg.service.options import ServeOptions
 from thalweg.service.server import make_first
@@ -50,7 +50,7 @@ def _pairs(begin: int, end: int, rows: int, width: int) -> Iterator[tuple[Record
         X = np.zeros((rows, width))
         X[:, :FEATURES] = random.normal(size=(rows, FEATURES)).round(4)
         seq, time = 3 + 2 * at, BEGIN + PAUSE * at
-        predicted = PredictedLabels(["down", "up"], np.zeros(rows, np.int16))
+        predicted = Predicted({"prediction": np.zeros(rows, np.int16)}, ["down", "up"])
         body = PredictBody(X, {"default": predicted}, "up", seq - 1)
         up = X[:, 0] * np.cos(at / 1e5) + X[:, 1] * np.sin(at / 1e5) > 0
         labels = [(seq, row, "up" if is_up else "down") for row, is_up in enumerate(up.tolist())]

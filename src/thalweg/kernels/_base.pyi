@@ -325,7 +325,7 @@ def centred_columns(inner: Core, columns: int) -> Core:
 
 def products(features: int, inner: Core) -> Core:
     """
-    A learner of a row's features and of the products of any two of them, at unit scale.
+    A learner of a row's first features and of the products of any two of them, at unit scale.
     """
 
 def damped(inner: Core) -> Core: ...

@@ -8,6 +8,12 @@
 namespace thalweg::THALWEG_LEVEL {
 
 constexpr int64_t second_order_terms(int64_t features) { return features + features * (features + 1) / 2; }
+// How many features have so many terms; -1 where none have.
+constexpr int64_t features_of_terms(int64_t terms) {
+  int64_t features = 1;
+  while (second_order_terms(features) < terms) features++;
+  return second_order_terms(features) == terms ? features : -1;
+}
 
 // Returns where the terms end. A square is relative to its mean, of features at unit scale.
 inline double *add_products(const double *z, int64_t features, double *to) {

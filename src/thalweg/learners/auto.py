@@ -7,7 +7,7 @@ is the kind of boundary. This learner holds, over rows scaled on line,
 linear    a bank of seven O-LDCs, soft counts, memories of 3 to 3,333 rows, side by side in vector lanes;
           a perceptron at rate 0.5; passive-aggressive at C = 1, 0.1, 0.01; logistic regression at rates 0.1,
           0.02, 0.003
-products  logistic regression over the features and the products of any two, up to 16 features
+products  logistic regression over the first 16 features and the products of any two of them
 kernel    kernel mean machines of 32 centroids for each class, memories of 20, 200 and 2,000 rows
 tilings   five sets of random tilings (`TilingClassifier`) over one, two or three features, four step sizes
           side by side in each; one more with a small step (0.002)
@@ -20,7 +20,7 @@ and mixes their posteriors by the rule of `Committee`: sharpness 0.5, memories o
 loss, and the log-loss where classes are rare. Where labels come late, members are judged by what they predicted, too.
 Before there is evidence the weight of a linear member is proportional to its rate
 (`thalweg.learners.base.mixture.prior_losses`); products, kernel and tiling members count like a rate of 0.03. The slow
-tilings count like a rate of 0.003, the trees like 0.0135, the shares like 0.1. Nothing is tuned to a stream. The mixing
+tilings count like a rate of 0.003, the trees like 0.008, the shares like 0.1. Nothing is tuned to a stream. The mixing
 rule was settled on ELEC2, SEA concepts, NOAA weather and STAGGER, its three memories on these and on the fifteen
 streams of ``thalweg reproduce auto curved``, the rule for rare classes on two seeds of `thalweg.streams.Fraud`; the
 kernel and tiling members on bananas, the rotating checkerboard, a wandering disc, a turning XOR, Agrawal, Sine,
@@ -90,7 +90,8 @@ if TYPE_CHECKING:
     from thalweg.kernels._base import Core
 
 WIDEST_BANK = 200
-_WIDEST_PRODUCTS = 16
+#: The features whose products are features.
+_MULTIPLIED = 16
 #: The memory of a bank that weighs less says nothing of the predictions.
 _LEAST_WEIGHT = 0.01
 #: The memory for losses of the linear committee.
@@ -113,9 +114,9 @@ LINEAR_MEMBERS: Mapping[str, Member] = {
 
 
 def _products_core(features: int) -> Core:
-    """Logistic regression over features and their products, with a step for each."""
-    wide = features * (features + 3) // 2
-    return compiled.products(features, compiled.logistic(wide, (0, 0.1, 0), 0.0, True, 0.0))
+    """Logistic regression over the first features and their products, with a step for each."""
+    first = min(features, _MULTIPLIED)
+    return compiled.products(features, compiled.logistic(first * (first + 3) // 2, (0, 0.1, 0), 0.0, True, 0.0))
 
 
 #: Borders of the second order, by name.
@@ -302,9 +303,13 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
         """The members beside the bank, by family."""
         found = {"linear": LINEAR_MEMBERS}
         if self.curved:
-            found["products"] = PRODUCT_MEMBERS if features <= _WIDEST_PRODUCTS else {}
             kernels = KERNEL_MEMBERS if features <= WIDEST_BANK else {}
-            found |= {"kernel": kernels, "tilings": {**TILING_MEMBERS, **SLOW_MEMBERS}, "trees": TREE_MEMBERS}
+            found |= {
+                "products": PRODUCT_MEMBERS,
+                "kernel": kernels,
+                "tilings": {**TILING_MEMBERS, **SLOW_MEMBERS},
+                "trees": TREE_MEMBERS,
+            }
         found["shares"] = SHARE_MEMBERS
         if self.persistence:
             found["persistence"] = _LAST

@@ -65,8 +65,8 @@ class WindowForest(WithFamilies, WithClassWeight, WithProbabilities, StreamClass
     lasting_trees : int, 0 to 1,000, default 15
         Number of trees that keep what they know, for tables that hardly drift. They cost three times as much.
     rows : int, 64 to 1,000,000 or None, default None
-        Number of rows held, rounded down to a power of two. None holds 8,192 rows, fewer above 128 features: a million
-        numbers at most.
+        Number of rows held, rounded down to a power of two. None holds 8,192 rows, fewer above 256 features: two
+        million numbers at most.
     feature_share : float in (0, 1], default 0.6
         Share of the features that are tried for a cut, at most 64 of them. Lasting trees try 5/6 as many.
     leaf_rows : int, 8 to 1,024, default 32

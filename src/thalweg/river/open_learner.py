@@ -5,6 +5,7 @@ learner.
 from __future__ import annotations
 
 import copy
+import math
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
@@ -62,7 +63,10 @@ def widen(learner: StreamEstimator, features: int) -> None:
         if prefix != name and f"{prefix}log_prior" in grown:
             _begin_with_next_to_nothing(array, learned[name], int(learned[f"{prefix}rows"][0]))
     core = learner._make_core(features)
-    core.restore(grown)
+    try:
+        core.restore(grown)
+    except ValueError as error:  # of so many features fewer rows are held
+        raise CannotWiden from error
     learner._core = core
     learner.n_features_in_ = features
 
@@ -104,9 +108,10 @@ def _places(small: int, large: int, before: int, features: int) -> NDArray[np.in
     if (small, large) == (_pairs(before + 1), _pairs(features + 1)):
         return _places_of_pairs(and_constant, features + 1)
     if (small, large) == (_terms(before), _terms(features)):
-        products = np.empty((features, features), dtype=np.int64)
-        products[np.triu_indices(features)] = features + np.arange(_pairs(features + 1))
-        return np.concatenate([kept, products[np.triu_indices(before)], [large - 1]])
+        return np.append(_places_of_products(before, features), large - 1)
+    few, many = _multiplied(small), _multiplied(large)
+    if few == before < many <= features:  # products of the first features only
+        return _places_of_products(few, many)
     raise CannotWiden
 
 
@@ -117,6 +122,19 @@ def _pairs(entries: int) -> int:
 def _terms(features: int) -> int:
     """Features, their squares and products, and the constant."""
     return features + _pairs(features + 1) + 1
+
+
+def _multiplied(terms: int) -> int:
+    """How many features, with their squares and products, are so many terms; 0 where none are."""
+    features = (math.isqrt(8 * terms + 9) - 3) // 2
+    return features if _terms(features) - 1 == terms else 0
+
+
+def _places_of_products(before: int, features: int) -> NDArray[np.int64]:
+    """Where features, and their products behind them, are found among those of more features."""
+    products = np.empty((features, features), dtype=np.int64)
+    products[np.triu_indices(features)] = features + np.arange(_pairs(features + 1))
+    return np.concatenate([np.arange(before), products[np.triu_indices(before)]])
 
 
 def _places_of_pairs(kept: NDArray[np.int64], entries: int) -> NDArray[np.int64]:

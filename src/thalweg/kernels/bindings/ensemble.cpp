@@ -81,12 +81,13 @@ void bind_ensemble(nb::module_ &module) {
     return new Core(new CentredColumns(fresh(inner), columns));
   };
   def("products", "features"_a, "inner"_a,
-      "A learner of a row's features and of the products of any two of them, at unit scale.") = [](int64_t p,
-                                                                                                   const Core &inner) {
-    if (p < 1 || inner.learner->features() != second_order_terms(p))
-      throw std::invalid_argument("needs a learner of p + p (p + 1) / 2 features");
-    return new Core(new Products(p, fresh(inner)));
-  };
+      "A learner of a row's first features and of the products of any two of them, at unit scale.") =
+      [](int64_t p, const Core &inner) {
+        const int64_t first = features_of_terms(inner.learner->features());
+        if (first < 1 || first > p)
+          throw std::invalid_argument("needs a learner of k + k (k + 1) / 2 features, k up to p");
+        return new Core(new Products(p, fresh(inner)));
+      };
   def("damped", "inner"_a) = [](const Core &inner) { return new Core(new Damped(fresh(inner))); };
   def("joined", "members"_a, "Learners as one, with the probabilities of them all.") = [](std::vector<Core *> members) {
     const auto learners = fresh_learners(members);

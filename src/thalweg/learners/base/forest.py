@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from thalweg.kernels._base import Core
 
 #: Rows that a forest holds, and how many numbers they may have in all.
-ROWS, MOST_NUMBERS = 8192, 1 << 20
+ROWS, MOST_NUMBERS = 8192, 1 << 21
 #: The prior weight of a forest in a mixture is that of a linear member with this rate.
-FOREST_RATE = 0.0135
+FOREST_RATE = 0.008
 
 
 class Grove(NamedTuple):
@@ -63,12 +63,12 @@ def said_by_trees(trees: int, lasting_trees: int) -> list[str]:
 
 
 def rows_held(features: int, rows: int | None = None) -> int:
-    """How many rows a forest holds: a power of two, and at most a million numbers.
+    """How many rows a forest holds: a power of two, and at most two million numbers.
 
     Examples
     --------
     >>> rows_held(10), rows_held(1000), rows_held(10, 3000)
-    (8192, 1024, 2048)
+    (8192, 2048, 2048)
     """
     most = min(ROWS if rows is None else rows, max(64, MOST_NUMBERS // features))
     return 1 << (most.bit_length() - 1)

@@ -200,7 +200,7 @@ def parameter_lines(title: str, parameters: Mapping[str, Any]) -> list[tuple[str
     --------
     >>> for line in parameter_lines("AutoClassifier", {"curved": True, "persistence": False}):
     ...     print(*line, sep=" | ")
-    curved | yes | Whether kernel and tiling members take part
+    curved | yes | Whether kernel, tiling and tree members take part
     persistence | no | Adds a member that predicts the label which usually follows the last one
     """
     meanings = _meanings(title)
