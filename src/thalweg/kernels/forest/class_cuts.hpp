@@ -3,7 +3,7 @@
 // over a random part of the features and all their codes. With up to four classes the counts of a code lie in one word; with
 // more, rows are sorted by code and move from right to left.
 //
-// O(n + codes) for each feature tried.
+// Of more than 4,096 rows, some at equal distances are looked at. O(n + codes) for each feature tried.
 #pragma once
 
 #include <numeric>
@@ -26,7 +26,8 @@ class ClassCuts {
         least_gain(float(least_gain)), order(features) {}
 
   // Whether a cut of these rows gains enough.
-  bool find(const RowWindow &window, const HeldRow *rows, int64_t n, int64_t classes, Chance &chance, Cut &cut) {
+  bool find(const RowWindow &window, const HeldRow *rows, int64_t count, int64_t classes, Chance &chance, Cut &cut) {
+    const int64_t step = (count + kMostRows - 1) / kMostRows, n = (count + step - 1) / step;
     cut.work = n;
     total.assign(classes, 0);
     place.resize(n);
@@ -34,10 +35,11 @@ class ClassCuts {
     times.resize(n);
     int64_t all = 0;
     for (int64_t i = 0; i < n; i++) {
-      const int64_t at = window.place(rows[i]);
+      const HeldRow row = rows[i * step];
+      const int64_t at = window.place(row);
       place[i] = int32_t(at * p);
       label[i] = int32_t(window.label(at));
-      times[i] = int32_t(rows[i].times());
+      times[i] = int32_t(row.times());
       total[label[i]] += times[i];
       all += times[i];
     }
@@ -69,7 +71,7 @@ class ClassCuts {
   }
 
  private:
-  static constexpr int64_t kMostTried = 64, kPacked = 4, kMostPacked = 1 << 16, kTable = 1 << 15;
+  static constexpr int64_t kMostTried = 64, kMostRows = 4096, kPacked = 4, kMostPacked = 1 << 16, kTable = 1 << 15;
   using Counts = uint32_t[FeatureCodes::kMost];
 
   static const float *n_log_n_of_small() {
