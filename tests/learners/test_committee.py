@@ -446,7 +446,7 @@ def test_wide_rows_leave_the_bank_out_and_say_so():
         assert said[0].filename == __file__
     copies_of(model)  # without saying it again
     assert "201 features" in model.left_out_
-    assert len(model.members_) == len(model.weights_) == 20
+    assert len(model.members_) == len(model.weights_) == 21
     assert "Left out" in model.explain()
 
 

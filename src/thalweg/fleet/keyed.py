@@ -33,8 +33,8 @@ class Fleet(LabelledEstimator):
         Template of the model of each key. It learns nothing itself. Its core must be compiled, which excludes
         pipelines, `LearnNSE`, the kernel mean machine without a budget, and committees with members of scikit-learn.
         With a regressor, ``Fleet(model)`` is a `RegressorFleet`, whose rows have one number each as their target. The
-        state of a key is read and written with each of its rows, so small models are fast. Models with tilings, such as
-        the defaults unless ``curved=False``, take a hundred times as long as outside a fleet.
+        state of a key is read and written with each of its rows, so small models are fast. Models with tilings or
+        trees, such as the defaults unless ``curved=False``, take a hundred to a thousand times as long as alone.
     key : str, optional
         Name of the key's column in a table, or of its entry in a dict. It is used wherever no keys are given, and is
         not a feature.
