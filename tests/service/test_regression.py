@@ -213,7 +213,7 @@ def test_intervals_hold_whatever_the_delay():
         model.take([given[-1]])
         targets = y[begin : begin + 20]
         if begin >= 1000:
-            covered.append((answers["m"].lower <= targets) & (targets <= answers["m"].upper))
+            covered.append((answers["m"].columns["lower"] <= targets) & (targets <= answers["m"].columns["upper"]))
         if len(given) > 5:
             late = given.pop(0)
             at = 20 * (late.seq // 2 - 2)
