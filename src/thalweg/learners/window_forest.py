@@ -63,7 +63,7 @@ class WindowForest(WithFamilies, WithClassWeight, WithProbabilities, StreamClass
     trees : int, 0 to 1,000, default 10
         Number of trees that follow the stream.
     lasting_trees : int, 0 to 1,000, default 15
-        Number of trees that keep what they know, for tables that hardly drift. They cost three times as much.
+        Number of trees that keep what they know, for tables that hardly drift. They cost a little more each.
     rows : int, 64 to 1,000,000 or None, default None
         Number of rows held, rounded down to a power of two. None holds 8,192 rows, fewer above 256 features: two
         million numbers at most.
