@@ -112,11 +112,11 @@ def test_the_command_and_python_say_the_same(folder: Path, capsys: pytest.Captur
     assert [line["prediction"] for line in told] == model.predict(frame).tolist()
     given = [float(line["probability"]) for line in told]
     np.testing.assert_allclose(given, model.predict_proba(frame).max(axis=1), rtol=0, atol=5.1e-7)
-    learner = model.learner
+    learner = model.learner_
     np.testing.assert_array_equal(learner.predict_proba(model.encode(frame)), model.predict_proba(frame))
-    assert model.encode(frame).shape[1] == len(model.encoder.feature_names()) == learner.n_features_in_
-    assert model.columns == NAMES
-    assert "sunny = True" in model.encoder.feature_names()
+    assert model.encode(frame).shape[1] == len(model.encoder_.feature_names()) == learner.n_features_in_
+    assert [name for name, _, _ in model.columns_] == [*NAMES, "wet"]
+    assert "sunny = True" in model.encoder_.feature_names()
 
 
 @pytest.mark.parametrize("size", [1, 97, ROWS])
@@ -131,8 +131,8 @@ def test_learning_frames_continues_the_run(folder: Path, size: int) -> None:
             model.learn_one(part.iloc[0].to_dict(), part["wet"].iloc[0])
         else:
             model.partial_fit(part, part["wet"])
-    assert dumps(model.learner) == dumps(whole.learner)
-    assert model.encoder.to_json() == whole.encoder.to_json()
+    assert dumps(model.learner_) == dumps(whole.learner_)
+    assert model.encoder_.to_json() == whole.encoder_.to_json()
     assert loads(dumps(model)).notes == model.notes
 
 
@@ -140,9 +140,9 @@ def test_what_is_refused_says_why_and_changes_nothing(folder: Path) -> None:
     model = load(folder / "rows" / "model.thalweg")
     frame = pd.read_csv(folder / "rows.csv")[:5]
     before = dumps(model)
-    model.encoder.bad_rows = "skip"  # as after a run that skips rows; here each needs a label
+    model.encoder_.bad_rows = "skip"  # as after a run that skips rows; here each needs a label
     wrong = {
-        "got a ndarray: model.learner takes rows that are encoded already": model.encode(frame),
+        "got a ndarray: model.learner_ takes rows that are encoded already": model.encode(frame),
         "got a list": [[1.0, 2.0]],
         "X lacks the column 'wind' that the model learned from": frame.drop(columns="wind"),
         "X, row 3, column 'load': 'much' is not a number": frame.assign(load=["1", "", "2.5", "much", "3"]),
@@ -159,7 +159,9 @@ def test_what_is_refused_says_why_and_changes_nothing(folder: Path) -> None:
     with pytest.raises(InvalidInput, match="the row lacks the column 'wind'"):
         model.predict_one({"load": 1.0})
     for one in (model.encode(frame)[0], [1.0, 2.0]):
-        with pytest.raises(InvalidInput, match=r"a row must be a dict of column name to cell, .* model\.learner takes"):
+        with pytest.raises(
+            InvalidInput, match=r"a row must be a dict of column name to cell, .* model\.learner_ takes"
+        ):
             model.predict_one(one)
     assert model.predict_one(frame.iloc[2]) == model.predict(frame)[2]
     for y, words in (
@@ -170,7 +172,7 @@ def test_what_is_refused_says_why_and_changes_nothing(folder: Path) -> None:
         with pytest.raises(InvalidInput, match=words):
             model.partial_fit(frame, y)
     assert dumps(model) == before
-    with pytest.raises(AttributeError, match=r"model\.learner\.rate_"):
+    with pytest.raises(AttributeError, match=r"model\.learner_\.rate_"):
         _ = model.rate_
     assert (model.predict(frame[:0]).tolist(), model.predict_proba(frame[:0]).shape) == ([], (0, 2))
 
@@ -190,14 +192,14 @@ def test_a_learner_that_knows_its_columns_reads_tables(tmp_path: Path, capsys: p
     code, said, complaint = run(capsys, "predict", str(tmp_path / "model.thalweg"), str(tmp_path / "rows.csv"))
     assert (code, complaint) == (0, "")
     assert [line["prediction"] for line in csv.DictReader(said.splitlines())] == [str(label) for label in expected]
-    model = TableClassifier(learner)
+    model = TableClassifier.of_learned(learner)
     for X in (other, pl.from_pandas(other), pa.Table.from_pandas(other), other.to_dict("records")):
         np.testing.assert_array_equal(model.predict(X), expected)
     save(model, tmp_path / "model.thalweg")
     again = load(tmp_path / "model.thalweg")
     np.testing.assert_array_equal(again.predict(pd.read_csv(tmp_path / "rows.csv")), expected)
     again.partial_fit(other, labels)
-    assert dumps(again.learner) == dumps(learner.partial_fit(frame, labels))
+    assert dumps(again.learner_) == dumps(learner.partial_fit(frame, labels))
     with pytest.raises(InvalidInput, match="X, row 2, column 'a': the value is missing"):
         model.predict(other.assign(a=other["a"].where(other.index != 2)))
 
@@ -206,7 +208,7 @@ def test_other_models_have_no_columns(tmp_path: Path, capsys: pytest.CaptureFixt
     X, y = np.arange(8.0).reshape(4, 2), ["a", "b", "a", "b"]
     model = OnlineLDC().partial_fit(X, y)
     with pytest.raises(InvalidParameter, match="the learner knows no names"):
-        TableClassifier(model)
+        TableClassifier.of_learned(model)
     (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
     for other, words in (
         (model, "does not say what its columns are"),
@@ -237,7 +239,7 @@ def test_a_forged_table_is_refused(folder: Path) -> None:
         ("plan", {**table["plan"], "columns": [{**load_, "form": "lunar"}, wind, *others]}),
     ):
         with pytest.raises(ModelFileError, match="not a valid model"):
-            loads(dumps(model.learner, notes={"table": {**table, part: forged}}))
+            loads(dumps(model.learner_, notes={"table": {**table, part: forged}}))
 
 
 @pytest.mark.parametrize("chunk", [350, 33])
@@ -249,8 +251,8 @@ def test_prequential_goes_on_as_the_run_did(folder: Path, chunk: int) -> None:
     with (folder / "rows" / "predictions.csv").open(newline="") as lines:
         told = [row["prediction"] for row in csv.DictReader(lines)][1050:]
     assert [str(label) for record in records for label in record.classes[record.predictions]] == told
-    assert dumps(model.learner) == dumps(whole.learner)
-    assert model.encoder.to_json() == whole.encoder.to_json()
+    assert dumps(model.learner_) == dumps(whole.learner_)
+    assert model.encoder_.to_json() == whole.encoder_.to_json()
     late = [record.predictions for record in prequential(load(folder / "first" / "model.thalweg"), stream, delay=50)]
     assert (np.concatenate(late) >= 0).all()
     before = dumps(model)

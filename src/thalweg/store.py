@@ -116,7 +116,7 @@ def dumps(model: StreamEstimator | Part | TableModel, notes: dict[str, Any] | No
     """
     if isinstance(model, TableModel):
         own = model.notes
-        learner: StreamEstimator = model.learner
+        learner: StreamEstimator = model.learner_
         model, notes = learner, {**own, **(notes or {}), "table": own["table"]}
     whole = model.model if isinstance(model, Part) else model
     name = type(whole).__name__
@@ -218,7 +218,7 @@ def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEst
     if table is None or not has_encoder or not isinstance(model, StreamClassifier | StreamRegressor):
         return model
     of_table = TableClassifier if isinstance(model, StreamClassifier) else TableRegressor
-    return of_table(model, Encoder.from_json(table), notes=notes)
+    return of_table.of_learned(model, Encoder.from_json(table), notes=notes)
 
 
 def _build_learner(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEstimator | Part:

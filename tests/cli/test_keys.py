@@ -39,8 +39,8 @@ def test_a_run_with_keys(table: list[str], capsys: pytest.CaptureFixture[str]) -
             assert "customer" in {each["name"] for each in metrics()["importance"]["columns"]}
             model = load("out/model.thalweg")
     assert errors[0] < errors[1] - 0.1
-    assert isinstance(model.learner, KeyedClassifier)
-    assert (model.learner.key, model.learner.n_keys_, model.learner.learner.columns) == (1, 30, [(0, 1)])
+    assert isinstance(model.learner_, KeyedClassifier)
+    assert (model.learner_.key, model.learner_.n_keys_, model.learner_.learner.columns) == (1, 30, [(0, 1)])
     row = {"shop": "s1", "customer": "c7", "x": 0.5}
     assert model.predict([row]) == model.predict_one(row)
     with pytest.raises(ValueError, match="row 0, column 'customer': the key is missing"):

@@ -44,7 +44,7 @@ def test_a_run_is_predict_then_learn(table, capsys: pytest.CaptureFixture[str]) 
     found = metrics()
     assert found["scores"]["model"]["error"] == pytest.approx((expected.labels != np.array(y))[1:].mean(), abs=1e-15)
     assert found["scores"]["no_change"]["error"] == pytest.approx(np.mean(np.array(y[:-1]) != y[1:]))
-    np.testing.assert_array_equal(load("out/model.thalweg").learner.predict(features), model.predict(features))
+    np.testing.assert_array_equal(load("out/model.thalweg").learner_.predict(features), model.predict(features))
 
 
 def test_the_options_written_down_repeat_the_run(table, capsys: pytest.CaptureFixture[str]) -> None:
@@ -321,7 +321,7 @@ def test_every_model_runs_predicts_and_is_inspected(name: str, table, capsys: py
     assert code == 0
     lines = list(csv.DictReader(said.splitlines()))
     X, _ = table
-    expected = load("out/model.thalweg").learner.predict(np.column_stack([X, np.zeros(ROWS)]))
+    expected = load("out/model.thalweg").learner_.predict(np.column_stack([X, np.zeros(ROWS)]))
     assert [line["prediction"] for line in lines] == expected.tolist()
     assert [line["row"] for line in lines] == [str(i) for i in range(1, ROWS + 1)]
     code, said, _ = run(capsys, "inspect", "out/model.thalweg")
@@ -347,7 +347,7 @@ def test_predictions_hold_the_probabilities_asked_for_and_the_sets(table, capsys
     sets = metrics()["sets"]
     assert (sets["rows"], sets["coverage"]) == (ROWS - 81, expected[41 : ROWS - 40].mean())
     assert sets["mean_size"] == given.sets[41 : ROWS - 40].sum(axis=1).mean()
-    model = load("out/model.thalweg").learner
+    model = load("out/model.thalweg").learner_
     proba, held = model.predict_proba(X), model.predict_labels(X)
     _, said, _ = run(capsys, "predict", "out/model.thalweg", "table.csv", "--probabilities", "all")
     lines = list(csv.DictReader(said.splitlines()))

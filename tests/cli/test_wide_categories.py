@@ -53,7 +53,7 @@ def test_a_thousand_categories_are_learned(table: list[str], capsys: pytest.Capt
     late = told["scores"]["model"]["error"]
     assert late < 0.45 < 0.6 < told["scores"]["majority"]["error"]  # 0.42, with eight rows for each shop
     model = load("out/model.thalweg")
-    assert isinstance(model.learner, TargetEncodedClassifier)
+    assert isinstance(model.learner_, TargetEncodedClassifier)
     # `thalweg predict`, Python and the service give the same predictions
     Path("new.csv").write_text("\n".join(["x,shop", *(line.rpartition(",")[0] for line in table[-200:])]) + "\n")
     assert run(capsys, "predict", "out/model.thalweg", "new.csv", "--out", "answers.csv")[0] == 0

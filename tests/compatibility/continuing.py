@@ -50,7 +50,7 @@ def finish_run(name: str, folder: Path) -> dict[str, str]:
         "options": sha256((out / "options.toml").read_bytes()),
         "predictions": sha256((out / "predictions.csv").read_bytes()),
         "metrics": sha256(_without_words(json.loads((out / "metrics.json").read_bytes()))),
-        "model": sha256(dumps(load(out / "model.thalweg").learner)),
+        "model": sha256(dumps(load(out / "model.thalweg").learner_)),
         "predicted": sha256((folder / "predicted.csv").read_bytes()),
     }
 
@@ -95,7 +95,7 @@ def replay_sparse(data: Path) -> dict[str, str]:
     """Digests of the learners that are rebuilt from a copy of a journal of sparse rows, by model."""
     shutil.copytree(FIXTURES / "sparse-journal", data, dirs_exist_ok=True)
     return {
-        name: sha256(dumps(loads(_replayed(data, ["--model", name, "--whole"])).learner))
+        name: sha256(dumps(loads(_replayed(data, ["--model", name, "--whole"])).learner_))
         for name in ("default", "numbers")
     }
 
@@ -130,5 +130,6 @@ def continue_service(data: Path, waiting: dict[str, list[str]]) -> dict[str, str
         assert server.stop() == 0
     # Without the notes, which hold numbers of requests.
     return {
-        name: sha256(dumps(loads(_replayed(data, ["--model", name])).learner)) for name in ("default", "river", "rival")
+        name: sha256(dumps(loads(_replayed(data, ["--model", name])).learner_))
+        for name in ("default", "river", "rival")
     }

@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "thalweg"
 #: Folders and files whose docstrings users read in the reference or by help().
 PUBLIC = (
-    *("__init__.py", "errors.py", "rates.py", "store.py", "table_model.py", "client", "evaluate", "explain", "fleet"),
-    *("frames", "learners", "merging", "pipeline", "river", "spark", "streams", "text", "transforms"),
+    *("__init__.py", "errors.py", "rates.py", "store.py", "client", "evaluate", "explain", "fleet"),
+    *("frames", "learners", "merging", "pipeline", "river", "spark", "streams", "table_model", "text", "transforms"),
 )
 #: Private words, and the term to use instead.
 TERMS = {

@@ -185,12 +185,12 @@ def test_the_model_of_a_run_is_evaluated_on_frames(delay):
     names = [f"x{place}" for place in range(X.shape[1])]
     rows = pd.DataFrame(X, columns=names)
     known = AutoRegressor().partial_fit(rows[:30], y[:30])
-    model, asked = TableRegressor(copy.deepcopy(known)), {"delay": delay, "coverage": 0.9}
+    model, asked = TableRegressor.of_learned(copy.deepcopy(known)), {"delay": delay, "coverage": 0.9}
     records = list(prequential(model, [(rows[30:].assign(note="text"), y[30:])], **asked))
     alone = list(prequential(known, [(rows[30:], y[30:])], **asked))
     np.testing.assert_array_equal(joined(records, "predictions"), joined(alone, "predictions"))
     np.testing.assert_array_equal(joined(records, "upper"), joined(alone, "upper"))
-    assert dumps(model.learner) == dumps(known)
+    assert dumps(model.learner_) == dumps(known)
 
 
 def test_intervals_hold_where_targets_come_late():

@@ -94,7 +94,7 @@ def test_a_run_records_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert metrics["changes_left_out"] == 0
     from thalweg import load
 
-    model = load("out/model.thalweg").learner
+    model = load("out/model.thalweg").learner_
     for label, held, ahead in zip(model.classes_, model._class_means(), model.forecast_.means, strict=True):
         for feature in range(4):
             assert means["classes"][label][feature][-1] == pytest.approx(held[feature], rel=1e-5)

@@ -158,7 +158,7 @@ def test_numbers_beside_text_are_learned_by_the_members_over_dense_columns(capsy
     scores = metrics()["scores"]
     assert scores["model"]["rmse"] < 0.3 * scores["running_mean"]["rmse"]
     model = load("out/model.thalweg")
-    assert model.learner.dense_features == 2
+    assert model.learner_.dense_features == 2
     said = run(capsys, "predict", "out/model.thalweg", "rows")[1]
     answers = [float(line.split(",")[1]) for line in said.splitlines()[1:]]
     rows = [{"size": size, "review": text} for size, text in zip(sizes.round(1), texts, strict=True)]

@@ -109,7 +109,7 @@ def test_a_model_returns_to_a_state_from_before_its_columns_changed(tmp_path):
     north, south = {"height": 0.8, "city": "north"}, {"height": -0.8, "city": "south"}
 
     def learner(file: bytes) -> bytes:
-        return dumps(loads(file).learner)
+        return dumps(loads(file).learner_)
 
     async def scenario(service: Service) -> None:
         await taught(service, rows_of(40))

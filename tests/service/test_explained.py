@@ -21,9 +21,9 @@ def service(common):
 
 def expected(model, rows, background):
     """The contributions of every column, by the library."""
-    plan = model.encoder.plan
+    plan = model.encoder_.plan
     return contributions(
-        model.learner, model.encode(rows), model.encode(background), groups=Groups.of_plan(plan), paths=2
+        model.learner_, model.encode(rows), model.encode(background), groups=Groups.of_plan(plan), paths=2
     )
 
 

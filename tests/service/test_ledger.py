@@ -81,7 +81,7 @@ def test_the_service_learns_what_the_library_learns(start, tmp_path):
     model = make_model("oldc")
     model.partial_fit(X[order], np.array(labels)[order])
     replayed(tmp_path / "data", tmp_path / "model", "--model", "river", "--to", str(seq))
-    served = load(tmp_path / "model").learner
+    served = load(tmp_path / "model").learner_
     np.testing.assert_array_equal(served.predict_proba(X), model.predict_proba(X))
     assert dumps(served) == dumps(model)
 
@@ -118,7 +118,7 @@ def test_a_revised_model_is_the_one_that_was_told_right_at_first(start, tmp_path
 
 def without_notes(content: bytes) -> bytes:
     """The model without its notes, which count requests and mistakes."""
-    return dumps(loads(content).learner)
+    return dumps(loads(content).learner_)
 
 
 def test_every_snapshot_is_what_replay_gives(start, tmp_path, capsys):

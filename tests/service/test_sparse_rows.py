@@ -48,7 +48,7 @@ def entries(rows: int) -> tuple[list[dict[int, float]], list[str]]:
 def replayed(capsys: pytest.CaptureFixture[str], data: Path, *options: str) -> Any:
     """The learner that a journal gives."""
     assert run(capsys, "replay", str(data), "--out", "replayed.thalweg", *options)[0] == 0
-    return load("replayed.thalweg").learner
+    return load("replayed.thalweg").learner_
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +88,7 @@ def test_late_labels_give_the_predictions_of_a_run(
     assert [each["prediction"] for each in answers] == expected
     client.label([(each["id"], label) for each, label in zip(answers, labels, strict=True)][-8:-7])
     server.stop()
-    assert dumps(replayed(capsys, tmp_path / "data")) == dumps(load("out/model.thalweg").learner)
+    assert dumps(replayed(capsys, tmp_path / "data")) == dumps(load("out/model.thalweg").learner_)
     for kind in ("label", "predict"):
         with sqlite3.connect(tmp_path / "data" / "journal.sqlite3") as database:
             [(seq,)] = database.execute("SELECT min(seq) FROM journal WHERE kind = ?", [kind])
@@ -134,9 +134,9 @@ def test_a_service_continues_a_run_with_kills_and_corrected_labels(
         assert round(each[predicted["prediction"]], 6) == float(predicted["probability"])
     server.stop()
     continued, whole = replayed(capsys, tmp_path / "data"), load("whole/model.thalweg")
-    assert dumps(continued) == dumps(whole.learner)
-    assert dumps(replayed(capsys, tmp_path / "data", "--whole")) == dumps(whole.learner)
-    continued_encoder, expected = load("replayed.thalweg").encoder, whole.encoder
+    assert dumps(continued) == dumps(whole.learner_)
+    assert dumps(replayed(capsys, tmp_path / "data", "--whole")) == dumps(whole.learner_)
+    continued_encoder, expected = load("replayed.thalweg").encoder_, whole.encoder_
     assert continued_encoder.plan.to_json() == expected.plan.to_json()
     for column in expected.plan.columns:  # the names that reports show stay those of the run
         assert column.sparse or continued_encoder.state()[column.name] == column.state()

@@ -37,7 +37,7 @@ async def teach(service: Service, rows: list[dict[str, float]], labels: list[str
 
 def learner(file: bytes) -> bytes:
     """A model file without what it says of the stream."""
-    return dumps(loads(file).learner)
+    return dumps(loads(file).learner_)
 
 
 async def refused(status: int, call: Awaitable[Any]) -> None:
@@ -63,7 +63,7 @@ def test_a_model_continues_from_the_state_that_it_returned_to(tmp_path):
         assert service.models.state("default").summary("default").labels == 60  # what happened is not undone
         await teach(service, *later)
         oracle = loads(then).partial_fit(*later)
-        assert learner(await service.decisions.file("default")) == dumps(oracle.learner)
+        assert learner(await service.decisions.file("default")) == dumps(oracle.learner_)
         answers = (await service.predict("default", wrong[0])).response.predictions(1)
         assert [each.prediction for each in answers] == oracle.predict(wrong[0]).tolist()
         assert learner(await service.decisions.file("default", seq=done.seq)) == learner(then)
@@ -75,7 +75,7 @@ def test_a_model_continues_from_the_state_that_it_returned_to(tmp_path):
         # A correction of what the version had learned changes scores, but not the state that was returned to.
         revised = await service.label("default", [(first[0], "low" if good[1][0] == "high" else "high")], revise=True)
         assert revised.outcome.revised
-        assert learner(await service.decisions.file("default")) == dumps(oracle.learner)
+        assert learner(await service.decisions.file("default")) == dumps(oracle.learner_)
         assert [each.version for each in await service.decisions.versions("default") if each.version] == ["good"]
 
     with_service(tmp_path, scenario)
@@ -147,7 +147,7 @@ def test_models_are_downloaded_and_uploaded(start: Callable[..., Any]):
         for status, call in (
             (409, lambda: client.upload("copy", file)),
             (422, lambda: client.upload("other", file[:-1])),
-            (422, lambda: client.upload("other", dumps(loads(file).learner))),
+            (422, lambda: client.upload("other", dumps(loads(file).learner_))),
             (422, lambda: client.upload("oth er", file)),
             (404, lambda: client.download("river", version="v2")),
             (404, lambda: client.download("nobody")),

@@ -418,8 +418,8 @@ def test_what_cannot_be_is_said_before_anything_runs(spark, tmp_path):
     with pytest.raises(InvalidParameter, match="'model' parameter of learn_stream"):
         learn_stream(df, "oldc", **common)
     known = OnlineLDC().partial_fit(rows(10, 2).select(NAMES), rows(10, 2).column("state"))
-    with pytest.raises(InvalidParameter, match=r"as model\.learner does"):
-        predict(spark.range(3), TableClassifier(known))
+    with pytest.raises(InvalidParameter, match=r"as model\.learner_ does"):
+        predict(spark.range(3), TableClassifier.of_learned(known))
     with pytest.raises(InvalidInput, match="column 'event' needs another name"):
         learn_stream(df.withColumnRenamed("pump", "event"), MODEL, key="event", target="state", time="at")
     odd = df.withColumnRenamed("level", "a.level").withColumnRenamed("pump", "a.pump")

@@ -61,7 +61,7 @@ def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
 
     notes = read_notes(model)
     found = load(model)
-    loaded = found.learner if isinstance(found, TableModel) else found
+    loaded = found.learner_ if isinstance(found, TableModel) else found
     console = Console(markup=False, highlight=False)
     is_part = isinstance(loaded, Part)
     whole = loaded.model if is_part else loaded
@@ -75,7 +75,7 @@ def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
     if is_part:
         console.print(f"the sums of {loaded.rows_:,} rows, {'later ones' if loaded.later else 'to begin with'}")
     if isinstance(found, TableModel):
-        for line in _features_of(found.encoder.plan, loaded._features_seen()):
+        for line in _features_of(found.encoder_.plan, loaded._features_seen()):
             console.print(line, soft_wrap=True)
     else:
         console.print(f"{loaded.n_features_in_:,} features" if is_part else loaded._features_in_words())
@@ -105,7 +105,7 @@ def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
         console.print(f"Predicted {notes['run']['rows']:,} rows, learned {notes['run']['learned']:,}{over_them}.")
     if isinstance(found, TableModel):
         console.print("\nColumns")
-        console.print(tables.words(("column", "kind", "what is done"), grouped(found.encoder.plan.describe())))
+        console.print(tables.words(("column", "kind", "what is done"), grouped(found.encoder_.plan.describe())))
 
 
 def _features_of(plan: Plan, seen: int | None) -> Iterator[str]:

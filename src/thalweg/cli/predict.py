@@ -161,9 +161,9 @@ def _write_labels(
     from thalweg.tables.opening import natural_order
     from thalweg.tables.rows import as_text
 
-    labels = as_text(pa.array(model.learner.classes_)).to_pylist()
+    labels = as_text(pa.array(model.learner_.classes_)).to_pylist()
     by_label = sorted(range(len(labels)), key=lambda at: natural_order(labels[at])) if probabilities == "all" else []
-    with_sets = hasattr(model.learner, "predict_set")
+    with_sets = hasattr(model.learner_, "predict_set")
     names = ["row", "prediction", *(["probability"] if probabilities != "none" else [])]
     names += [
         *(f"P({labels[at]})" for at in by_label),
@@ -176,7 +176,8 @@ def _write_labels(
         rows, proba = len(part.predictions), part.proba
         columns = [part.number, as_text(pa.array(part.predictions))]
         if probabilities != "none":
-            top = None if proba is None else probability_of_predictions(proba, model.learner.classes_, part.predictions)
+            classes = model.learner_.classes_
+            top = None if proba is None else probability_of_predictions(proba, classes, part.predictions)
             columns.append(as_decimals(top, rows))
         columns += [as_decimals(None if proba is None else proba[:, at], rows) for at in by_label]
         if with_sets:
@@ -199,7 +200,7 @@ def _write_numbers(
     """The same of numbers, with the ends of their intervals where the model has any."""
     from thalweg.run.predictions import lines_for
 
-    ends_of = ["lower", "upper"] if hasattr(model.learner, "predict_interval") else []
+    ends_of = ["lower", "upper"] if hasattr(model.learner_, "predict_interval") else []
     names = ["row", "prediction", *ends_of, *(_EXPLAINED if explain else ())]
     write = lines_for(out, names, file)
     bad: list[BadRow] = []

@@ -127,8 +127,8 @@ def prequential(
     ----------
     model : learner
         A learner of thalweg (one compiled call per chunk), or a scikit-learn classifier or regressor with
-        ``partial_fit`` (called row by row). Or a `TableClassifier` or `TableRegressor`: rows are then frames, and
-        labels those of its ``learner``, which are text for the classifier of a run.
+        ``partial_fit`` (called row by row). Or a `TableClassifier` or `TableRegressor`: rows are then frames. With
+        late labels the first chunk settles its columns.
     stream : Stream, or iterable of (X, y)
         Source of the rows. ``thalweg.streams.Table(X, y)`` is for rows and labels in memory.
         ``thalweg.frames.chunks(source, target)`` is for a frame or a file with a column of labels. Generated streams,
@@ -179,7 +179,7 @@ def prequential(
     require_walkable(owner, stream)
     late, size = whole_number(owner, "delay", delay), whole_number(owner, "chunk", chunk, least=1)
     rows = None if rows is None else whole_number(owner, "rows", rows)
-    learner = model.learner if isinstance(model, TableModel) else model
+    learner = model._learner_now if isinstance(model, TableModel) else model
     if hasattr(learner, "__sklearn_tags__") and is_regressor(learner):
         if classes is not None:
             raise InvalidParameter.of(owner, "classes", "be left out for a regressor", classes)
@@ -190,6 +190,9 @@ def prequential(
     if coverage is not None:
         raise InvalidParameter.of(owner, "coverage", "be None for a classifier", coverage)
     known = _classes_of(stream, classes)
+    if isinstance(model, TableModel) and getattr(model, "classes_", known).dtype.kind != known.dtype.kind:
+        learned = model.classes_[0].item()  # which others would be read as, and then never be equal to
+        raise InvalidInput(f"the labels must be of one type with those that were learned, such as {learned!r}")
     walker = walker_of(model, Wanted(known, with_proba), late, owner)
     return _records(walk(walker, batches_of(stream, size, rows), lambda y: as_labels(y, len(y), owner), late), known)
 

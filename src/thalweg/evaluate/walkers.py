@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -79,7 +80,7 @@ class Walker(ABC):
         self._wanted = wanted
 
     @abstractmethod
-    def held(self, X: Any) -> Any:
+    def held(self, X: Any, y: Any) -> Any:
         """A chunk as it is handed back in a `Batch`; X may be a frame."""
 
     @abstractmethod
@@ -89,8 +90,8 @@ class Walker(ABC):
 
 def walker_of(model: Model, wanted: Wanted, delay: int, owner: str) -> Walker:
     """The quickest way to evaluate this model, its labels coming ``delay`` rows late."""
-    if isinstance(model, TableModel):
-        return _OfTable(model, walker_of(model.learner, wanted, delay, owner))
+    if isinstance(model, TableModel) and delay:
+        return _OfTable(model, wanted)
     if delay > 0 and getattr(model, "_needs_labels_at_once", False):
         rule = "be 0 for a model with persistence, which predicts by the label of the row before"
         raise InvalidParameter.of(owner, "delay", rule, delay)
@@ -112,7 +113,7 @@ def walk(
     for X, given in chunks:
         truth = as_truth(given)
         number = np.arange(start + 1, start + 1 + len(truth))
-        batch = late.plan(walker.held(X), truth, np.ones(len(truth), dtype=np.bool_), number)
+        batch = late.plan(walker.held(X, truth), truth, np.ones(len(truth), dtype=np.bool_), number)
         walked = walker(batch)
         if delay:
             late.keep(batch, {})
@@ -149,7 +150,7 @@ def _names_for(model: Any, X: Any) -> list[Any] | None:
 
 
 class _AtOnce(Walker):
-    def held(self, X: Any) -> Any:
+    def held(self, X: Any, y: Any) -> Any:
         """X as it came; a stream's named rows as a plain array for a model that has no use for the names."""
         return X.values if isinstance(X, NamedRows) and _names_for(self._model, X) is None else X
 
@@ -170,7 +171,7 @@ class _Late(Walker):
     _width: int | None = None
     _names: list[Any] | None = None
 
-    def held(self, X: Any) -> Any:
+    def held(self, X: Any, y: Any) -> Any:
         model = self._model
         if hasattr(model, "_without_texts"):
             X = model._without_texts(X)
@@ -219,10 +220,10 @@ class _RowByRow(_Late):
         super().__init__(model, wanted)
         self._late = late
 
-    def held(self, X: Any) -> Any:
+    def held(self, X: Any, y: Any) -> Any:
         if not self._late:
             return X
-        return X.tocsr() if is_sparse(X) else super().held(X)
+        return X.tocsr() if is_sparse(X) else super().held(X, y)
 
     def __call__(self, batch: Batch) -> Walked:
         model, wanted, y = self._model, self._wanted, batch.labels
@@ -244,21 +245,36 @@ class _RowByRow(_Late):
 
 
 class _OfTable(Walker):
-    """Rows of a table go through the encoder, which remembers them as in a run; its learner is walked by another."""
+    """Labels of a table's rows come late: rows are encoded as they come, as in a run, and its learner learns them."""
 
-    def __init__(self, model: TableModel, walker: Walker) -> None:
-        super().__init__(model, walker._wanted)
-        self._walker = walker
-        self._before: dict[str, Any] = {}
+    def __init__(self, model: TableModel, wanted: Wanted) -> None:
+        super().__init__(model, wanted)
+        self._inside: Walker | None = None
+        self._before: Any = None
 
-    def held(self, X: Any) -> Any:
-        table = self._model._table(X)
-        self._before = self._model.encoder.state()
-        return self._walker.held(self._model._encoded_to_learn(table))
+    def held(self, X: Any, y: Any) -> Any:
+        model = self._model
+        if not model.__sklearn_is_fitted__():
+            model._settle(X, y)
+        self._before = model.encoder_.mark()
+        rows = model._encoded_to_learn(X)
+        if self._inside is None:
+            classes = None if self._wanted.classes is None else np.sort(self._as_learned(self._wanted.classes))
+            self._inside = walker_of(model.learner_, self._wanted._replace(classes=classes), 1, "prequential")
+        return self._inside.held(rows, y)
 
     def __call__(self, batch: Batch) -> Walked:
+        assert self._inside is not None
         try:
-            return self._walker(batch)
+            given, unpredicted = self._inside(replace(batch, labels=self._as_learned(batch.labels)))
         except Exception:
-            self._model.encoder.restore(self._before)
+            self._model.encoder_.undo(self._before)
             raise
+        if self._wanted.classes is None:
+            return Walked(given, unpredicted)
+        learned = self._as_learned(self._wanted.classes)
+        proba = None if given.proba is None else given.proba[:, np.searchsorted(np.sort(learned), learned)]
+        return Walked(given._replace(predictions=self._model._typed(given.predictions), proba=proba), unpredicted)
+
+    def _as_learned(self, y: Any) -> Any:
+        return self._model._targets(y, len(y))

@@ -43,6 +43,14 @@ def require_keys_taken(learner: Any, column: str) -> None:
         raise InvalidParameter.of_option("key", rule, column)
 
 
+def split_columns(model: Any, plan: Plan) -> None:
+    """Let the default learn numbers and categories beside text as it learns them without."""
+    while hasattr(model, "learner"):
+        model = model.learner
+    if plan.dense_beside_sparse and hasattr(model, "dense_features"):
+        model.set_params(dense_features=plan.dense_beside_sparse)
+
+
 def learner_of(model: Any) -> Any:
     """The learner inside a model over columns, or the model itself where there is none."""
     while isinstance(model, KeyedClassifier | TargetEncodedClassifier | TargetEncodedRegressor):

@@ -384,4 +384,4 @@ class Classification(RunTask, LabelTask):
         raise InvalidParameter.of_option("positive", rule, asked)
 
     def of_table(self, encoder: Encoder, notes: dict[str, Any]) -> TableClassifier:
-        return TableClassifier(self.model, encoder, notes=notes)
+        return TableClassifier.of_learned(self.model, encoder, notes=notes)

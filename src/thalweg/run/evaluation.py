@@ -267,7 +267,7 @@ def _result(engine: RunEngine, command: str, seconds: float, name: str | None = 
         metrics["model"]["name"] = name
     timing = {"seconds": seconds, "processor_seconds": engine.processor_seconds()}
     model = engine.table_model()
-    model.encoder.remedy = ""  # which is what to do in a run
+    model.encoder_.remedy = ""  # which is what to do in a run
     if isinstance(model, TableClassifier) and isinstance(engine.source, MemorySource):
         model = model.with_label_type(engine.source.label_type)
     return Result(metrics, pa.concat_tables(engine.predictions.tables), model, timing)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.catalogue import ask_of
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.pipeline.over_columns import split_columns
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.questions import parse_ngrams, unused_hashing
@@ -20,6 +19,7 @@ from thalweg.tables import Chunk, Plan, plan_columns
 from thalweg.tables.cells import parsed, trimmed
 from thalweg.tables.clock import NEVER, Clock
 from thalweg.tables.oddities import oddities
+from thalweg.tables.plan import without_text
 from thalweg.tables.rows import as_text
 from thalweg.tables.timestamps import form_of
 
@@ -47,7 +47,9 @@ class FirstRows:
             if self._options.text:
                 rule = f"be left out: {self._owner(task)} takes no sparse rows"
                 raise InvalidParameter.of_option("text", rule, self._options.text[0])
-            plan, text_left_out = self._without_text(task, plan, self._columns(head, reserved, detect_text=False))
+            plan, text_left_out = without_text(
+                plan, self._columns(head, reserved, detect_text=False), self._owner(task)
+            )
         if tasks.found is not None:
             self._say(tasks.found)
         self._say_forms(head, plan)
@@ -58,7 +60,7 @@ class FirstRows:
                 f"one holds {time}, the other {label_time}"
             )
         plan = task.settle(head, plan, self.clocks)
-        _split_columns(task.model, plan)
+        split_columns(task.model, plan)
         self._warn(head, plan, task, text_left_out)
         return task, plan
 
@@ -121,12 +123,6 @@ class FirstRows:
         keys = "" if self._options.key is None else " with keys"
         return f"the model {self._options.model} of {task.name}{keys}"
 
-    def _without_text(self, task: RunTask, found: Plan, plan: Plan) -> tuple[Plan, list[str]]:
-        """The plan with the reason why columns of text are left out, and the names of these columns."""
-        why = f"left out: it seems to be text, whose words are sparse features, which {self._owner(task)} does not take"
-        text = {column.name: why for column in found.columns if column.kind == "text" and column.name in plan.left_out}
-        return replace(plan, left_out=plan.left_out | text), list(text)
-
     def _columns(self, head: Chunk, reserved: list[str], *, detect_text: bool) -> Plan:
         return plan_columns(
             head,
@@ -145,11 +141,3 @@ class FirstRows:
             key=self._options.key,
             forms={name: clock.found for name, clock in self.clocks.items() if clock.found is not None},
         )
-
-
-def _split_columns(model: Any, plan: Plan) -> None:
-    """Let the default learn numbers and categories beside text as it learns them without."""
-    while hasattr(model, "learner"):
-        model = model.learner
-    if hasattr(model, "dense_features"):
-        ask_of(model, dense_features=plan.dense_beside_sparse)

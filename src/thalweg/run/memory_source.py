@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.frames.arrow_frame import array_of, pyarrow_for, values_of
-from thalweg.frames.reading import as_plain, as_they_are, frame_of
+from thalweg.frames.arrow_columns import columns_of, free_name, numbers_by_column, series_of, sparse_column
+from thalweg.frames.arrow_frame import pyarrow_for
 from thalweg.learners.base.sparse_rows import is_sparse
 from thalweg.parameters import whole_number
 from thalweg.streams import Stream
 from thalweg.tables import Block
-from thalweg.tables.sparse_rows import FEATURES
 from thalweg.tables.target import LabelType, label_type
 
 #: Rows of a stream that are made at a time.
@@ -69,7 +66,9 @@ class MemorySource:
                 whole_number("run", "rows", rows, least=1)
             taken = list(map(str, self._stream.feature_names))
         else:
-            self._columns = _columns_of(X)
+            if isinstance(X, str):
+                raise InvalidParameter.of("run", "X", "be an array, a frame, a sparse matrix or a Stream", X)
+            self._columns = columns_of(X)
             taken = list(self._columns)
         if len(set(taken)) < len(taken):
             twice = next(name for name in taken if taken.count(name) > 1)
@@ -77,7 +76,7 @@ class MemorySource:
         #: Columns that came beside X and are no features.
         self.besides: tuple[str, ...] = ()
         if self._stream is not None:
-            self.target = _free("y", taken)
+            self.target = free_name("y", taken)
         elif y is None:
             raise InvalidParameter.of("run", "y", "be targets, or the name of their column in X", None)
         else:
@@ -95,8 +94,8 @@ class MemorySource:
         if self._stream is not None:
             raise InvalidParameter.of("run", argument, "name a column of the Stream", type(given).__name__)
         own = getattr(given, "name", None)
-        name = _free(own if isinstance(own, str) and own else argument, taken)
-        values = _series(given, argument)
+        name = free_name(own if isinstance(own, str) and own else argument, taken)
+        values = series_of(given, argument)
         rows = len(next(iter(self._columns.values())))
         if len(values) != rows:
             raise InvalidInput(
@@ -120,74 +119,9 @@ class MemorySource:
             return
         first = 1
         for X, y in self._stream.batches(_ROWS, self._rows):
-            columns = _sparse_column(X) if is_sparse(X) else _numbers(X, list(map(str, self._stream.feature_names)))
-            table = pa.table(columns | {self.target: _series(y, "y")})
+            names = list(map(str, self._stream.feature_names))
+            columns = sparse_column(X) if is_sparse(X) else numbers_by_column(X, names)
+            table = pa.table(columns | {self.target: series_of(y, "y")})
             self.label_type = label_type(table.column(self.target))
             yield Block(table, self.given, first, typed=True)
             first += len(table)
-
-
-def _free(name: str, taken: list[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
-
-
-def _columns_of(X: Any) -> dict[str, Any]:
-    if isinstance(X, str):
-        raise InvalidParameter.of("run", "X", "be an array, a frame, a sparse matrix or a Stream", X)
-    if is_sparse(X):
-        return _sparse_column(X)
-    frame = frame_of(X)
-    if frame is not None:
-        names = list(map(str, frame.names))
-        found = (
-            dict(zip(names, map(frame.arrow_column, frame.names), strict=True)) if len(set(names)) == len(names) else {}
-        )
-        if not found:
-            twice = next((name for name in names if names.count(name) > 1), None)
-            what = "at least one column" if twice is None else f"a different name for each column, got {twice!r} twice"
-            raise InvalidInput(f"X must have {what}")
-        return found
-    try:
-        rows = np.asarray(as_plain(X, "X"))
-    except (TypeError, ValueError) as error:
-        if isinstance(error, InvalidInput):
-            raise
-        raise InvalidInput(f"X must be a table of rows and columns: {error}") from error
-    if rows.ndim != 2 or rows.shape[1] == 0:
-        raise InvalidInput(f"X must have the shape (rows, columns), got {rows.shape}")
-    return _numbers(rows, [f"x{at + 1}" for at in range(rows.shape[1])])
-
-
-def _numbers(rows: Any, names: list[str]) -> dict[str, Any]:
-    return {name: _series(rows[:, at], "X") for at, name in enumerate(names)}
-
-
-def _sparse_column(X: Any) -> dict[str, Any]:
-    """One column of maps from index to value, as files of svmlight give it."""
-    import pyarrow as pa
-
-    rows = X.tocsr()
-    offsets = pa.array(rows.indptr.astype(np.int32))
-    keys, values = pa.array(rows.indices.astype(np.int32)), pa.array(rows.data.astype(np.float64))
-    return {FEATURES: pa.MapArray.from_arrays(offsets, keys, values)}
-
-
-def _series(values: Any, name: str) -> Any:
-    """Values of any library as an array of Arrow; null where one is missing."""
-    pa = pyarrow_for(values)
-    if hasattr(values, "to_arrow"):  # polars
-        values = values.to_arrow()
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return values
-    if np.ma.is_masked(values):
-        raise InvalidInput(f"{name} must hold a value in every cell, got a masked array: {name}.filled fills it")
-    if not hasattr(values, "dtype") and (hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__")):
-        values = values_of(values)[0]
-    array = as_they_are(values)
-    if not hasattr(array, "dtype"):
-        array = np.asarray(array)
-    if array.ndim != 1:
-        raise InvalidInput(f"{name} must have one value for each row, got the shape {array.shape}")
-    return array_of(array.tolist() if array.dtype.kind == "O" and isinstance(array, np.ndarray) else array)

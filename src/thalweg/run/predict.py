@@ -78,7 +78,7 @@ def predict_table(
     as in the service; ``warn`` is given a sentence that names them, and what was decided of the files. A source with
     none of the columns is refused.
     """
-    encoder, table = model.encoder, model.notes["table"]
+    encoder, table = model.encoder_, model.notes["table"]
     plan = encoder.plan
     encoder.bad_rows, encoder.remedy = bad_rows, remedy()
     source: Source = open_source(
@@ -107,7 +107,7 @@ def predict_table(
         number = np.array(chunk.positions(), dtype=np.int64)[encoded.kept] + 1 + done
         done += len(chunk) + len(chunk.bad)
         rows: Any = model._named(encoded.X)
-        learner: Any = model.learner
+        learner: Any = model.learner_
         if not len(number):
             yield PredictedChunk(number, model._no_predictions(), encoded.bad)
             continue
@@ -173,8 +173,9 @@ def model_for_tables(path: Path) -> TableModel:
             )
         if getattr(model, "_columns", None) is not None:
             raise ModelFileError(f"{path} predicts several targets at once: a table of predictions has one")
-        model = TableClassifier(model) if isinstance(model, StreamClassifier) else TableRegressor(model)
-    has_learned = model.learner.__sklearn_is_fitted__() and len(getattr(model.learner, "classes_", (None,)))
+        of_table = TableClassifier if isinstance(model, StreamClassifier) else TableRegressor
+        model = of_table.of_learned(model)
+    has_learned = model.learner_.__sklearn_is_fitted__() and len(getattr(model.learner_, "classes_", (None,)))
     if not has_learned:
         raise ModelFileError(f"{path} cannot predict: it has learned no label")
     loaded: TableModel = model
@@ -183,14 +184,14 @@ def model_for_tables(path: Path) -> TableModel:
 
 def require_background(model: TableModel) -> None:
     """Refuse a model that keeps no rows to compare with; sparse rows need none."""
-    if model.background is None and not model.encoder.plan.sparse_columns:
+    if model.background is None and not model.encoder_.plan.sparse_columns:
         raise ModelFileError("the model keeps no background rows, which --explain needs: `thalweg run` writes them")
 
 
 def _explained(model: TableModel, X: Any) -> Explained:
     """Base value and contributions of a row add up to its score, but for rounding."""
     require_background(model)
-    result, by_column = contributions_by_column(model.learner, X, model.background, model.encoder.plan)
+    result, by_column = contributions_by_column(model.learner_, X, model.background, model.encoder_.plan)
     words = [
         json.dumps({name: float(f"{value:.{_DIGITS}g}") for name, value in each.items()}, ensure_ascii=False)
         for each in by_column

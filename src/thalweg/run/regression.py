@@ -171,4 +171,4 @@ class Regression(RunTask, NumberTask):
 
     def of_table(self, encoder: Encoder, notes: dict[str, Any]) -> TableRegressor:
         table = notes["table"] | {"coverage": self.options.coverage}
-        return TableRegressor(self.model, encoder, notes=notes | {"table": table})
+        return TableRegressor.of_learned(self.model, encoder, notes=notes | {"table": table})

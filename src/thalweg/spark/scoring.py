@@ -73,7 +73,7 @@ def predict(
     if isinstance(model, Fleet):
         raise InvalidParameter.of(_OWNER, "model", "be one model: fleet.model_of(key) gives that of a key", model)
     if isinstance(model, TableModel):
-        rule = "take columns of numbers, as model.learner does: its columns are those that model.encode gives"
+        rule = "take columns of numbers, as model.learner_ does: its columns are those that model.encode gives"
         raise InvalidParameter.of(_OWNER, "model", rule, model)
     learned = isinstance(model, StreamEstimator) and model.__sklearn_is_fitted__()
     if not (learned and hasattr(model, "predict")):

@@ -62,7 +62,14 @@ class Encoder:
         #: What to do about a bad row, behind its description.
         self.remedy = ""
 
-    def encode(self, chunk: Chunk, *, learn: bool = True, unusable: Collection[tuple[int, str, str]] = ()) -> Encoded:
+    def encode(
+        self,
+        chunk: Chunk,
+        *,
+        learn: bool = True,
+        unusable: Collection[tuple[int, str, str]] = (),
+        misfits_are_missing: bool = False,
+    ) -> Encoded:
         """The features of each row; an `InvalidInput` that names file, row and column changes nothing.
 
         Parameters
@@ -73,11 +80,13 @@ class Encoder:
             Whether to remember what was seen.
         unusable : collection of (place, column, what is wrong)
             Cells of other columns for which rows are bad, too.
+        misfits_are_missing : bool
+            Whether a cell that is not what its column is counts as missing.
         """
         wrong = list(unusable)
         found: list[Any] = []
         for column in self.plan.columns:
-            values, cells = self._parse(column, chunk)
+            values, cells = self._parse(column, chunk, misfits_are_missing)
             wrong += [(at, column.name, what) for at, what in cells]
             found.append(values)
         bad = list(chunk.bad)
@@ -92,7 +101,7 @@ class Encoder:
         good[list(taken)] = False
         kept = np.flatnonzero(good)
         chosen = found if good.all() else [_chosen(values, kept) for values in found]
-        late = self._without_late_sentinels(chosen) if learn and self.missing == "mean" else []
+        late = self._without_late_sentinels(chosen) if learn else []
         sentinels = [(int(kept[each.at]), column, each) for column, each in late]
         clocks = {column.name: column.clock(values) for column, values in zip(self.plan.columns, chosen, strict=True)}
         times = {name: clock for name, clock in clocks.items() if clock is not None}
@@ -106,7 +115,9 @@ class Encoder:
 
     def _without_late_sentinels(self, parsed: list[Any]) -> list[tuple[NumberColumn, Found]]:
         """Replace codes of missing values that the first rows did not have; those that were found."""
-        found = []
+        found: list[tuple[NumberColumn, Found]] = []
+        if self.missing != "mean":
+            return found
         for i, column in enumerate(self.plan.columns):
             if isinstance(column, NumberColumn) and column.late is not None:
                 parsed[i], new = column.late.treat(parsed[i])
@@ -138,6 +149,11 @@ class Encoder:
             X[:, -1] = gaps
         return self._with_sparse(X, parsed) if self.plan.sparse_columns else X
 
+    def features_to_learn(self, parsed: list[Any], rows: int) -> Any:
+        """The same of rows that are learned, which may bring codes of missing values that the first ones had not."""
+        self._without_late_sentinels(parsed)
+        return self.features(parsed, rows, learn=True)
+
     def _with_sparse(self, X: Floats, parsed: Sequence[Any]) -> Any:
         from scipy.sparse import csr_array, hstack
 
@@ -161,13 +177,15 @@ class Encoder:
         X[:, [start + 1 for column, start, _ in numbers if column.indicator]] = missing[:, marked]
         return np.asarray(missing[:, ~marked].any(axis=1))
 
-    def _parse(self, column: Column, chunk: Chunk) -> tuple[Any, list[tuple[int, str]]]:
+    def _parse(self, column: Column, chunk: Chunk, misfits_are_missing: bool) -> tuple[Any, list[tuple[int, str]]]:
         """The values of a column, and the places where there is none, with the reason."""
         is_absent = column.optional and column.name not in chunk.column_names
         cells = column.absent(len(chunk)) if is_absent else None
         values, wrong = chunk.parsed.pop(column.name, None) or parsed(
             column, chunk.column(column.name) if cells is None else cells
         )
+        if misfits_are_missing:
+            wrong = []
         if self.missing == "error" or column.required:
             seen = {at for at, _ in wrong}
             places = (int(at) for at in np.flatnonzero(column.missing(values)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -265,6 +265,13 @@ def plan_columns(
         beside = "" if target is None else f" beside {target!r}"
         raise InvalidInput(f"{head.pieces[0].block.file} has no column to learn from{beside}{''.join(reasons)}")
     return Plan(tuple(columns), left_out, tuple(present), marks_gaps=not all(column.sparse for column in columns))
+
+
+def without_text(found: Plan, plan: Plan, owner: str) -> tuple[Plan, list[str]]:
+    """The plan that leaves out the columns of text in another, with the reason, and the names of these columns."""
+    why = f"left out: it seems to be text, whose words are sparse features, which {owner} does not take"
+    text = {column.name: why for column in found.columns if column.kind == "text" and column.name in plan.left_out}
+    return replace(plan, left_out=plan.left_out | text), list(text)
 
 
 def _require_text(head: Chunk, name: str) -> None:

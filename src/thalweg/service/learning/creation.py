@@ -157,27 +157,27 @@ def sent_as_file(name: str, content: bytes) -> dict[str, Any]:
 def from_content(content: bytes, path: str) -> dict[str, Any]:
     """As `from_file`; the file is spoken of as ``path``."""
     model = loads(content, name=path)
-    if not hasattr(model, "encoder"):
+    if not hasattr(model, "encoder_"):
         raise ModelFileError(f"{path} was not written by `thalweg run`: it does not say what its columns are")
-    if getattr(model.learner, "_needs_labels_at_once", False):
+    if getattr(model.learner_, "_needs_labels_at_once", False):
         raise ModelFileError(f"{path} cannot be served: its model needs every label before the next row")
-    if not all(isinstance(label, str) for label in getattr(model.learner, "classes_", ())):
+    if not all(isinstance(label, str) for label in getattr(model.learner_, "classes_", ())):
         raise ModelFileError(f"{path} cannot be served: its labels must be text, as those of `thalweg run` are")
     body = {
-        "kind": learner_name(model.learner),
-        "schema": model.encoder.to_json(),
+        "kind": learner_name(model.learner_),
+        "schema": model.encoder_.to_json(),
         "file": base64.b64encode(content).decode(),
     }
-    if isinstance(model.learner, KeyedClassifier):
-        key = model.encoder.plan.key
+    if isinstance(model.learner_, KeyedClassifier):
+        key = model.encoder_.plan.key
         if key is None:
             raise ModelFileError(f"{path} cannot be served: it has keys, and no column that holds them")
-        body |= {"key": key.name, "key_memory": model.learner.max_bytes}
-    if not isinstance(model.learner, StreamRegressor):
+        body |= {"key": key.name, "key_memory": model.learner_.max_bytes}
+    if not isinstance(model.learner_, StreamRegressor):
         return body
-    task = Regression(getattr(model.learner, "coverage", COVERAGE))
+    task = Regression(getattr(model.learner_, "coverage", COVERAGE))
     try:
-        task.check_columns(model.encoder.plan, ())
+        task.check_columns(model.encoder_.plan, ())
     except Refused as refused:
         raise ModelFileError(f"{path} cannot be served: {refused.sentence}") from refused
     return body | task.record()

@@ -498,4 +498,4 @@ def _files_in(parts: Sequence[Part]) -> tuple[dict[str, bytes], dict[str, Any]]:
 def _learner_in(file: bytes) -> Any:
     """The learner of a model file; what its columns are is kept beside it, for all learners of a model."""
     model = loads(file)
-    return model.learner if hasattr(model, "encoder") else model
+    return model.learner_ if hasattr(model, "encoder_") else model

@@ -1,0 +1,105 @@
+"""Frames, arrays and dicts as the cells of the columns that a model reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from thalweg.errors import InvalidInput
+from thalweg.frames.arrow_columns import are_dicts, columns_of, names_by_place
+from thalweg.frames.arrow_frame import array_of, pyarrow_for
+from thalweg.frames.frame import Frame
+from thalweg.frames.reading import frame_of
+from thalweg.tables.cells import BadCell, parsed
+from thalweg.tables.columns.column import Column
+from thalweg.tables.encoder import Encoder
+from thalweg.tables.sparse_rows import FEATURES
+
+_MOST_NAMED = 5
+
+
+def table_of(X: Any, encoder: Encoder, features: Sequence[str], *, lenient: bool = False) -> Any:
+    """The columns that are read, as a table of Arrow.
+
+    ``features`` are the columns that the model began with. With ``lenient`` one that is absent is empty.
+    """
+    pa = pyarrow_for(X)
+    columns = encoder.plan.columns
+    if are_dicts(X):
+        if not lenient:
+            present = list(dict.fromkeys(name for row in X for name in row))
+            encoder.require_columns(present, "the row" if len(X) == 1 else "X")
+        cells = {column: [row.get(column.name, column.default) for row in X] for column in columns}
+        return pa.table({column.name: _array(column, values) for column, values in cells.items()})
+    frame = frame_of(X)
+    if frame is None:
+        return pa.table(_by_place(X, columns, features))
+    named = {str(name): name for name in frame.names}
+    if not lenient:
+        encoder.require_columns(named, "X")
+    for column in columns:
+        if column.name in named and frame.names.count(named[column.name]) > 1:
+            raise InvalidInput(f"X must have a different name for each column, got {column.name!r} more than once")
+    return pa.table(
+        {
+            column.name: _cells(column, frame, named[column.name]) if column.name in named else column.absent(len(X))
+            for column in columns
+        }
+    )
+
+
+def quick_cells(rows: Sequence[Mapping[str, Any]], encoder: Encoder, *, learn: bool) -> list[Any] | None:
+    """The parsed cells of dicts, by Arrow only for columns that need it; None where something is wrong."""
+    found = []
+    for column in encoder.plan.columns:
+        values = [row.get(column.name, column.default) for row in rows]
+        try:
+            cells, wrong = column.parse_values(values), list[tuple[int, str]]()
+        except BadCell:
+            return None
+        if cells is None:
+            array = pyarrow_for(rows).chunked_array([array_of(values)])
+            cells, wrong = parsed(column, column.as_learned(array) if learn else array)
+        absent = not any(column.name in row for row in rows)
+        whole = column.required or encoder.missing == "error"
+        if wrong or absent or (whole and column.missing(cells).any()):
+            return None
+        found.append(cells)
+    return found
+
+
+def refused(given: object, rule: str) -> InvalidInput:
+    """For those who have encoded rows, what takes them."""
+    return InvalidInput(f"{rule}, got a {type(given).__name__}: model.learner_ takes rows that are encoded already")
+
+
+def _by_place(X: Any, columns: Sequence[Column], features: Sequence[str]) -> dict[str, Any]:
+    """The columns of an array, of a model that began with one."""
+    is_sparse = hasattr(X, "tocsr")
+    if list(features) != ([FEATURES] if is_sparse else names_by_place(len(features))):
+        more = ", …" if len(columns) > _MOST_NAMED else ""
+        named = ", ".join(repr(column.name) for column in columns[:_MOST_NAMED]) + more
+        raise refused(X, f"X must be a frame with the columns {named}, or a list of dicts")
+    found = columns_of(X)
+    if len(found) != len(features):
+        raise InvalidInput(f"X has {len(found)} features, but the model is expecting {len(features)} features as input")
+    return {column.name: found[column.name] for column in columns}
+
+
+def _cells(column: Column, frame: Frame, name: Any) -> Any:
+    """A column of a frame as an array of Arrow; pandas has dicts, too, where a column holds maps."""
+    values = frame.column(name)
+    if not column.nested or getattr(values, "dtype", None) != np.dtype(object):
+        return frame.arrow_column(name)
+    return _array(column, [None if value is None or value != value else value for value in values])
+
+
+def _array(column: Column, values: list[Any]) -> Any:
+    """Cells of dicts as an array of Arrow."""
+    try:
+        cells = column.as_arrow(values)
+    except BadCell as error:
+        raise InvalidInput(f"X, row {error.at}, column {column.name!r}: {error.what}") from None
+    return array_of(values) if cells is None else cells
