@@ -137,7 +137,12 @@ class Labels:
 
     @classmethod
     def of_plain(cls, saved: dict[str, Any]) -> Labels:
-        return cls(np.array(saved["values"], dtype=LABEL_TYPES[saved["kind"]])) if saved["kind"] else cls.none()
+        if not saved["kind"]:
+            return cls.none()
+        values = np.array(saved["values"], dtype=LABEL_TYPES[saved["kind"]])
+        if not (values[:-1] < values[1:]).all():  # their places are found by their order
+            raise ValueError("its labels are not sorted")
+        return cls(values)
 
     def __len__(self) -> int:
         return len(self.values)

@@ -134,7 +134,10 @@ def dumps(model: StreamEstimator | Part | TableModel, notes: dict[str, Any] | No
     if isinstance(model, Part):
         arrays, header["part"] = model._arrays(), model._header()
     elif model.__sklearn_is_fitted__():
-        arrays = model._core.state() | _learned_elsewhere(model)
+        try:
+            arrays = model._core.state() | _learned_elsewhere(model)
+        except ValueError as error:  # its numbers have overflowed
+            raise ModelFileError(f"a {name} cannot be saved: {error}") from error
         names = getattr(model, "feature_names_in_", None)
         header["features"] = {"count": model.n_features_in_, "names": None if names is None else names.tolist()}
         header.update(model._header())

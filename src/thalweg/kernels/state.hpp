@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "linear_algebra/buffer.hpp"
 
@@ -19,6 +20,7 @@ struct BadState : std::invalid_argument {
 // What numbers of a state have to be, lest the next step break: not NaN in any case.
 constexpr auto not_negative = [](auto value) { return value >= 0; };
 constexpr auto finite = [](double value) { return std::isfinite(value); };
+constexpr auto below_infinity = [](double value) { return value < __builtin_inf(); };
 constexpr auto amount = [](double value) { return value >= 0 && std::isfinite(value); };
 constexpr auto positive = [](double value) { return value > 0 && std::isfinite(value); };
 template <class T> auto within(T low, T high) {
@@ -55,6 +57,12 @@ class State {
     if (!std::all_of(values.begin(), values.end(), valid)) throw BadState(name);
   }
 
+  // Visits numbers that may also be infinite, or are of no account.
+  template <class Act> void unbounded(Act act) {
+    const bool before = std::exchange(bounded_, false);
+    act();
+    bounded_ = before;
+  }
   // A part of the model, under names that begin with a prefix of its own.
   template <class Act> void under(const std::string &prefix, Act act) {
     const std::size_t before = prefix_.size();
@@ -79,9 +87,17 @@ class State {
 
  protected:
   std::string full(const std::string &name) const { return prefix_ + name; }
+  // What was read from elsewhere is no further off than what rows of up to 1e50 lead to, or than rows can be counted: forged
+  // numbers must not overflow later.
+  template <class T> void check_reach(const char *name, const T *values, int64_t count) const {
+    constexpr bool whole = std::is_integral_v<T>;
+    constexpr T most = whole ? T(int64_t(1) << 60) : T(sizeof(T) < 8 ? 1e38 : 1e200);
+    if ((whole || bounded_) && !std::all_of(values, values + count, within(-most, most))) throw BadState(full(name));
+  }
 
  private:
   std::string prefix_;
+  bool bounded_ = true;
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -31,31 +31,26 @@ template <class T>
 void StateReader::read_rows(const char *name, BufferOf<T> &to, int64_t rows, int64_t columns, int64_t stride) {
   auto array = get<T, 2>(name);
   if (int64_t(array.shape(0)) != rows || int64_t(array.shape(1)) != columns) throw BadState(full(name));
+  check_reach(name, array.data(), rows * columns);
   for (int64_t i = 0; i < rows; i++) std::copy_n(array.data() + i * columns, columns, to.data() + i * stride);
 }
 template void StateReader::read_rows(const char *, BufferOf<double> &, int64_t, int64_t, int64_t);
 template void StateReader::read_rows(const char *, BufferOf<float> &, int64_t, int64_t, int64_t);
 
-// Counts and times are added and subtracted: a forged one must not overflow.
-static int64_t within_reach(int64_t value, const char *name) {
-  constexpr int64_t kMost = int64_t(1) << 60;
-  if (value < -kMost || value > kMost) throw BadState(name);
-  return value;
-}
-
 template <class T> T StateReader::one(const char *name) {
   auto array = get<T, 1>(name);
   if (array.size() != 1) throw BadState(full(name));
+  check_reach(name, array.data(), 1);
   return array.data()[0];
 }
 
 void StateReader::real(const char *name, double &value) { value = one<double>(name); }
 
-void StateReader::integer(const char *name, int64_t &value) { value = within_reach(one<int64_t>(name), name); }
+void StateReader::integer(const char *name, int64_t &value) { value = one<int64_t>(name); }
 
 void StateReader::integers(const char *name, std::vector<int64_t> &to) {
   auto array = get<int64_t, 1>(name);
-  for (std::size_t i = 0; i < array.size(); i++) within_reach(array.data()[i], name);
+  check_reach(name, array.data(), int64_t(array.size()));
   to.assign(array.data(), array.data() + array.size());
 }
 

@@ -36,7 +36,7 @@ void AnyDiscriminant::visit(State &state) {
   state.real("total", total);
   state.real("log_count", log_count);
   state.matrix("counts", counts, 1, c, c);
-  state.matrix("log_prior", log_prior, 1, c, c);
+  state.unbounded([&] { state.matrix("log_prior", log_prior, 1, c, c, below_infinity); });
   state.matrix("half_square", half_square, 1, c, c);
   state.matrix("means", M, c, p, n);
   state.matrix("weights", weights, c, p, n);

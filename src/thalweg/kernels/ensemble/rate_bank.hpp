@@ -96,7 +96,7 @@ class RateBank final : public Learner {
     state.matrix("shift", shift_, 1, 8, 8);
     state.matrix("losses", losses, 1, 8, 8);
     state.matrix("counts", counts, c, 8, 8);
-    state.matrix("log_prior", log_prior, c, 8, 8);
+    state.unbounded([&] { state.matrix("log_prior", log_prior, c, 8, 8, below_infinity); });
     state.matrix("half_square", half_square, c, 8, 8);
     state.matrix("means", M, c, p * 8, p * 8);
     state.matrix("weights", weights, c, p * 8, p * 8);

@@ -77,17 +77,26 @@ struct FlatReader final : State {
   }
 
   void words(double *to, int64_t count) override { FlatWriter::copy(take("records", count), count, to); }
-  void real(const char *name, double &value) override { value = *take(name, 1); }
-  void integer(const char *name, int64_t &value) override { std::memcpy(&value, take(name, 1), sizeof value); }
+  void real(const char *name, double &value) override {
+    value = *take(name, 1);
+    check(name, &value, 1);
+  }
+  void integer(const char *name, int64_t &value) override {
+    std::memcpy(&value, take(name, 1), sizeof value);
+    check(name, &value, 1);
+  }
   void integers(const char *name, std::vector<int64_t> &to) override {
     int64_t length;
     integer(name, length);
     const double *from = take(name, length);
     to.resize(length);
     if (length) std::memcpy(to.data(), from, length * sizeof(int64_t));
+    check(name, to.data(), length);
   }
   void matrix(const char *name, Buffer &to, int64_t rows, int64_t columns, int64_t stride, bool above) override {
-    const double *from = take(name, FlatWriter::words_of<double>(rows, columns, above));
+    const int64_t words = FlatWriter::words_of<double>(rows, columns, above);
+    const double *from = take(name, words);
+    check(name, from, words);
     for (int64_t i = 0; i < rows; i++) {
       const int64_t first = above ? i + 1 : 0;
       FlatWriter::copy(from, columns - first, to.data() + i * stride + first);
@@ -99,9 +108,13 @@ struct FlatReader final : State {
     const double *from = take(name, FlatWriter::words_of<float>(rows, columns, above));
     FlatWriter::each_row(to, rows, columns, stride, above, reinterpret_cast<const char *>(from),
                          [](float *row, const char *at, std::size_t bytes) { std::memcpy(row, at, bytes); });
+    check(name, to.data(), int64_t(to.size()));
   }
 
  private:
+  template <class T> THALWEG_INLINE void check(const char *name, const T *values, int64_t count) const {
+    if (!trusted_) check_reach(name, values, count);
+  }
   THALWEG_INLINE const double *take(const char *name, int64_t words) {
     if (words < 0 || words > end_ - at_) throw BadState(full(name));
     at_ += words;

@@ -330,9 +330,11 @@ template <class T> class KernelMean final : public Learner {
     double sigma = bank.sigma(std::max_element(share.begin(), share.end()) - share.begin());
     weigh(weights.data());
     for (int64_t c = 0; c < n; c++) weights[c] = std::exp(weights[c]), biases[c] = seen(c) ? bias_of(c, last) : 0;
-    state.real("sigma", sigma);
-    state.matrix("weights", weights, 1, n, n);
-    state.matrix("biases", biases, 1, n, n);
+    state.unbounded([&] {
+      state.real("sigma", sigma);
+      state.matrix("weights", weights, 1, n, n);
+      state.matrix("biases", biases, 1, n, n);
+    });
   }
 
   KernelMeanOptions options;
@@ -373,7 +375,7 @@ template <class T> void KernelMean<T>::visit(State &state) {
   for (int64_t c = 0, at = 0; c < n && team[c].rows.count() == counts[c]; at += counts[c++])
     team[c].rows.save(positions.data() + at * p, table.data() + at * Centroids::kColumns);
   state.matrix("centroids", positions, all, p, p);
-  state.matrix("centroid_table", table, all, Centroids::kColumns, Centroids::kColumns);
+  state.unbounded([&] { state.matrix("centroid_table", table, all, Centroids::kColumns, Centroids::kColumns); });
   for (int64_t c = 0, at = 0; c < n; at += counts[c++]) {
     team[c].rows.load_from(positions.data() + at * p, table.data() + at * Centroids::kColumns, counts[c], units[c],
                            totals[c]);

@@ -50,7 +50,7 @@ class FeatureSlots {
   bool restore(const std::vector<int64_t> &ids) {
     *this = FeatureSlots();
     for (int64_t id : ids)
-      if (find_or_add(id) != int64_t(ids_.size()) - 1 || id < 0) return false;
+      if (id < 0 || find_or_add(id) != int64_t(ids_.size()) - 1) return false;
     return ids_.size() == ids.size();
   }
 

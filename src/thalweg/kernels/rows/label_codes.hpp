@@ -34,10 +34,11 @@ inline int64_t encode(Labels y, Labels values, OutLabels codes) {
   const int64_t *first = values.data(), *last = first + values.size(), low = *first;
   if (uint64_t(*(last - 1)) - uint64_t(low) == values.size() - 1)
     return encode_by_distance(y.data(), int64_t(y.size()), low, values.size(), codes.data());
-  const bool narrow = low < INT64_MAX - widest && *(last - 1) < low + widest;
+  const bool narrow = low < INT64_MAX - widest && *(last - 1) >= low && *(last - 1) < low + widest;
   std::vector<int64_t> table(narrow ? *(last - 1) - low + 1 : 0, -1);
   if (narrow)
-    for (const int64_t *value = first; value < last; value++) table[*value - low] = value - first;
+    for (const int64_t *value = first; value < last; value++)
+      if (const uint64_t at = uint64_t(*value) - uint64_t(low); at < table.size()) table[at] = value - first;
   for (std::size_t i = 0; i < y.size(); i++) {
     const int64_t label = y.data()[i];
     int64_t code = -1;

@@ -20,6 +20,7 @@ class FeatureNames {
   // Tokens of one feature vote for its name, one vote each way (Boyer and Moore): a majority always wins.
   void add(const uint8_t *bytes, std::size_t size, int64_t count = 1) {
     if (size > kLongest || count < 1) return;
+    count = std::min(count, kMostVotes);
     const int32_t hash = murmur_hash(bytes, size), index = int32_t(space_.index(hash));
     const auto token = [&] { return std::string(reinterpret_cast<const char *>(bytes), size); };
     Name *name = &names_[place_of(index)];
@@ -32,7 +33,7 @@ class FeatureNames {
       tokens_[name - names_.data()] = token();
       if (2 * ++size_ > names_.size()) rehash(2 * names_.size());
     } else if (name->hash == hash) {
-      name->count += count;
+      name->count = std::min(name->count + count, kMostVotes);
     } else if (name->count > count) {
       name->count -= count;
     } else {
@@ -51,7 +52,8 @@ class FeatureNames {
   }
 
  private:
-  static constexpr std::size_t kLongest = 128;  // bytes; longer tokens have no name
+  static constexpr std::size_t kLongest = 128;             // bytes; longer tokens have no name
+  static constexpr int64_t kMostVotes = int64_t(1) << 60;  // so that forged ones do not overflow
 
   struct Name {
     int32_t index = 0, hash = 0;

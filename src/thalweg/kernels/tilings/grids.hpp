@@ -52,7 +52,8 @@ class Grids {
   // The cell of every tiling, for a row at unit scale.
   THALWEG_INLINE void locate(const double *x, Room &room) const {
     float *squashed = room.squashed.data();
-    for (int64_t j = 0; j < p; j++) squashed[j] = float(std::clamp(kSlope * x[j], -kFarthest, kFarthest));
+    for (int64_t j = 0; j < p; j++)  // in this order NaN becomes a bound, lest it become a place
+      squashed[j] = float(std::max(-kFarthest, std::min(kFarthest, kSlope * x[j])));
     for (int64_t j = 0; j < p; j += kFloatLanes)
       store<Floats>(squashed + j, 1 / (1 + power_of_two(load<Floats>(squashed + j))));
     if (p <= ShortTable::kShort) locate_in(ShortTable(squashed), room.cell.data());
