@@ -53,8 +53,12 @@ def columns_of(X: Any) -> dict[str, Any]:
         if isinstance(error, InvalidInput):
             raise
         raise InvalidInput(f"X must be a table of rows and columns: {error}") from error
-    if rows.ndim != 2 or rows.shape[1] == 0:
-        raise InvalidInput(f"X must have the shape (rows, columns), got {rows.shape}")
+    if rows.ndim != 2:
+        change = ". Reshape your data: X.reshape(1, -1) is one row" if rows.ndim == 1 else ""
+        raise InvalidInput(f"X must have the shape (rows, columns), got {rows.shape}{change}")
+    if rows.shape[1] == 0:
+        none = f"0 feature(s) (shape={rows.shape}) while a minimum of 1 is required."
+        raise InvalidInput(f"X must have at least one column, got {none}")
     return numbers_by_column(rows, names_by_place(rows.shape[1]))
 
 

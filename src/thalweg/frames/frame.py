@@ -23,8 +23,8 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: What to do with a column that holds no numbers.
 ENCODE_FIRST = (
-    "encode the column first, for example with scikit-learn's OneHotEncoder, or use thalweg.evaluate.run, whose model "
-    "(TableClassifier or TableRegressor) reads text, categories and times"
+    "TableClassifier and TableRegressor read text, categories and times, as in TableClassifier(learner).fit(X, y); or "
+    "encode the column first, for example with scikit-learn's OneHotEncoder"
 )
 #: Cells in flight: 1 MB of them, about a level-2 cache.
 _CELLS = 1 << 17

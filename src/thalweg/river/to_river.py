@@ -21,6 +21,7 @@ from thalweg.fleet import Fleet, KeyedClassifier
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.regressor import StreamRegressor
+from thalweg.table_model import TableClassifier, TableModel
 from thalweg.transforms.base import StreamTransformer
 
 
@@ -36,7 +37,9 @@ def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero", sparse: b
     ----------
     model : classifier, regressor or transformer of thalweg
         Pipelines and committees too. A regressor has one target. One that has learned must have learned rows with
-        names, such as those of a frame. A `KeyedClassifier` has the name of its key, as in ``key="user"``. A `Fleet` is
+        names, such as those of a frame. Rows with categories, text, times and gaps are for a `TableClassifier` or
+        `TableRegressor`; to them a column that a row lacks is a gap, and one that comes after their first rows is
+        ignored. A `KeyedClassifier` has the name of its key, as in ``key="user"``. A `Fleet` is
         not for River: its own ``learn_one`` and ``predict_one`` take dicts.
     missing : {"zero", "mean"}, default "zero"
         What a feature is in a row that lacks it. "zero" is River's own convention, right where most features of a row
@@ -72,6 +75,8 @@ def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero", sparse: b
         from thalweg.river.models import RiverClassifier, RiverRegressor, RiverTransformer
     except ModuleNotFoundError as error:
         raise MissingExtra.of("River", "river", "to_river") from error
+    if isinstance(model, TableModel):
+        return _of_table(model, missing, sparse)
     takes_sparse = isinstance(model, StreamClassifier | StreamRegressor) and model._takes_sparse
     if sparse and not (missing == "zero" and takes_sparse):
         reason = 'with missing="mean"' if takes_sparse else f"for {type(model).__name__}, which takes dense rows"
@@ -97,6 +102,21 @@ def to_river(model: Any, *, missing: Literal["zero", "mean"] = "zero", sparse: b
         if isinstance(model, Fleet):
             rule += "; a Fleet takes dicts by itself, with key= the name of their key"
         raise InvalidParameter.of("to_river", "model", rule, model)
+    if learned:
+        wrapped.take_over(model)
+    return wrapped
+
+
+def _of_table(model: TableModel, missing: str, sparse: bool | None) -> Any:
+    from thalweg.river.tables import RiverTableClassifier, RiverTableRegressor
+
+    for name, value, usual in (("missing", missing, "zero"), ("sparse", sparse, None)):
+        if value != usual:
+            rule = "be left out for a model of a table, whose own parameters say what a gap is"
+            raise InvalidParameter.of("to_river", name, rule, value)
+    learned = model.__sklearn_is_fitted__()
+    kind = RiverTableClassifier if isinstance(model, TableClassifier) else RiverTableRegressor
+    wrapped = kind(clone(model) if learned else model)
     if learned:
         wrapped.take_over(model)
     return wrapped

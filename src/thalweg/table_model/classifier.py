@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -104,6 +104,15 @@ class TableClassifier(ClassifierMixin, TableModel):
     _usual_learner = AutoClassifier
     _kind_of_learner = StreamClassifier
 
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn these rows in order, as the run would have. A call that is refused changes nothing.
+
+        Every row needs a label. Where the labels learned so far are text, as those of a file are, so are these: 1 and
+        1.0 are the class ``"1"``. ``classes`` may announce labels to come; it is never needed.
+        """
+        self._learn("partial_fit", X, y, classes=classes, sample_weight=sample_weight)
+        return self
+
     def predict_then_learn(
         self,
         X: Any,
@@ -193,10 +202,13 @@ class TableClassifier(ClassifierMixin, TableModel):
         return self.learner_.classes_[:0]
 
     def _with_first_targets(self, y: Any, order: Any = None) -> Mapping[str, Any]:
-        given = as_array(y)
+        given: Any = as_array(y)
+        given = given if isinstance(given, list | tuple) or given is None else np.asarray(given)
         if order is not None:
             given = np.array(given, dtype=object)[steps_of(order, len(given))[1]].tolist()
-        kind = _LABEL_TYPES.get(as_labels(given, np.size(given), type(self).__name__).dtype.kind)
+        if given is None:
+            raise InvalidInput(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        kind = _LABEL_TYPES.get(as_labels(given, len(given), type(self).__name__).dtype.kind)
         table = {name: value for name, value in self._notes.get("table", {}).items() if name != "labels"}
         return {**self._notes, "table": table if kind is None else {**table, "labels": kind}}
 

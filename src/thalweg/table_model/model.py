@@ -24,7 +24,7 @@ from thalweg.parameters import OneOf, Rule, Rules, Whole
 from thalweg.pipeline.over_columns import learner_of, over_columns, split_columns
 from thalweg.table_model.columns import Columns
 from thalweg.table_model.first_rows import Call, HeldRows, head_of
-from thalweg.table_model.rows import quick_cells, refused, table_of
+from thalweg.table_model.rows import quick_cells, refused, require_width, table_of
 from thalweg.tables.clock import Clock
 from thalweg.tables.columns.head import HASH_BITS
 from thalweg.tables.encoder import Encoder, stack_rows
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 #: Rows that are encoded at a time.
 _ROWS = 8192
 _NOTHING = object()
+#: What learning sets.
+_LEARNED = ("learner_", "encoder_", "n_features_in_", "feature_names_in_", "_names", "_notes", "_held")
 _NAMES = Rule(
     "be a sequence of names of columns",
     lambda given: not isinstance(given, str) and all(isinstance(name, str) for name in given),
@@ -57,6 +59,8 @@ class TableModel(BaseEstimator):
     #: What learns unless something else is given.
     _usual_learner: ClassVar[type]
     _kind_of_learner: ClassVar[type]
+    #: As that of learners: `fit` learns its rows one after the other.
+    _fit_depends_on_order: ClassVar[bool] = True
     _notes: Mapping[str, Any] = {}
     #: The rows so far; None once the columns are settled.
     _held: HeldRows | None = None
@@ -127,7 +131,7 @@ class TableModel(BaseEstimator):
         table = notes.get("table", {})
         model = cls(clone(learner_of(learner)), **table.get("parameters", {"missing": encoder.missing}))
         model.learner_, model.encoder_, model._notes = learner, encoder, notes
-        model._remember_names([name for name in encoder.plan.names if name != table.get("target")])
+        model._remember_names([name for name in encoder.plan.names if name != model._target_name])
         return model
 
     # ------------------------------------------------------------------ learning
@@ -137,16 +141,10 @@ class TableModel(BaseEstimator):
         fresh = type(self)(**self.get_params(deep=False))
         fresh._learn("fit", X, y, sample_weight=sample_weight)
         fresh._held = None
-        self.__dict__ = fresh.__dict__
-        return self
-
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn these rows in order, as the run would have. A call that is refused changes nothing.
-
-        Every row needs a label, or a number. Where the labels learned so far are text, as those of a file are, so are
-        these: 1 and 1.0 are the class ``"1"``.
-        """
-        self._learn("partial_fit", X, y, sample_weight=sample_weight)
+        for name in _LEARNED:
+            self.__dict__.pop(name, None)
+            if name in vars(fresh):
+                setattr(self, name, vars(fresh)[name])
         return self
 
     def learn_one(self, x: Mapping[str, Any], y: Any) -> Self:
@@ -163,7 +161,8 @@ class TableModel(BaseEstimator):
                     self.encoder_.undo(before)
                     raise
                 return self
-        return self.partial_fit([row], [y])
+        self._learn("partial_fit", [row], [y])
+        return self
 
     def _learn(self, method: str, X: Any, y: Any, order: Any = None, **options: Any) -> Any:
         """Let the learner take these rows by one of its methods; what it gives back. A refused call changes nothing."""
@@ -173,9 +172,11 @@ class TableModel(BaseEstimator):
             if not self.__sklearn_is_fitted__() or not self.learner_.__sklearn_is_fitted__():
                 self._rules.check(self)
                 self._notes = self._with_first_targets(y, order)
+            if "classes" in options:
+                options["classes"] = self._targets(options["classes"], len(options["classes"]))
             if not self.__sklearn_is_fitted__() or self._held is not None:
                 return self._learn_first(method, X, y, order, options)
-            table = table_of(X, self.encoder_, self._names, lenient=self.misfits == "missing")
+            table = self._table(X)
             targets = self._targets(y, len(table), order)
             return self._step(self.encoder_, self.learner_, Call(table, targets, order, options), method)
         except Exception:
@@ -185,7 +186,7 @@ class TableModel(BaseEstimator):
     def _learn_first(self, method: str, X: Any, y: Any, order: Any, options: dict[str, Any]) -> Any:
         """The same of a model whose columns are not settled."""
         held = self._held or HeldRows()
-        weights = {name: value for name, value in options.items() if name == "sample_weight"}
+        weights = {name: value for name, value in options.items() if name in ("sample_weight", "classes")}
         call = Call.of(X, None, order, weights)
         rows = len(call.rows)
         if rows == 0:
@@ -193,6 +194,8 @@ class TableModel(BaseEstimator):
                 f"Found array with 0 sample(s) while a minimum of 1 is required by {type(self).__name__}"
             )
         call.targets = self._targets(y, rows, order)
+        if held.planned and not are_dicts(X) and names_of_columns(X) is None:
+            require_width(len(call.names), len(self._names), type(self).__name__)
         if held.planned and self.misfits == "error":
             self.encoder_.require_columns(call.names, "the row" if rows == 1 else "X")
         asked = Call(call.rows, call.targets, order, options)
@@ -205,8 +208,8 @@ class TableModel(BaseEstimator):
             for before in held.calls:
                 self._step(encoder, learner, before, "partial_fit" if before.order is None else "follow")
             found = self._step(encoder, learner, asked, method)
-            if not held.planned:
-                self._remember_names(call.names, all(isinstance(name, str) for name in _words_of(X)))
+            words = hasattr(self, "feature_names_in_") if held.planned else _has_words(X)
+            self._remember_names([name for name in encoder.plan.names if name != self._target_name], words)
             self.encoder_, self.learner_, held.planned = encoder, learner, held.rows + rows
         self._held = None if held.rows + rows >= self.head else held
         if self._held is not None:
@@ -220,11 +223,11 @@ class TableModel(BaseEstimator):
         call = Call.of(X, None, None, {})
         call.targets = self._targets(y, len(call.rows))
         self.encoder_, self.learner_ = self._planned([call])
-        self._remember_names(call.names, all(isinstance(name, str) for name in _words_of(X)))
+        self._remember_names(call.names, _has_words(X))
 
     def _encoded_to_learn(self, X: Any) -> Any:
         """The features of rows that are about to be learned; the encoder remembers them."""
-        table = table_of(X, self.encoder_, self._names, lenient=self.misfits == "missing")
+        table = self._table(X)
         return self._named(self._features_to_learn(self.encoder_, table))
 
     def _step(self, encoder: Encoder, learner: Any, call: Call, method: str) -> Any:
@@ -292,6 +295,11 @@ class TableModel(BaseEstimator):
         """The notes with what the first targets are."""
         return self._notes
 
+    @property
+    def _target_name(self) -> str | None:
+        """How the column of targets is called in the plan."""
+        return cast("str | None", self._notes.get("table", {}).get("target"))
+
     def _remember_names(self, names: Sequence[str], have_words: bool = True) -> None:
         self._names = list(names)
         self.n_features_in_ = len(names)
@@ -328,6 +336,10 @@ class TableModel(BaseEstimator):
         return self.learner_.predict_one(features)
 
     # ------------------------------------------------------------------ what is known
+
+    @property
+    def _takes_sparse(self) -> bool:
+        return bool(getattr(self._learner_now, "_takes_sparse", False))
 
     @property
     def columns_(self) -> Columns:
@@ -386,6 +398,7 @@ class TableModel(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        tags.input_tags.sparse = self._takes_sparse
         return tags
 
     def _repr_html_(self) -> str:
@@ -440,9 +453,14 @@ class TableModel(BaseEstimator):
         if cells is not None:
             yield encoder.features(cells, len(X), learn=False)
             return
-        table = table_of(X, encoder, self._names, lenient=self.misfits == "missing")
+        table = self._table(X)
         for start in range(0, len(table), _ROWS):
             yield self._features(encoder, table, start, min(_ROWS, len(table) - start), learn=False)
+
+    def _table(self, X: Any) -> Any:
+        """The columns that are read."""
+        lenient, owner = self.misfits == "missing", type(self).__name__
+        return table_of(X, self.encoder_, self._names, lenient=lenient, owner=owner)
 
     def _features(self, encoder: Encoder, table: Any, start: int, rows: int, *, learn: bool) -> Any:
         chunk = Chunk([Piece(Block(table, "X", 0), start, rows)], [])  # rows are counted from 0, as Python counts
@@ -473,6 +491,7 @@ class TableModel(BaseEstimator):
         return dict(x)
 
 
-def _words_of(X: Any) -> list[Any]:
-    """The names of the columns of a frame or of dicts; those of an array are none."""
-    return list(X[0]) if are_dicts(X) else names_of_columns(X) or [None]
+def _has_words(X: Any) -> bool:
+    """Whether these rows name their columns, as frames and dicts do."""
+    names = list(X[0]) if are_dicts(X) else names_of_columns(X)
+    return names is not None and all(isinstance(name, str) for name in names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,6 +55,11 @@ class TableRegressor(RegressorMixin, TableModel):
     _usual_learner = AutoRegressor
     _kind_of_learner = StreamRegressor
 
+    def partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn these rows in order, as the run would have. A call that is refused changes nothing."""
+        self._learn("partial_fit", X, y, sample_weight=sample_weight)
+        return self
+
     def predict_then_learn(self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> NDArray[Any]:
         """Predict each row before its target is seen, then learn it: the whole table in one call."""
         found: NDArray[Any] = self._learn("predict_then_learn", X, y, sample_weight=sample_weight)
@@ -82,6 +87,11 @@ class TableRegressor(RegressorMixin, TableModel):
         learner: Any = self.learner_
         found = [learner.predict_interval(self._named(rows), **asked) for rows in self._encoded(X)]
         return Interval(*map(np.concatenate, zip(*found, strict=True))) if found else Interval(np.empty(0), np.empty(0))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._learner_now.__sklearn_tags__().target_tags.multi_output
+        return tags
 
     def _of_task(self, plan: Plan, target: str) -> Plan:
         columns = tuple(column.for_numbers() for column in plan.columns)

@@ -20,7 +20,9 @@ from thalweg.tables.sparse_rows import FEATURES
 _MOST_NAMED = 5
 
 
-def table_of(X: Any, encoder: Encoder, features: Sequence[str], *, lenient: bool = False) -> Any:
+def table_of(
+    X: Any, encoder: Encoder, features: Sequence[str], *, lenient: bool = False, owner: str = "the model"
+) -> Any:
     """The columns that are read, as a table of Arrow.
 
     ``features`` are the columns that the model began with. With ``lenient`` one that is absent is empty.
@@ -35,7 +37,7 @@ def table_of(X: Any, encoder: Encoder, features: Sequence[str], *, lenient: bool
         return pa.table({column.name: _array(column, values) for column, values in cells.items()})
     frame = frame_of(X)
     if frame is None:
-        return pa.table(_by_place(X, columns, features))
+        return pa.table(_by_place(X, columns, features, owner))
     named = {str(name): name for name in frame.names}
     if not lenient:
         encoder.require_columns(named, "X")
@@ -75,7 +77,13 @@ def refused(given: object, rule: str) -> InvalidInput:
     return InvalidInput(f"{rule}, got a {type(given).__name__}: model.learner_ takes rows that are encoded already")
 
 
-def _by_place(X: Any, columns: Sequence[Column], features: Sequence[str]) -> dict[str, Any]:
+def require_width(given: int, wanted: int, owner: str) -> None:
+    """Refuse an array of another width, in scikit-learn's words."""
+    if given != wanted:
+        raise InvalidInput(f"X has {given} features, but {owner} is expecting {wanted} features as input")
+
+
+def _by_place(X: Any, columns: Sequence[Column], features: Sequence[str], owner: str) -> dict[str, Any]:
     """The columns of an array, of a model that began with one."""
     is_sparse = hasattr(X, "tocsr")
     if list(features) != ([FEATURES] if is_sparse else names_by_place(len(features))):
@@ -83,8 +91,7 @@ def _by_place(X: Any, columns: Sequence[Column], features: Sequence[str]) -> dic
         named = ", ".join(repr(column.name) for column in columns[:_MOST_NAMED]) + more
         raise refused(X, f"X must be a frame with the columns {named}, or a list of dicts")
     found = columns_of(X)
-    if len(found) != len(features):
-        raise InvalidInput(f"X has {len(found)} features, but the model is expecting {len(features)} features as input")
+    require_width(len(found), len(features), owner)
     return {column.name: found[column.name] for column in columns}
 
 

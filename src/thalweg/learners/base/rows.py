@@ -142,7 +142,7 @@ def bad_value(rows: Floats, place: int, name: str) -> InvalidInput:
 def no_number(name: str, shown: str, row: int, column: int | str) -> InvalidInput:
     rule = f"must hold finite numbers within ±{compiled.largest_value:g}"
     hint = (
-        ": impute or drop missing values first, or let thalweg.evaluate.run do so"
+        ": impute or drop missing values first, or use TableClassifier or TableRegressor, which take them"
         if shown in ("NaN", "a missing value")
         else ""
     )
