@@ -20,7 +20,6 @@ from thalweg import (
     StandardScaler,
     StreamPipeline,
     TableClassifier,
-    evaluate,
 )
 from thalweg.errors import InvalidInput
 from thalweg.learners.base.rows import as_rows
@@ -290,15 +289,14 @@ def test_a_missing_label_without_a_name(labels):
 def test_a_column_that_holds_no_numbers_is_named(column):
     said = refusal(lambda: OnlineLDC().fit(column, [0, 1]))
     assert said.startswith("X must hold numbers, column 'b' does not")
-    assert "thalweg.evaluate.run" in said
+    assert "TableClassifier(learner).fit(X, y)" in said
 
 
 def test_what_the_refusal_of_text_suggests_works():
     frame = pd.DataFrame({"word": ["dry", "wet"] * 20, "level": np.arange(40.0)})
     labels = ["low", "high"] * 20
     assert "TableClassifier" in refusal(lambda: AutoClassifier().fit(frame, labels))
-    model = evaluate.run(AutoClassifier(), frame, labels).model
-    assert isinstance(model, TableClassifier)
+    model = TableClassifier(AutoClassifier()).fit(frame, labels)
     assert model.predict(frame[:2]).tolist() == ["low", "high"]
 
 

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 from tests.test_table_estimator import PLAIN, QUICK, columns_of_numbers, mixed, same
-from thalweg import AutoClassifier, OnlineLinearRegression, TableClassifier, TableRegressor
+from thalweg import AutoClassifier, OnlineLinearRegression, OnlineLogistic, TableClassifier, TableRegressor
 from thalweg.conformance import expected_failures
 from thalweg.errors import InvalidInput, InvalidParameter
 
@@ -123,8 +123,11 @@ def test_searches_and_folds() -> None:
     folds = TimeSeriesSplit(3)
     scores = cross_val_score(TableClassifier(PLAIN), X, y, cv=folds)
     assert scores.mean() > 0.65
-    search = GridSearchCV(TableClassifier(QUICK), {"learner__rate": [0.9, 0.005], "head": [50]}, cv=folds).fit(X, y)
-    assert search.best_params_ == {"head": 50, "learner__rate": 0.005}
+    settings = {"learner__rate": [0.001, 0.1], "drop": [["count", "took", "when"]]}
+    search = GridSearchCV(TableClassifier(OnlineLogistic()), settings, cv=folds).fit(X, y)
+    scores = search.cv_results_["mean_test_score"]
+    assert scores[0] != scores[1]
+    assert search.best_estimator_.learner.rate == settings["learner__rate"][scores.argmax()]
     assert search.best_estimator_.predict(X).shape == y.shape
     numbers = cross_val_score(TableRegressor(OnlineLinearRegression(solver="rls")), *columns_of_numbers(), cv=folds)
     assert numbers.mean() > 0.1
