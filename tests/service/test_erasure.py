@@ -1,4 +1,4 @@
-"""Rows of a subject are erased: nothing of them is left in the files, and all else goes on."""
+"""Rows of a subject are erased: nothing of them is left in files and models, and all else goes on."""
 
 from __future__ import annotations
 
@@ -44,6 +44,14 @@ def check(folder: Path) -> Verified:
         journal.close()
 
 
+def snapshots_in(folder: Path) -> list[int]:
+    journal = open_journal(folder, None, read_only=True)
+    try:
+        return journal.snapshots("default")
+    finally:
+        journal.close()
+
+
 def key(name: str, body: bytes) -> Key:
     return Key(name, b"request", lambda done: HttpResponse(200, "text/plain", body))
 
@@ -66,7 +74,7 @@ async def filled(service: Service, name: str = "subject") -> dict[str, list[str]
     return {"subject": ids[1:], "other": ids[:1]}
 
 
-def test_erased_rows_are_gone_from_every_file_and_a_replay_leaves_them_out(tmp_path):
+def test_erased_rows_are_gone_from_every_file_and_from_what_was_learned(tmp_path):
     rows: dict[str, list[str]] = {}
 
     async def scenario(service: Service) -> None:
@@ -89,7 +97,7 @@ def test_erased_rows_are_gone_from_every_file_and_a_replay_leaves_them_out(tmp_p
     journal = open_journal(tmp_path, None, read_only=True)
     replayed, first = (rebuild(journal, "default", from_snapshots=each).model for each in (True, False))
     assert (first.labels, first.waiting) == (131, 0)  # all but the subject's
-    assert first.waiting == replayed.waiting
+    assert [part.body for part in first.snapshot()] == [part.body for part in replayed.snapshot()]
     journal.close()
 
 
@@ -100,14 +108,14 @@ def test_the_command_line_erases_in_free_space_too(tmp_path, capsys):
         rows.update(await filled(service))
 
     with_service(tmp_path, scenario)
-    before = state_of(tmp_path)
+    assert len(snapshots_in(tmp_path)) == 1
     with pytest.raises(SystemExit) as ended:
         cli.main(["erase", str(tmp_path), *(part for row in rows["subject"] for part in ("--id", row))])
     assert (ended.value.code, capsys.readouterr().out) == (0, "erased 2 rows\n")
     assert found_in(tmp_path, *needles()) == []
-    after = state_of(tmp_path)
-    models = [[each.body for each in parts if each.name == "default"] for parts in (before, after)]
-    assert models[0] == models[1] != []
+    assert snapshots_in(tmp_path) == []  # which had learned the rows
+    whole = [part.body for part in state_of(tmp_path, from_snapshots=False)]
+    assert [part.body for part in state_of(tmp_path)] == whole
     with pytest.raises(SystemExit) as ended:
         cli.main(["erase", str(tmp_path), "--id", "7-70"])
     assert (ended.value.code, capsys.readouterr().err) == (2, "thalweg: 'default' has no row 7-70\n")
@@ -122,7 +130,6 @@ def test_the_command_line_erases_in_free_space_too(tmp_path, capsys):
 
 @pytest.mark.parametrize("running", [True, False])
 def test_what_is_watched_begins_anew_at_an_erasure_in_a_replay_too(tmp_path, capsys, running):
-    """The erased row has no label, so that a replay learns what the service had learned."""
     waiting: list[str] = []
 
     async def erased(service: Service) -> None:
@@ -170,8 +177,8 @@ def test_a_row_that_was_withdrawn_first_is_gone_from_snapshots_and_counted_once(
 
 
 @pytest.mark.parametrize("kind", ["forest", "auto"])
-def test_a_forest_that_holds_rows_gives_up_those_that_are_withdrawn_and_erased(tmp_path, kind):
-    """Its window has them in single precision; a row that is only erased stays there until others take its place."""
+def test_a_forest_that_holds_rows_gives_up_those_that_are_erased(tmp_path, kind):
+    """Its window has them in single precision."""
     single = [struct.pack("<f", SECRETS[0])]
 
     def arrays(service: Service) -> dict[str, np.ndarray]:
@@ -187,8 +194,7 @@ def test_a_forest_that_holds_rows_gives_up_those_that_are_withdrawn_and_erased(t
         service.models.learners.keep("default")
         assert [name.rsplit("_", 3)[1:] for name in holding(service)] == [["window", "row", "values"]]
         assert found_in(tmp_path, *single)
-        await service.void("default", rows["subject"])
-        await service.erase("default", rows["subject"])
+        assert (await service.erase("default", rows["subject"])).replayed == 131  # there is no snapshot from before
         assert holding(service) == []
         held = next(values for name, values in arrays(service).items() if name.endswith("window_row_values"))
         assert len(held) == 131

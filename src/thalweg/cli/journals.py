@@ -146,8 +146,7 @@ def erase(
 ) -> None:
     """Erase the values, predictions and labels of rows from the journal of a stopped service, free disk space included.
 
-    Models and snapshots do not change. To make models forget the rows, withdraw them first (POST
-    /v1/models/NAME/void).
+    The next start learns again what came after the rows, without them.
     """
     with opened("erase", data, database, to_write=True) as journal:
         from thalweg.report.page.formats import counted

@@ -437,6 +437,8 @@ class EraseReceipt(ResponseBody, frozen=True):
         The journal's number after them.
     erased, repeated : int
         Rows whose values and labels are gone now, and those that had been erased before.
+    replayed : int
+        Labels that are learned again, now without the rows.
     unknown, expired : tuple of str
         Ids that were never given out, and those of rows that the journal no longer keeps.
 
@@ -450,5 +452,6 @@ class EraseReceipt(ResponseBody, frozen=True):
     seq: Count
     erased: Count = 0
     repeated: Count = 0
+    replayed: Count = 0
     unknown: tuple[str, ...] = ()
     expired: tuple[str, ...] = ()

@@ -155,8 +155,7 @@ class Calls:
         Parameters
         ----------
         ids : str or sequence of str
-            Of the rows. The model stays as it is: `void` them first if it is to forget them. Labels that come later
-            are refused as expired.
+            Of the rows. The model ends as if they had never had a label, and later labels are refused as expired.
         model, key : str, optional
             See `predict`.
         """

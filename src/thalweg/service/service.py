@@ -250,7 +250,7 @@ class Service:
         return done
 
     async def erase(self, name: str, ids: list[str], key: Key | None = None) -> Erase:
-        """Erase the values and labels of rows from the journal; the model stays as it is."""
+        """Erase the values and labels of rows from the journal; the model ends as if they had never had a label."""
         self.models.model(name)
         done: Erase = await self.models.do(Erase(name, None, ids, key=key))
         return done

@@ -42,7 +42,7 @@ from thalweg.service.journal.records import (
 )
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import Ledger
-from thalweg.service.learning.rebuild import Reach, is_outdated, labels_kept, reach_of, reaches, snapshots_with_rows
+from thalweg.service.learning.rebuild import Reach, is_outdated, labels_kept, reach_of, reaches
 from thalweg.service.record_clock import RecordClock
 from thalweg.service.retention import snapshots_to_drop
 from thalweg.service.writer_state import WriterState
@@ -259,6 +259,8 @@ class Writer(threading.Thread):
             case Expire():
                 return self._expire(command)
             case KeepSnapshot():
+                if self._is_outdated(command.model, command.parts[0].seq):
+                    return None  # rows in it were withdrawn or erased since it was made
                 self._flush()
                 self.journal.write([], parts=command.parts)
                 now = command.parts[0].seq
@@ -336,35 +338,39 @@ class Writer(threading.Thread):
     def _void(self, command: Void) -> Event | None:
         state = self.states[command.model]
         require_active(command.model, command.model in state.archived)
-        command.outcome = found = self._ledger.void(command.model, command.ids)
-        if not (found.voided or command.key):
+        command.outcome = found = self._ledger.void(command.model, command.ids, state.expired_through)
+        return self._withdraw(command, found)
+
+    def _erase(self, command: Erase) -> Event | None:
+        """Rows are withdrawn, and what the journal has of them is gone, with the snapshots that knew them."""
+        model, state = command.model, self.states[command.model]
+        command.outcome = found = self._ledger.to_erase(model, command.ids, state.expired_through)
+        event = self._withdraw(command, found)
+        if found.erased:
+            self._flush()
+            erase_rows(self.journal, found.erased)
+            self.journal.drop_parts(model, WATCHED_COLUMNS)
+            outdated = [seq for seq in self.journal.snapshots(model) if self._is_outdated(model, seq)]
+            self.journal.drop_snapshots(model, outdated)
+            self._ledger.forget()
+            self.after(self.journal.scrub_log)
+        return event
+
+    def _withdraw(self, command: OfRows, found: LabelOutcome) -> Event | None:
+        if not (found.voided or found.erased or command.key):
             command.seq = self.seq
             return None
-        unlabelled = sum(not first for _, _, first in found.voided)
-        if unlabelled < len(found.voided):
+        state, unlabelled = self.states[command.model], sum(not first for _, _, first in found.voided)
+        if found.reaches_back:
             state.labelled = self.seq + 1
         state.waiting -= unlabelled
         state.learned -= len(found.voided) - unlabelled
         return self._append_labels(command, "void")
 
-    def _erase(self, command: Erase) -> Event | None:
-        """Rows that wait for a label are withdrawn first, so that nobody counts on them."""
-        state = self.states[command.model]
-        command.outcome = found = self._ledger.to_erase(command.model, command.ids, state.expired_through)
-        command.seq, event = self.seq, None
-        if found.voided or found.erased or command.key:
-            state.waiting -= len(found.voided)
-            event = self._append_labels(command, "void")
-        if found.erased:
-            self._flush()
-            erase_rows(self.journal, found.erased)
-            self.journal.drop_parts(command.model, WATCHED_COLUMNS)
-            stay = {self._cuts.get(command.model), *state.versions.values()}
-            holding = snapshots_with_rows(self.journal, command.model, self._reaches_of(command.model))
-            self.journal.drop_snapshots(command.model, [seq for seq in holding if seq not in stay])
-            self._ledger.forget()
-            self.after(self.journal.scrub_log)
-        return event
+    def _is_outdated(self, model: str, seq: int) -> bool:
+        """Whether a snapshot is no longer true, and is none that stays all the same."""
+        stays = seq == self._cuts.get(model) or seq in self.states[model].versions.values()
+        return not stays and is_outdated(seq, self._reaches_of(model))
 
     def _append_labels(self, command: OfRows, kind: Kind) -> LabelsArrived:
         """A record with labels, or with rows that are withdrawn or erased, and what a model makes of it."""
@@ -373,13 +379,13 @@ class Writer(threading.Thread):
         body = found.body()
         record = self._append(command, kind, len(found.learned), body.to_bytes())
         self._links += _links(found, record.seq)
-        back, erases = found.reaches_back, bool(found.erased)
+        back = found.reaches_back
         if back:
             command.revises = True
             known = self._reaches_of(command.model)
-            known.append(reach_of(record.seq, body))
+            known.append(reach_of(record.seq, body, self._cuts.get(command.model, 0)))
             command.replayed = self.states[command.model].learned - labels_kept(self.journal, command.model, known)
-        return LabelsArrived(record.seq, record.time, found.learned, back, len(found.voided), erases)
+        return LabelsArrived(record.seq, record.time, found.learned, back, len(found.voided), bool(found.erased))
 
     def _reaches_of(self, model: str) -> list[Reach]:
         if model not in self._reaches:

@@ -141,12 +141,12 @@ async def void(service: Service, request: Request, name: str, body: protocol.Voi
     return Once(partial(service.void, name, body.ids), _receipt(protocol.VoidReceipt))
 
 
-@post("/v1/models/{name}/erase", "admin", example=_IDS)
+@post("/v1/models/{name}/erase", "admin", example=_IDS, waits=True)
 async def erase(
     service: Service, request: Request, name: str, body: protocol.EraseRequest
 ) -> Once[protocol.EraseReceipt]:
-    """Erase the values and labels of rows from the journal. The model stays as it is, a replay from before leaves the
-    rows out, and later labels are refused.
+    """Erase the values and labels of rows from the journal. The model ends as if the rows had never had a label, and
+    later ones are refused.
     """
     request.count(len(body.ids), "ids", service.limits)
     return Once(partial(service.erase, name, body.ids), _receipt(protocol.EraseReceipt))

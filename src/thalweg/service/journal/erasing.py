@@ -6,8 +6,9 @@ stay that have rows without a label, unless these have expired, or that got a la
 their rows stay, too, and so does the record of the snapshot, since the next one is chained to it.
 
 Of rows of a subject, values, predictions and labels are gone, and their places stay. What is left of each record has a
-checksum of its own and the place in the chain that it had. A replay leaves the rows out. Replies that held their
-predictions say that they are gone.
+checksum of its own and the place in the chain that it had. A model is a function of what is left: the record of an
+erasure is a revision that reaches back to where the first of the rows was predicted, and a model that has read further
+is learned again from before it. Replies that held their predictions say that they are gone.
 
 How much a journal holds after a record, in rows and bytes, says where it is cut.
 """

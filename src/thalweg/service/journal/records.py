@@ -281,8 +281,8 @@ class LabelBody:
     #: asked, row, label, seq of its first label record: labels that take the place of others. Of a "void" record the
     #: label means nothing but whether it was erased, and the seq is 0 of rows without a label.
     revised: list[tuple[int, int, LabelValue | None, int]]
-    #: Whether rows were erased with it.
-    erases: bool = False
+    #: asked, row: rows that were erased with it.
+    erased: list[tuple[int, int]] = field(default_factory=list)
 
     def without(self, rows: Collection[tuple[int, int]]) -> LabelBody:
         """The same without the labels of some rows, each by its predict record and its place."""
@@ -292,7 +292,7 @@ class LabelBody:
                 (asked, row, None if first and (asked, row) in rows else label, first)
                 for asked, row, label, first in self.revised
             ],
-            self.erases,
+            self.erased,
         )
 
     def to_bytes(self) -> bytes:
@@ -301,7 +301,7 @@ class LabelBody:
         learned = [(asked, row, code[label]) for asked, row, label in self.learned]
         revised = [(asked, row, code[label], at) for asked, row, label, at in self.revised]
         arrays = {"learned": np.array(learned, dtype=np.int64), "revised": np.array(revised, dtype=np.int64)}
-        return _with_header({"labels": labels, "erases": self.erases}, arrays)
+        return _with_header({"labels": labels} | ({"erased": self.erased} if self.erased else {}), arrays)
 
     @classmethod
     def from_bytes(cls, body: bytes) -> LabelBody:
@@ -310,7 +310,7 @@ class LabelBody:
         return cls(
             [(asked, row, labels[code]) for asked, row, code in arrays["learned"].tolist()],
             [(asked, row, labels[code], first) for asked, row, code, first in arrays["revised"].tolist()],
-            header["erases"],
+            [(asked, row) for asked, row in header.get("erased", ())],
         )
 
 
@@ -350,13 +350,13 @@ class LabelOutcome:
                 *((each.rows.seq, each.row, each.label, first) for each, first in self.revised),
                 *((rows.seq, row, "", first) for rows, row, first in self.voided),
             ],
-            bool(self.erased),
+            self.erased,
         )
 
     @property
     def reaches_back(self) -> bool:
         """Whether what was learned before is changed."""
-        return bool(self.revised) or any(first for _, _, first in self.voided)
+        return bool(self.revised or self.erased) or any(first for _, _, first in self.voided)
 
 
 Body = TypeVar("Body", PredictBody, LabelBody)

@@ -116,14 +116,14 @@ class Ledger:
         found.learned.sort(key=lambda each: (each.rows.seq, each.row))  # whatever the order within a request
         return found
 
-    def void(self, model: str, ids: Sequence[str]) -> LabelOutcome:
+    def void(self, model: str, ids: Sequence[str], expired_through: int) -> LabelOutcome:
         """Withdraw rows by their ids: from now on they have no label and can get none."""
         found, cut = LabelOutcome(), self._cuts.get(model, 0)
         for at, place, rows in self._rows_of(model, ids, found):
             label, first = rows.labels.get(place[1], ("", 0))
             if label is None:
                 found.repeated += 1
-            elif 0 < first <= cut:
+            elif _is_settled(rows, first, cut, expired_through):
                 found.expired.append(ids[at])
             else:
                 found.voided.append((rows, place[1], first))
@@ -146,16 +146,22 @@ class Ledger:
                 yield at, place, rows
 
     def to_erase(self, model: str, ids: Sequence[str], expired_through: int) -> LabelOutcome:
-        """Which rows are there to be erased; those that wait for a label are withdrawn."""
-        found = LabelOutcome()
+        """Which rows are there to be erased; those that wait, or whose label came after the cut, are withdrawn."""
+        found, cut = LabelOutcome(), self._cuts.get(model, 0)
         for _, place, rows in self._rows_of(model, ids, found):
             if place[1] in rows.body.erased or place in found.erased:
                 found.repeated += 1
             else:
                 found.erased.append(place)
-                if place[1] not in rows.labels and rows.seq > expired_through:
-                    found.voided.append((rows, place[1], 0))
+                label, first = rows.labels.get(place[1], ("", 0))
+                if label is not None and not _is_settled(rows, first, cut, expired_through):
+                    found.voided.append((rows, place[1], first))
         return found
+
+
+def _is_settled(rows: PredictedRows, first: int, cut: int, expired_through: int) -> bool:
+    """Whether a row, whose first label came in a record or in none, 0, can no longer change what is learned."""
+    return first <= cut if first else rows.seq <= expired_through
 
 
 def _size(rows: PredictedRows) -> int:

@@ -461,14 +461,6 @@ def rows_in(parts: Sequence[Part]) -> int:
     return int(plain["rows"])
 
 
-def holds_first_rows(parts: Sequence[Part]) -> bool:
-    """Whether a snapshot has rows as they are: the first ones, until there are enough; a damaged one may have."""
-    try:
-        return bool(_files_in(parts)[1]["_head"])
-    except ModelFileError:
-        return True
-
-
 def _pieces(name: str, file: bytes) -> Iterator[tuple[str, bytes]]:
     """A file as a database takes it: the first piece under its name, further ones under the name and a number."""
     yield name, file[:_MOST_BYTES]

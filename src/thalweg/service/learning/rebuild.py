@@ -1,7 +1,7 @@
 """A model as it was after any record, from the last snapshot that is still true and the journal after it.
 
-A revision changes what was learned at the place of the first label. A snapshot from between the two is what the model
-was then, and a model of later must not begin from it.
+A revision changes what was learned at the place of the first label, and an erasure also what the rows themselves had
+changed. A snapshot from between the two is what the model was then, and a model of later must not begin from it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from thalweg.service.journal.records import (
 )
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import predicted_rows
-from thalweg.service.learning.live_model import LiveModel, holds_first_rows, labels_in
+from thalweg.service.learning.live_model import LiveModel, labels_in
 
 #: Records that are taken in at a time.
 _TOGETHER = 512
@@ -60,9 +60,10 @@ def rebuild(
     `Abandoned` is raised.
     """
     last = through if revised_through is None else revised_through
-    revisions = _revisions(journal, name, last)
-    reach = [reach_of(record.seq, labelled) for record, labelled in revisions]
-    cut = journal.cuts().get(name, 0)
+    cut, every = journal.cuts().get(name, 0), _revisions(journal, name)
+    revisions = [each for each in every if last is None or each[0].seq <= last]
+    # What was erased is gone, whatever the last record that counts.
+    reach = [reach_of(r.seq, body, cut) for r, body in every if body.erased or last is None or r.seq <= last]
     if through is not None and through < cut:
         if through in journal.snapshots(name):  # a named version
             return Rebuilt(LiveModel.from_snapshot(journal.snapshot(name, through)), through, 0)
@@ -110,7 +111,7 @@ def events_after(journal: SqlJournal, name: str, seq: int) -> Iterator[list[Even
 def learned_rows(journal: SqlJournal, name: str, through: int) -> Iterator[list[LabelledRow]]:
     """Rows that the journal keeps, with the labels that they have by a record, in the order in which these came."""
     begin = journal.cuts().get(name, 0)
-    right = _right(_revisions(journal, name, through), begin)
+    right = _right([each for each in _revisions(journal, name) if each[0].seq <= through], begin)
     for events in _events(journal, journal.records(name, after=begin, through=through), right):
         rows = [row for each in events if isinstance(each, LabelsArrived) for row in each.labelled]
         if rows:
@@ -129,24 +130,24 @@ def champion_of(journal: SqlJournal, name: str) -> str:
     raise InvalidParameter(f"the journal knows no model {name!r}; it knows {', '.join(names) or 'none'}")
 
 
-#: Of a record with revisions, its seq and the first record whose labels it changes.
+#: Of a record with revisions, its seq and the first record that it changes: of labels, or of rows that were erased.
 Reach = tuple[int, int]
 
 
-def reach_of(seq: int, labelled: LabelBody) -> Reach:
-    return seq, min((first for _, _, _, first in labelled.revised if first), default=seq)
+def reach_of(seq: int, labelled: LabelBody, cut: int) -> Reach:
+    """How far a record reaches back, in a journal that begins at a snapshot, which stays as it is."""
+    changed = [first for _, _, _, first in labelled.revised if first] + [asked for asked, _ in labelled.erased]
+    return seq, max(min(changed, default=seq), cut + 1)
 
 
 def reaches(journal: SqlJournal, name: str) -> list[Reach]:
-    return [reach_of(record.seq, labelled) for record, labelled in _revisions(journal, name, None)]
+    cut = journal.cuts().get(name, 0)
+    return [reach_of(record.seq, labelled, cut) for record, labelled in _revisions(journal, name)]
 
 
-def _revisions(journal: SqlJournal, name: str, through: int | None) -> list[tuple[Record, LabelBody]]:
-    """Records that change or withdraw labels, in order."""
-    found = [
-        *journal.records(name, through=through, kind="revise"),
-        *journal.records(name, through=through, kind="void"),
-    ]
+def _revisions(journal: SqlJournal, name: str) -> list[tuple[Record, LabelBody]]:
+    """Records that change or withdraw labels, or erase rows, in order."""
+    found = [*journal.records(name, kind="revise"), *journal.records(name, kind="void")]
     return [(record, body_of(record, LabelBody)) for record in sorted(found, key=lambda record: record.seq)]
 
 
@@ -166,15 +167,6 @@ def true_snapshots(journal: SqlJournal, name: str) -> list[int]:
     return [seq for seq in journal.snapshots(name) if not is_outdated(seq, revisions)]
 
 
-def snapshots_with_rows(journal: SqlJournal, name: str, revisions: Sequence[Reach]) -> list[int]:
-    """Snapshots that hold first rows as they are, or have learned a row that was withdrawn later."""
-    return [
-        seq
-        for seq in journal.snapshots(name)
-        if is_outdated(seq, revisions) or holds_first_rows(journal.snapshot(name, seq))
-    ]
-
-
 def labels_kept(journal: SqlJournal, name: str, revisions: Sequence[Reach]) -> int:
     """How many labels need not be learned again by a model with these revisions: those of the snapshot it begins at."""
     for seq in reversed(journal.snapshots(name)):
@@ -192,9 +184,12 @@ def decision(record: Record) -> Decision:
 
 
 def _base(journal: SqlJournal, name: str, through: int | None, revisions: Sequence[Reach]) -> LiveModel | None:
-    """The last snapshot before which no label was revised after it; one that is damaged is passed over."""
+    """The last snapshot before which nothing was revised after it; one that is damaged is passed over.
+
+    Of the very record that is asked for, it is a named version: it stays as it was.
+    """
     for seq in reversed(journal.snapshots(name, through)):
-        if not is_outdated(seq, revisions):
+        if seq == through or not is_outdated(seq, revisions):
             try:
                 return LiveModel.from_snapshot(journal.snapshot(name, seq))
             except ModelFileError:
@@ -251,8 +246,8 @@ def _in_hand(
             voided = sum(label is None for _, _, label in learned)
             if record.kind == "void":
                 voided += sum(label is not None for _, _, label, _ in changed)
-            revises = any(first for *_, first in changed)
-            found.append(LabelsArrived(record.seq, record.time, labelled, revises, voided, body.erases))
+            revises = bool(body.erased) or any(first for *_, first in changed)
+            found.append(LabelsArrived(record.seq, record.time, labelled, revises, voided, bool(body.erased)))
         else:
             found.append(decision(record))
     return found
