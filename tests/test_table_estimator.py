@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import copy
 import pickle
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 
+from tests.examples import examples
 from thalweg import (
     AutoClassifier,
     AutoRegressor,
@@ -25,6 +29,7 @@ from thalweg import (
 )
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.store import dumps
+from thalweg.table_model.first_rows import Call
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -241,9 +246,9 @@ def test_what_is_refused_changes_nothing() -> None:
     with pytest.raises(InvalidInput):
         model.fit(X, y[:3])
     assert dumps(model) == before
-    for given in ({"head": 0}, {"drop": "load"}, {"misfits": "skip"}, {"learner": AutoRegressor()}):
-        with pytest.raises((InvalidParameter, InvalidInput), match=next(iter(given))):
-            TableClassifier(**given).fit(X, y)
+    for asked in ({"head": 0}, {"drop": "load"}, {"misfits": "skip"}, {"learner": AutoRegressor()}):
+        with pytest.raises((InvalidParameter, InvalidInput), match=next(iter(asked))):
+            TableClassifier(**asked).fit(X, y)
 
 
 def test_nothing_is_shared_with_the_caller() -> None:
@@ -261,3 +266,40 @@ def test_nothing_is_shared_with_the_caller() -> None:
     )
     whole = TableRegressor().partial_fit(again, columns_of_numbers(100)[1]).partial_fit(more, np.arange(100.0))
     same(numbers.partial_fit(more, np.arange(100.0)), whole)
+
+
+cells = st.fixed_dictionaries(
+    {
+        "load": st.sampled_from([None, float("nan"), 1.5, 2, -999.0, 1e9]),
+        "count": st.integers(-5, 200),
+        "wind": st.sampled_from(["north", "calm", "new", "", None, float("nan"), " south"]),
+        "site": st.sampled_from(["a", "b", 7, None]),
+        "up": st.sampled_from([True, False, None, "true"]),
+        "when": st.one_of(st.none(), st.datetimes(datetime(1905, 1, 1), datetime(2100, 1, 1))),
+        "took": st.sampled_from([60, 1.5, None, timedelta(hours=1)]),
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def settled() -> TableClassifier:
+    X, y = mixed(400)
+    return TableClassifier(QUICK, head=300).partial_fit(X, y)
+
+
+@given(rows=st.lists(cells, min_size=1, max_size=8))
+@examples(60)
+def test_one_dict_is_encoded_as_a_table_to_the_last_bit(settled: TableClassifier, rows: list[dict[str, Any]]) -> None:
+    """A row that comes alone is encoded without Arrow and NumPy's calls for each column."""
+    alone, before = copy.deepcopy(settled), copy.deepcopy(settled)
+    whole = copy.deepcopy(settled)
+    for row in rows:
+        assert alone.predict_one(row) == alone.predict([row])[0]
+        alone.learn_one(row, "wet")
+        table = whole._table([row])
+        whole._step(whole.encoder_, whole.learner_, Call(table, np.array(["wet"])), "partial_fit")
+    same(alone, whole)
+    mark = before.encoder_.mark()
+    if before.encoder_.row(rows[0], learn=True) is not None:
+        before.encoder_.undo(mark)
+        same(before, settled)

@@ -143,7 +143,8 @@ def test_an_array_of_times_is_no_feature() -> None:
     assert timed.predictions == late.predictions
     pending = [each.metrics["rows"]["pending_rows"] for each in (timed, late)]
     assert pending == [[[281, 300]], [[282, 300]]]  # the label of time 300 would come before row 301
-    assert timed.model.columns == ["x1", "x2", "x3"]
+    assert [column.name for column in timed.model.encoder_.plan.columns] == ["x1", "x2", "x3"]
+    assert not {"drop", "time"} & timed.model.notes["table"].get("parameters", {}).keys()
 
 
 def test_a_comparison_goes_over_the_rows_once_and_counts_as_numpy_does() -> None:

@@ -23,7 +23,7 @@ background row, g - 1 for a linear score; memory O(b p), with blocks of at most 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import factorial
 from typing import Any
 
@@ -158,6 +158,9 @@ def contributions(
     >>> {name: round(value, 3) for name, value in found.top(0).items()}, round(float(found.base[0]), 3)
     ({'rain': 7.5, 'wind': -3.0}, 3.5)
     """
+    typed = getattr(model, "_typed", None)  # of a table's model, whose learner has labels as text
+    if typed is not None and label is not None:
+        label = model._labels_as_learned([label])[0]
     if hasattr(model, "_to_explain"):
         model, X, background, groups = model._to_explain(X, background, groups)
     if paths is not None:
@@ -168,7 +171,8 @@ def contributions(
     if hasattr(X, "tocsr"):
         if groups is not None and not isinstance(groups, Groups):
             raise InvalidParameter.of("contributions", "groups", "be left out of sparse rows", groups)
-        return _of_sparse_rows(model, X.tocsr(), groups, label, paths, seed)
+        found = _of_sparse_rows(model, X.tocsr(), groups, label, paths, seed)
+        return found if typed is None or found.labels is None else replace(found, labels=typed(found.labels))
     rows = _numbers(X)
     background = _background(model, background, rows.shape[1])
     groups = groups_for(groups, model, rows.shape[1])
@@ -196,6 +200,8 @@ def contributions(
         ends = of_background[:, output], float(score[at])
         values[at, active], errors[at, active] = plan.shapley(worth, ends, _BLOCK // groups.width + 1)
     labels = np.asarray(model.classes_)[outputs] if is_classifier(model) else None
+    if typed is not None and labels is not None:
+        labels = typed(labels)
     return Contributions(groups.names, values, errors, base, score, labels)
 
 

@@ -127,6 +127,9 @@ def importance(
     [1.0, -1.0]
     """
     targets = np.asarray(y)
+    if hasattr(model, "_labels_as_learned"):
+        targets = model._labels_as_learned(y)
+        label = None if label is None else model._labels_as_learned([label])[0]
     if hasattr(model, "_to_explain"):
         model, X, reference, groups = model._to_explain(X, X if reference is None else reference, groups)
         targets = targets.astype(np.str_) if is_classifier(model) and model.classes_.dtype.kind == "U" else targets

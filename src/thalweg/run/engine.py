@@ -331,6 +331,8 @@ class RunEngine(Saved):
             "table": {"target": given.target, "delimiter": given.delimiter, "encoding": given.encoding},
             "run": {"rows": self.counts.processed, "learned": self.counts.learned, **self.task.summary()},
         }
+        if parameters := self.first_rows.parameters(getattr(self.source, "besides", ())):
+            notes["table"]["parameters"] = parameters
         if not self.has_header:
             notes["table"]["header"] = False
         if self.observer.importance is not None and isinstance(self.observer.importance.reference, np.ndarray):

@@ -17,11 +17,12 @@ from thalweg.parameters import whole_number
 from thalweg.pipeline import StreamPipeline
 from thalweg.pipeline.pipeline import learner_name, named
 from thalweg.run.engine import LateQuantity, RunEngine
+from thalweg.run.first_rows import OF_TABLES
 from thalweg.run.memory_source import MemorySource
 from thalweg.run.metrics import metrics_of
 from thalweg.run.options import RunOptions
 from thalweg.run.result import Comparison, Result
-from thalweg.table_model import TableClassifier
+from thalweg.table_model import TableClassifier, TableModel
 
 #: Options of `thalweg run` that are about files, or have a parameter of their own here.
 _NOT_HERE = frozenset(
@@ -57,7 +58,8 @@ def run(
     model : str or estimator
         A name that `thalweg models` lists, such as ``"auto"``; a classifier or regressor of thalweg; or a classifier
         of scikit-learn with ``partial_fit``, which is asked row by row. A regressor without intervals gets those of
-        `PredictionIntervals`. An estimator is cloned: it stays as it is, and `Result.model` has learned the rows. A
+        `PredictionIntervals`. Of a `TableClassifier` or `TableRegressor` it is the learner, with the parameters as
+        options. An estimator is cloned: it stays as it is, and `Result.model` has learned the rows. A
         model that takes no sparse rows learns no column of text; a warning names it.
     X : array, frame of pandas, polars or pyarrow, sparse matrix, or Stream
         Rows in time order. Columns of a frame may hold numbers, categories, text, times and gaps.
@@ -205,21 +207,36 @@ def _engine(model: Any, source: MemorySource, rows: int | None, asked: dict[str,
             given[name] = (value,)
         elif name == "costs" and isinstance(value, Mapping):
             given[name] = ",".join(f"{kind}={cost!r}" for kind, cost in value.items())
+    if isinstance(model, TableModel):
+        given, model = _options_of(model) | given, model._new_learner()
     given["drop"] = (*given.get("drop", ()), *source.besides)
     made = None if isinstance(model, str) else _copy(model)
     if made is not None:
         given["task"] = "regression" if isinstance(made, StreamRegressor) else "classification"
+    of_model = given.pop("time", None)
     options = RunOptions(
         source=source.given,
         target=source.target,
         model=model if made is None else learner_name(made),
-        time=source.time,
+        time=source.time or of_model,
         label_time=source.label_time,
         limit=rows,
         against=(against if isinstance(against, str) else ",".join(against)) or None,
         **given,
     )
     return RunEngine(options, source, made, said=said)
+
+
+def _options_of(model: TableModel) -> dict[str, Any]:
+    """What the parameters of a model of a table are to a run."""
+    usual, found = type(model)(), dict[str, Any]()
+    for name in OF_TABLES:
+        value = getattr(model, name)
+        if value != getattr(usual, name):
+            found[name] = tuple(value) if isinstance(value, list) else value
+    if "ngrams" in found:
+        found["ngrams"] = "-".join(map(str, found["ngrams"]))
+    return found
 
 
 def _copy(model: Any) -> StreamClassifier | StreamRegressor:

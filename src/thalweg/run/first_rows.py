@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,12 @@ from thalweg.tables.oddities import oddities
 from thalweg.tables.plan import without_text
 from thalweg.tables.rows import as_text
 from thalweg.tables.timestamps import form_of
+
+#: Options that are parameters of a model of a table.
+OF_TABLES = (
+    *("head", "categorical", "numeric", "text", "drop", "time", "key", "na", "decimal", "keep_sentinels", "missing"),
+    *("ngrams", "hash_bits"),
+)
 
 
 class FirstRows:
@@ -80,6 +86,16 @@ class FirstRows:
             decimal=given.decimal,
         )
         self._notices.odd(odd)
+
+    def parameters(self, besides: Sequence[str]) -> dict[str, Any]:
+        """What was asked of the columns, less those that came ``besides``, as parameters of a model of a table."""
+        asked = {name: getattr(self._options, name) for name in OF_TABLES}
+        asked["drop"] = tuple(name for name in asked["drop"] if name not in besides)
+        asked["time"] = None if asked["time"] in besides else asked["time"]
+        found = {name: value for name, value in asked.items() if value != getattr(RunOptions, name)}
+        if "ngrams" in found:
+            found["ngrams"] = parse_ngrams(found["ngrams"])
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
 
     def settle_clock(self, name: str, column: Any) -> Clock:
         """The clock of a column, by its first rows in the order of the file."""

@@ -157,7 +157,12 @@ class TableClassifier(ClassifierMixin, TableModel):
     def predict_one(self, x: Mapping[str, Any]) -> Any:
         """The label of one row, a dict of column name to cell; None before any row was learned."""
         label = super().predict_one(x)
-        return label if label is None or self.label_type is None else self._typed(np.array([label]))[0].item()
+        if label is None or self.label_type is None:
+            return label
+        words = self.__dict__.setdefault("_words", {})
+        if label not in words:
+            words[label] = self._typed(np.array([label]))[0].item()
+        return words[label]
 
     @available_if(_learner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
@@ -247,5 +252,12 @@ class TableClassifier(ClassifierMixin, TableModel):
                 raise InvalidInput(f"y must {rule}, got {words[at]!r} at row {row}") from None
         return np.array(named, dtype=np.str_)[places] if named else np.empty(0, dtype=np.str_)
 
+    def _labels_as_learned(self, y: Any) -> Any:
+        """Labels as the learner has them: for `thalweg.explain`."""
+        return self._targets(y, len(y))
+
     def _target(self, y: Any) -> Any:
-        return self._targets([y], 1)[0]
+        words, key = self.__dict__.setdefault("_words", {}), (type(y), y)
+        if key not in words:
+            words[key] = self._targets([y], 1)[0].item()
+        return words[key]

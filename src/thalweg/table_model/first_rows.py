@@ -75,6 +75,10 @@ class HeldRows:
         """Whether the columns are to be planned once these rows are there."""
         return self.rows + more >= min(2 * self.planned, enough)
 
+    def add_one(self, row: dict[str, Any], target: Any) -> None:
+        """The same of one row."""
+        self.add(Call([row], np.array([target])))
+
     def add(self, call: Call) -> None:
         """Keep what was learned; dicts that came one by one are put together."""
         call = call.kept()

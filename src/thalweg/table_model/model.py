@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _ROWS = 8192
 _NOTHING = object()
 #: What learning sets.
-_LEARNED = ("learner_", "encoder_", "n_features_in_", "feature_names_in_", "_names", "_notes", "_held")
+_LEARNED = ("learner_", "encoder_", "n_features_in_", "feature_names_in_", "_names", "_notes", "_held", "_words")
 _NAMES = Rule(
     "be a sequence of names of columns",
     lambda given: not isinstance(given, str) and all(isinstance(name, str) for name in given),
@@ -149,17 +149,20 @@ class TableModel(BaseEstimator):
 
     def learn_one(self, x: Mapping[str, Any], y: Any) -> Self:
         """Learn one row, a dict of column name to cell."""
-        row = self._row(x)
-        if self._held is None and self.__sklearn_is_fitted__() and not self.encoder_.plan.sparse_columns:
-            cells = quick_cells([row], self.encoder_, learn=True)
-            if cells is not None:
-                target = self._target(y)
-                before = self.encoder_.mark()
+        row = x if type(x) is dict else self._row(x)
+        held = self._held
+        if self.__sklearn_is_fitted__() and not (held is not None and held.is_due(1, self.head)):
+            target = self._target(y)
+            before = self.encoder_.mark()
+            features = self.encoder_.row(row, learn=True)
+            if features is not None:
                 try:
-                    self.learner_.learn_one(self.encoder_.features_to_learn(cells, 1)[0], target)
+                    self.learner_.learn_one(features, target)
                 except Exception:
                     self.encoder_.undo(before)
                     raise
+                if held is not None:
+                    held.add_one(row, target)
                 return self
         self._learn("partial_fit", [row], [y])
         return self
@@ -327,9 +330,12 @@ class TableModel(BaseEstimator):
 
     def predict_one(self, x: Mapping[str, Any]) -> Any:
         """The prediction for one row, a dict of column name to cell; None before any row was learned."""
-        row = self._row(x)
+        row = x if type(x) is dict else self._row(x)
         if not self.__sklearn_is_fitted__():
             return None
+        features: Any = self.encoder_.row(row, learn=False)
+        if features is not None:
+            return self.learner_.predict_one(features)
         rows = self.encode([row])
         sparse = not isinstance(rows, np.ndarray)
         features = dict(zip(rows.indices.tolist(), rows.data.tolist(), strict=True)) if sparse else rows[0]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
 from thalweg.tables.cells import parsed
-from thalweg.tables.columns.column import Column, Floats
+from thalweg.tables.columns.column import NOT_ONE, Column, Floats
 from thalweg.tables.columns.number import NumberColumn, filled
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import BadRow, Chunk
@@ -148,6 +148,30 @@ class Encoder:
         if self.plan.marks_gaps:
             X[:, -1] = gaps
         return self._with_sparse(X, parsed) if self.plan.sparse_columns else X
+
+    def row(self, x: Mapping[str, Any], *, learn: bool) -> Floats | None:
+        """The features of one row, a dict, which a call for each column in NumPy would make slow.
+
+        None, and nothing remembered, where there is more to it: a cell that is no plain value of its column, a column
+        that is absent, or sparse columns.
+        """
+        columns = self.plan.columns
+        if self.missing == "error" or self.plan.key is not None:
+            return None
+        cells: list[Any] = []
+        for column in columns:
+            cell = NOT_ONE if column.sparse or column.name not in x else column.parse_one(x[column.name])
+            if cell is NOT_ONE:
+                return None
+            cells.append(cell)
+        found: list[float] = []
+        gap = False
+        for column, cell in zip(columns, cells, strict=True):
+            is_missing = column.encode_one(cell, found, learn=learn)
+            gap |= is_missing and not getattr(column, "indicator", False)
+        if self.plan.marks_gaps:
+            found.append(float(gap))
+        return np.array(found)
 
     def features_to_learn(self, parsed: list[Any], rows: int) -> Any:
         """The same of rows that are learned, which may bring codes of missing values that the first ones had not."""

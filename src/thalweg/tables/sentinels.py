@@ -159,6 +159,14 @@ class LateSentinels:
         room = _CODE_RANGES * (self.high - self.low)
         return (values < self.low - room) | (values > self.high + room)
 
+    def is_beyond(self, value: float) -> bool:
+        """Whether a value is so far from those so far that it may be a code."""
+        return bool(self._is_beyond(value))
+
+    def widen(self, value: float) -> None:
+        """Take one more value that is no code."""
+        self.low, self.high, self.last = min(self.low, value), max(self.high, value), value
+
     def _has_come_back(self, value: float) -> bool:
         if value not in self.counts and len(self.counts) == _MOST_COUNTED:
             return False
@@ -171,6 +179,15 @@ class LateSentinels:
         if len(known):
             self.low, self.high = min(self.low, float(known.min())), max(self.high, float(known.max()))
             self.last = float(known[-1])
+
+    def mark(self) -> Any:
+        """A point that `undo` returns to."""
+        return self.low, self.high, self.last, dict(self.counts), self.found
+
+    def undo(self, mark: Any) -> None:
+        """Forget what was seen since `mark`."""
+        self.low, self.high, self.last, counts, self.found = mark
+        self.counts = dict(counts)
 
     def state(self) -> dict[str, Any]:
         """What was seen, as JSON holds it."""

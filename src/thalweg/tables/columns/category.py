@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
 from thalweg.tables.cells import MOST_LETTERS, brief, names, spelled_as, without
-from thalweg.tables.columns.column import Column, Floats, invalid
+from thalweg.tables.columns.column import NOT_ONE, Column, Floats, invalid
 from thalweg.tables.columns.head import ColumnHead
 
 if TYPE_CHECKING:
@@ -58,6 +58,11 @@ class NamesColumn(Column):
         places: dict[str, int] = {}
         found = np.array([places.setdefault(word, len(places)) if word else -1 for word in values], dtype=np.int64)
         return found, list(places)
+
+    def parse_one(self, value: Any) -> Any:
+        if value is None or (type(value) is float and value != value):
+            return ""
+        return value if type(value) is str and not self.na and _is_trimmed(value) else NOT_ONE
 
     def missing(self, parsed: tuple[NDArray[np.int64], list[str]]) -> NDArray[np.bool_]:
         return parsed[0] < 0
@@ -118,6 +123,23 @@ class CategoryColumn(NamesColumn):
         known = np.flatnonzero(slot >= 0)
         out[known, slot[known]] = 1.0
 
+    def parse_one(self, value: Any) -> Any:
+        if type(value) is bool and not self.na:
+            return spelled_as("true" if value else "false", self.categories)
+        return super().parse_one(value)
+
+    def encode_one(self, cell: str, out: list[float], *, learn: bool) -> bool:
+        features = [0.0] * (self.room + 1)
+        if cell:
+            category = cell if learn else spelled_as(cell, self.categories)
+            if learn and category not in self.categories and len(self.categories) < self.room:
+                self.categories[category] = len(self.categories)
+            slot = self.categories.get(category)
+            if slot is not None or learn or len(self.categories) == self.room:
+                features[self.room if slot is None else slot] = 1.0
+        out += features
+        return not cell
+
     def done(self) -> str:
         """With the number of categories that were seen, once some were."""
         seen = len(self.categories)
@@ -143,6 +165,13 @@ class CategoryColumn(NamesColumn):
     def state(self) -> dict[str, Any]:
         """The categories, in the order in which they came."""
         return {"categories": list(self.categories)}
+
+    def mark(self) -> Any:
+        return len(self.categories)
+
+    def undo(self, mark: int) -> None:
+        while len(self.categories) > mark:
+            self.categories.popitem()
 
     def restore(self, state: dict[str, Any]) -> None:
         if len(state["categories"]) > self.room:

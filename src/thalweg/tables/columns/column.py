@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from thalweg.tables.cells import BadCell
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from thalweg.text import FeatureNames
 
 Floats = NDArray[np.float64]
+#: Stands for a value that `Column.parse_one` leaves to others.
+NOT_ONE = object()
 
 
 class Column(ABC):
@@ -131,6 +135,21 @@ class Column(ABC):
     def parse_values(self, values: Sequence[Any]) -> Any:
         """The same of Python's values, without Arrow, which takes long for few rows; None where `parse` must decide."""
         return None
+
+    def parse_one(self, value: Any) -> Any:
+        """One value of Python's, of a row that comes alone; `NOT_ONE` where `parse` must decide."""
+        try:
+            cells = self.parse_values([value])
+        except BadCell:
+            return NOT_ONE
+        return NOT_ONE if cells is None else cells
+
+    def encode_one(self, cell: Any, out: list[float], *, learn: bool) -> bool:
+        """Append the features of what `parse_one` gave, and say whether it is missing."""
+        features = np.empty((1, len(self.features)))
+        self.encode(cell, features, learn=learn)
+        out += features[0].tolist()
+        return bool(self.missing(cell)[0])
 
     def as_arrow(self, values: Sequence[Any]) -> pa.Array | None:
         """Python's values as Arrow holds cells of a type of its own, else None; `BadCell` names one that is none."""

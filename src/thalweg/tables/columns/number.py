@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
 from thalweg.tables.cells import LARGEST, BadCell, durations, numbers, parsed, with_bits, without
-from thalweg.tables.columns.column import Column, Floats, counted_as_missing
+from thalweg.tables.columns.column import NOT_ONE, Column, Floats, counted_as_missing
 from thalweg.tables.columns.head import FEW_WORDS, ColumnHead, Declared
 from thalweg.tables.number_forms import Decimal, NumberForm, are_durations, is_number, number_form
 from thalweg.tables.sentinels import LateSentinels, sentinels_of
@@ -132,6 +132,30 @@ class NumberColumn(Column):
         with np.errstate(invalid="ignore"):
             return None if (np.abs(numbers) > LARGEST).any() else self.without_na(numbers)
 
+    def parse_one(self, value: Any) -> Any:
+        if value is None:
+            return np.nan
+        if type(value) not in _TYPES or not (value != value or abs(value) <= LARGEST):
+            return NOT_ONE
+        number = float(value)
+        if number in self._na_numbers:
+            return np.nan
+        if self.late is not None and not (number != number or self.late.low <= number <= self.late.high):
+            return np.nan if number in self.late.found else NOT_ONE if self.late.is_beyond(number) else number
+        return number
+
+    def encode_one(self, cell: float, out: list[float], *, learn: bool) -> bool:
+        gap = cell != cell
+        if learn and not gap:
+            self._sum += cell
+            self._count += 1
+            if self.late is not None:
+                self.late.widen(cell)
+        out.append(self._sum / max(self._count, 1) if gap else cell)
+        if self.indicator:
+            out.append(float(gap))
+        return gap
+
     def without_na(self, values: Floats) -> Floats:
         """Numbers, NaN where one stands for a missing value."""
         codes = self._na_numbers if self.late is None else [*self._na_numbers, *self.late.found]
@@ -161,6 +185,14 @@ class NumberColumn(Column):
     def restore(self, state: dict[str, Any]) -> None:
         self._sum, self._count = float(state["sum"]), int(state["count"])
         self.late = LateSentinels.from_state(state["late"]) if "late" in state else None
+
+    def mark(self) -> Any:
+        return self._sum, self._count, None if self.late is None else self.late.mark()
+
+    def undo(self, mark: Any) -> None:
+        self._sum, self._count, late = mark
+        if self.late is not None:
+            self.late.undo(late)
 
 
 class DurationColumn(NumberColumn):

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.tables.cells import timestamps, without
-from thalweg.tables.columns.column import Column, Floats, invalid
+from thalweg.tables.columns.column import NOT_ONE, Column, Floats, invalid
 from thalweg.tables.columns.head import FEW_WORDS, ColumnHead
 from thalweg.tables.timestamps import FORMS, form_of, times_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+#: Microseconds of a day, and the number of some Monday.
+_DAY, _MONDAY = 86_400_000_000, date(1970, 1, 5).toordinal()
 
 
 class TimeColumn(Column):
@@ -76,6 +80,30 @@ class TimeColumn(Column):
     def parse(self, column: pa.ChunkedArray) -> NDArray[np.datetime64]:
         return timestamps(without(column, self.na), self.form)
 
+    def parse_values(self, values: Sequence[Any]) -> NDArray[np.datetime64] | None:
+        if self.form is not None or self.na or not all(value is None or _is_plain_time(value) for value in values):
+            return None
+        return np.array(values, dtype="datetime64[us]")
+
+    def parse_one(self, value: Any) -> Any:
+        if self.form is not None or self.na or not (value is None or _is_plain_time(value)):
+            return NOT_ONE
+        return None if value != value else value  # as pandas' NaT
+
+    def encode_one(self, cell: datetime | None, out: list[float], *, learn: bool) -> bool:
+        """As `encode`, to the last bit: the same numbers are divided, and NumPy takes the sine of them."""
+        if cell is None:
+            out += [0.0] * len(self.features)
+            return True
+        micros = ((cell.hour * 60 + cell.minute) * 60 + cell.second) * 10**6 + cell.microsecond
+        day, of_day = cell.toordinal(), micros / _DAY
+        turns = {"hour": of_day, "weekday": (float(day - _MONDAY) + of_day) % 7 / 7}
+        if "day of year" in self.cycles:
+            turns["day of year"] = ((day - date(cell.year, 1, 1).toordinal()) * _DAY + micros) / _DAY / 365.2425
+        angles = 2 * np.pi * np.array([turns[cycle] for cycle in self.cycles])
+        out += np.stack([np.sin(angles), np.cos(angles)], axis=1).ravel().tolist()
+        return False
+
     def missing(self, parsed: NDArray[np.datetime64]) -> NDArray[np.bool_]:
         return np.isnat(parsed)
 
@@ -93,6 +121,10 @@ class TimeColumn(Column):
             for i, turn in enumerate(turns[cycle] for cycle in self.cycles):
                 out[:, 2 * i] = np.nan_to_num(np.sin(2 * np.pi * turn))
                 out[:, 2 * i + 1] = np.nan_to_num(np.cos(2 * np.pi * turn))
+
+
+def _is_plain_time(value: object) -> bool:
+    return isinstance(value, datetime) and value.tzinfo is None
 
 
 def _has_hours(times: NDArray[np.datetime64]) -> bool:

@@ -70,6 +70,11 @@ class HashedColumn(NamesColumn):
         out[:] = 0.0
         out[:, 0] = np.array([*cells, -1], dtype=np.float64)[places]
 
+    def encode_one(self, cell: str, out: list[float], *, learn: bool) -> bool:
+        out.append(zlib.crc32(cell.encode(errors="surrogatepass")) % CELLS if cell else -1.0)
+        out += [0.0] * (len(self.features) - 1)
+        return not cell
+
 
 class SparseCategoryColumn(SparseColumn, NamesColumn):
     """A category as the hashed name "column=category", with the value 1 or -1 by its hash; an empty cell has none."""
