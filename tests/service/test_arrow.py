@@ -5,8 +5,13 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from tests.service.in_process import with_service
 from tests.service.rows import SCHEMA, stream
 from tests.service.server import ARROW
+from thalweg.client.protocol import CreateRequest
+from thalweg.service.commands import Refused
+from thalweg.service.http.arrow import ArrowTable
+from thalweg.service.service import Service
 
 
 def as_stream(table: pa.Table) -> bytes:
@@ -114,3 +119,38 @@ def test_bad_labels_of_arrow_are_refused(common):
         )[0]
         == 422
     )
+
+
+def test_values_at_the_ends_of_their_range_are_read_or_refused_by_row_and_column(tmp_path):
+    units = ("s", "ms", "us", "ns")
+    kinds = [make(unit) for make in (pa.timestamp, pa.duration) for unit in units]
+    kinds += [*(pa.timestamp(unit, "Europe/Berlin") for unit in units), pa.date32(), pa.date64(), pa.time64("ns")]
+    columns = {"x": "number", "when": "time", "where": "category", "notes": "text", "words": "map"}
+    schema = {"columns": [{"name": name, "kind": kind} for name, kind in columns.items()]}
+    refusals = set()
+
+    async def scenario(service: Service) -> None:
+        await service.decisions.create(CreateRequest(name="m", kind="auto-linear", schema=schema))
+        for kind in kinds:
+            whole = pa.int32() if kind == pa.date32() else pa.int64()
+            for value in (0, -1, *((2**31 - 1, -(2**31)) if kind == pa.date32() else (2**62, 2**63 - 1, -(2**63)))):
+                cells = pa.array([None, None, value], whole).view(kind)
+                for name in columns:
+                    table = pa.table({"x": [1.0] * 3} | {name: cells})
+                    try:
+                        await service.predict("m", table)
+                    except Refused as refused:
+                        refusals.add((refused.status, refused.sentence.split(":")[0]))
+
+    with_service(tmp_path, scenario)
+    assert refusals == {(422, f"row 2, column {name!r}") for name in ("x", "when", "words")}
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.timestamp("us"), pa.timestamp("ns", "Europe/Berlin"), pa.duration("s"), pa.date64()]
+)
+def test_times_are_no_labels(kind):
+    labels = pa.array([2**63 - 1]).view(kind)
+    for each in (labels, labels.dictionary_encode()):
+        with pytest.raises(Refused, match="label 0: it must be a text, a number, true or false, got"):
+            ArrowTable(pa.table({"id": ["1-0"], "label": each})).labels()

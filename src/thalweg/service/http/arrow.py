@@ -98,6 +98,10 @@ class ArrowTable:
             raise Refused(422, "the columns must be id and label")
         if not (pa.types.is_string(table["id"].type) or pa.types.is_large_string(table["id"].type)):
             raise Refused(422, "the ids must be text")
+        kind = table["label"].type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if pa.types.is_temporal(kind):  # of which some are beyond what Python's are
+            raise Refused(422, f"label 0: it must be a text, a number, true or false, got {kind}")
         ids, labels = table["id"].to_pylist(), table["label"].to_pylist()
         if None in ids:
             raise Refused(422, f"label {ids.index(None)}: it has no id")

@@ -137,11 +137,24 @@ def _parse(column: Column, cells: Any) -> Any:
     try:
         values, wrong = parsed(column, cells)
     except (pa.ArrowException, OverflowError, ValueError, TypeError) as error:
-        what = " ".join(str(error).split())
-        raise Refused(422, f"column {column.name!r}: values of type {cells.type} cannot be read: {what}") from error
+        what = f"values of type {cells.type} cannot be read: {' '.join(str(error).split())}"
+        raise _bad_row(_first_unreadable(column, cells), column.name, what) from error
     if wrong:
         raise _bad_row(wrong[0][0], column.name, wrong[0][1])
     return values
+
+
+def _first_unreadable(column: Column, cells: Any) -> int:
+    """The place of the first cell that makes reading fail, by halves."""
+    low, high = 0, len(cells)
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            parsed(column, cells[low:middle])
+            low = middle
+        except Exception:
+            high = middle
+    return low
 
 
 def _require_whole(encoder: Encoder, found: Sequence[Any]) -> None:
