@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -209,6 +210,32 @@ def test_rows_from_before_a_change_of_columns_are_not_compared():
     rule, moved = model.publish().inputs("m").causes
     assert (rule.cause, moved.cause, moved.columns) == ("concept", "inputs", ["x0"])
     assert rule.row < rule.labels - 1000  # rows are counted from the change of the columns on
+
+
+def test_labels_of_rows_from_before_the_columns_changed_may_come_together_or_apart():
+    rows, labels = [{"x0": 1.0, "x1": 2.0, "x2": 0.5}] * 600, ["a", "b"] * 300
+    events = events_of(NUMBERS, rows, labels, labels, late=2)
+    begun = next(at for at, each in enumerate(events) if isinstance(each, LabelsArrived))
+    found = []
+    for together in (1, len(events)):
+        model = created(NUMBERS, "majority")
+        model.take(events[:begun])
+        model.change_columns(ColumnChange.from_json({"rename": {"x2": "y2"}, "add": [], "retire": []}), model.seq)
+        for begin in range(begun, len(events), together):
+            model.take(events[begin : begin + together])
+        found.append(model.snapshot())
+    assert found[0] == found[1]
+
+
+def test_a_label_of_a_row_that_was_not_predicted_can_be_kept():
+    """A snapshot is made of it, though nothing is scored."""
+    model = created(NUMBERS, "majority")
+    events = events_of(NUMBERS, [{"x0": 1.0, "x1": 2.0, "x2": 0.5}] * 40, ["a"] * 40, ["a"] * 40)
+    model.take(events)
+    model.snapshot()
+    later = events_of(NUMBERS, [{"x0": 1.0, "x1": 2.0, "x2": 0.5}], ["a"])
+    model.take([replace(each, seq=each.seq + 100) for each in later])
+    assert LiveModel.from_snapshot(model.snapshot()).labels == 41
 
 
 def test_entries_of_sparse_columns_are_watched():

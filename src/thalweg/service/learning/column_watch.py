@@ -226,12 +226,14 @@ class ColumnWatch(Saved):
             self._rise_count += 1
         if not watched_names(self._plan):
             return
-        if self._stream.causes is None:
-            if not numbers.any():
-                return
-            self._settle()
-            self._stream.begin(before)
         for part, known in stretches(numbers):
+            if self._stream.causes is None:
+                if not known:
+                    continue
+                self._settle()
+                self._stream.begin(before + part.start)
+                if before + part.start:  # with columns that are not known
+                    self._stream.forget(errors[:0])
             if not known:
                 self._examine()
                 self._stream.forget(errors[part])

@@ -67,7 +67,7 @@ def stretches(numbers: NDArray[np.int64]) -> Iterator[tuple[slice, bool]]:
     [(slice(0, 2, None), False), (slice(2, 4, None), True)]
     """
     known = numbers != UNKNOWN
-    if known.all():
+    if len(known) and known.all():
         yield slice(0, len(numbers)), True
         return
     ends = [0, *(np.flatnonzero(np.diff(known)) + 1).tolist(), len(numbers)]
