@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +71,7 @@ class Window:
 
     def __init__(self, p: int, capacity: int) -> None:
         self.p, self.capacity, self.seen = p, capacity, 0
-        self.rows: dict[int, tuple[Singles, int, float]] = {}
+        self.rows: dict[int, tuple[Singles, float, float]] = {}
         self.exact = [True] * p
         self.bounds: list[list[np.float32]] = [[] for _ in range(p)]
 
@@ -85,9 +87,9 @@ class Window:
     def between(self, j: int, low: int, high: int) -> np.float32:
         return np.float32(0.5) * (self.bounds[j][low] + self.bounds[j][high if self.exact[j] else high - 1])
 
-    def add(self, x: Singles, label: int, weight: float) -> None:
+    def add(self, x: Singles, target: float, weight: float) -> None:
         self.rows.pop(self.seen - self.capacity, None)
-        self.rows[self.seen] = x, label, weight
+        self.rows[self.seen] = x, target, weight
         self.seen += 1
         for j in range(self.p):
             if self.exact[j] and x[j] not in self.bounds[j]:
@@ -116,18 +118,17 @@ def n_log_n(n: int) -> np.float32:
     return np.float32(n * math.log(n) if n > 1 else 0)
 
 
+#: What a cut gains, by the rows in it and on its left.
+Gain = Callable[[list[Row], list[Row]], float]
+#: A feature, a code and a threshold.
+Cut = tuple[int, int, np.float32]
+
+
 def best_cut(
-    window: Window, rows: list[Row], classes: int, share: float, least_gain: float, chance: Chance
-) -> tuple[int, tuple[int, int, np.float32] | None]:
-    """How many numbers are looked at, and the feature, code and threshold of the cut that gains most, if any."""
-    count = np.zeros(classes, dtype=int)
-    for number, times in rows:
-        count[window.rows[number][1]] += times
-    by_class = sum(map(n_log_n, count.tolist()), start=np.float32(0))
-    most = n_log_n(count.sum()) - by_class
-    work, best, found = len(rows), np.float32(least_gain), None
-    if most <= best:
-        return work, None
+    window: Window, rows: list[Row], share: float, least: float, chance: Chance, gain_of: Gain, equal: float = 1.0
+) -> tuple[int, Cut | None]:
+    """How many numbers are looked at, and the cut that gains most, if one gains more than the least."""
+    work, best, found = len(rows), least, None
     order, left = list(range(window.p)), min(64, math.ceil(share * window.p))
     for i in range(window.p):
         if left == 0:
@@ -139,23 +140,12 @@ def best_cut(
             continue
         work += len(rows)
         codes = {number: window.code(number, j) for number, _ in rows}
+        by_code = sorted(rows, key=lambda row: codes[row[0]])
         met = sorted(set(codes.values()))
         left -= len(met) > 1
-        below, children = np.zeros(classes, dtype=int), by_class
         for code, following in pairwise(met):
-            for number, times in rows:  # in the order in which numbers of single precision are added up
-                if codes[number] == code:
-                    k = window.rows[number][1]
-                    if classes > 4:
-                        children -= n_log_n(below[k]) + n_log_n(count[k] - below[k])
-                    below[k] += times
-                    if classes > 4:
-                        children += n_log_n(below[k]) + n_log_n(count[k] - below[k])
-            if classes <= 4:
-                pairs = zip(below.tolist(), (count - below).tolist(), strict=True)
-                children = sum((n_log_n(a) + n_log_n(b) for a, b in pairs), start=np.float32(0))
-            gain = most - (n_log_n(below.sum()) + n_log_n((count - below).sum()) - children)
-            if gain > best:
+            gain = gain_of(rows, [row for row in by_code if codes[row[0]] <= code])
+            if gain > equal * best:
                 best, found = gain, (j, code, window.between(j, code, following))
     return work, found
 
@@ -173,9 +163,9 @@ class Leaf:
     rows: list[Row] = field(default_factory=list)
 
     @classmethod
-    def fresh(cls, classes: int) -> Leaf:
-        none = np.zeros(classes, dtype=np.float32)
-        return cls(none, np.full(classes, 1 / max(classes, 1), dtype=np.float32), none.copy(), none.copy())
+    def fresh(cls, inherited: NDArray) -> Leaf:
+        none = np.zeros_like(inherited)
+        return cls(none, inherited.copy(), none.copy(), none.copy())
 
     def widen(self) -> None:
         c = len(self.counts)
@@ -199,12 +189,11 @@ class Node:
     def leaves(self) -> list[Leaf]:
         return [leaf for side in self.sides for leaf in side.leaves()] or [self.leaf]
 
-    def split(self, feature: int, threshold: float, counts: Singles) -> None:
-        """Both sides inherit the distribution and the weights."""
+    def split(self, feature: int, threshold: float, above: NDArray) -> None:
+        """Both sides inherit what is known above them and the weights."""
         old = self.leaf
-        above = (counts + old.inherited) / (1 + counts.sum())
         self.sides = tuple(
-            Node(Leaf(np.zeros_like(counts), above.copy(), old.weights.copy(), old.squares.copy())) for _ in range(2)
+            Node(Leaf(np.zeros_like(above), above.copy(), old.weights.copy(), old.squares.copy())) for _ in range(2)
         )
         self.feature, self.threshold = feature, threshold
 
@@ -229,63 +218,39 @@ class Grown:
         return self.mistakes / self.judged if self.judged else 0.5
 
 
-@dataclass
-class Opinion:
-    """What trees make of a row."""
-
-    nodes: list[Node]
-    said: list[int]
-    votes: NDArray[np.float64]
-    logs: NDArray[np.float64]
-    refined: NDArray[np.float64]
-
-
 class SlowGrove:
-    """Trees that learn and forget alike."""
+    """Trees that learn and forget alike; what their leaves know is said by `SlowClassGrove` and `SlowNumberGrove`."""
 
     def __init__(self, options: Grove, window: Window, chance: Chance) -> None:
-        self.options, self.window, self.chance, self.classes = options, window, chance, 0
-        self.grown = [Grown(SlowAdwin(options.change_level, 32), Node(Leaf.fresh(0))) for _ in range(options.trees)]
+        self.options, self.window, self.chance = options, window, chance
+        self.grown = [Grown(SlowAdwin(options.change_level, 32), self.empty()) for _ in range(options.trees)]
         self.vote = np.ones(options.trees)
-        self.bias, self.bias_squares = np.zeros(0), np.zeros(0)
-        self.slope, self.slope_squares = np.ones(1), np.zeros(1)
         self.growing: Grown | None = None
         self.due = self.budget = 0
-        self.young = Node(Leaf.fresh(0))
+        self.young = self.empty()
         self.open: Segments = []
 
-    def widen(self) -> None:
-        self.classes += 1
-        for tree in [own.tree for own in self.grown] + [self.young]:
-            for leaf in tree.leaves():
-                leaf.widen()
-        self.bias, self.bias_squares = np.append(self.bias, 0), np.append(self.bias_squares, 0)
+    def empty(self) -> Node:
+        return Node(Leaf.fresh(self.nothing()))
 
-    def judge(self, x: Singles) -> Opinion:
-        nodes = [own.tree.find(x) for own in self.grown]
-        parts = [node.leaf.counts + node.leaf.inherited for node in nodes]
-        votes = sum(vote * part / max(part.sum(), 1e-9) for vote, part in zip(self.vote, parts, strict=True))
-        votes = votes / votes.sum()
-        logs = np.log((votes + 0.01) * self.classes)
-        scores = self.bias + self.slope * logs + sum(node.leaf.weights.astype(float) for node in nodes)
-        refined = np.exp(scores - scores.max())
-        return Opinion(nodes, [int(part.argmax()) for part in parts], votes, logs, refined / refined.sum())
-
-    def learn(self, label: int, weight: float, of: Opinion) -> None:
+    def learn(self, target: float, weight: float, of: Any) -> None:
         options, now = self.options, self.window.seen
         for own, said in zip(self.grown, of.said, strict=True):
-            own.mistakes = 0.998 * own.mistakes + weight * (said != label)
+            mistake = self.mistake(said, target)
+            own.mistakes = 0.998 * own.mistakes + weight * mistake
             own.judged = 0.998 * own.judged + weight
             if options.change_level:
-                change = own.changes.update(float(said != label))
+                change = own.changes.update(mistake)
                 if change and change[2] > change[1]:
                     own.wanted = max(change[0], 64)
         mean_error = float(np.mean([own.error for own in self.grown]))
-        self.refine(label, min(weight, 255.0), of)
+        self.judged(of, target)
+        if options.step:
+            self.refine(target, min(weight, 255.0), of)
         draws = Draws(options.bagging, self.chance)
         for own, node in zip(self.grown, of.nodes, strict=True):
             if times := draws.next(weight):
-                self.put(own.tree, node, label, (now - 1, times))
+                self.put(own.tree, node, target, (now - 1, times))
         if options.regrow_every and now >= max(self.due, 128):
             self.give_up_worst()
             held = min(now, self.window.capacity)
@@ -295,25 +260,18 @@ class SlowGrove:
             errors = np.array([own.error for own in self.grown])
             self.vote = np.exp(-10 * (errors - min(1, errors.min())))
 
-    def refine(self, label: int, weight: float, of: Opinion) -> None:
-        if self.options.step == 0:
-            return
-        pull = weight * (of.refined - np.eye(self.classes)[label])
+    def count(self, rows: list[Row], fading: float = 1.0, to: NDArray | None = None) -> NDArray:
+        """What rows say, after what is known has faded at each."""
+        known = np.zeros_like(self.nothing()) if to is None else to
+        for number, times in rows:
+            known *= known.dtype.type(fading)
+            known += times * self.said_by(self.window.rows[number][1])
+        return known
 
-        def descend(values: NDArray, squares: NDArray, gradient: NDArray | float, step: float) -> None:
-            squares += gradient**2
-            values -= step * gradient / np.sqrt(squares + 1)
-
-        descend(self.bias, self.bias_squares, pull, 0.1)
-        descend(self.slope, self.slope_squares, pull @ of.logs, 0.1)
-        for node in of.nodes:
-            descend(node.leaf.weights, node.leaf.squares, pull, self.options.step / len(of.nodes))
-
-    def put(self, tree: Node, node: Node, label: int, row: Row) -> None:
+    def put(self, tree: Node, node: Node, target: float, row: Row) -> None:
         """A row reaches a leaf, which may become a cut."""
         leaf = node.leaf
-        leaf.counts *= np.float32(self.options.fading)
-        leaf.counts[label] += row[1]
+        self.count([row], self.options.fading, leaf.counts)
         leaf.rows = [*leaf.rows, row][-self.options.leaf_rows :]
         leaf.seen += 1
         if leaf.seen < leaf.due:
@@ -335,24 +293,19 @@ class SlowGrove:
         node: Node,
         rows: list[Row],
         segments: Segments,
-        counts: Singles | None = None,
+        counts: NDArray | None = None,
     ) -> int:
         """How many numbers are looked at. A leaf of the stream, which has ``counts``, stays as it is without a cut."""
         options, work, cut = self.options, len(rows), None
         if len(rows) >= 8 and len(tree.leaves()) < options.max_leaves:
-            work, cut = best_cut(
-                self.window, rows, self.classes, options.feature_share, options.least_gain, self.chance
-            )
+            work, cut = self.best_cut(rows)
         if cut is None:
             if counts is None:
                 self.settle(node.leaf, rows)
             return work
         feature, code, threshold = cut
-        if counts is None:
-            counts = np.zeros(self.classes, dtype=np.float32)
-            for number, times in rows:
-                counts[self.window.rows[number][1]] += times
-        node.split(feature, threshold, counts)
+        known = self.count(rows) if counts is None else counts
+        node.split(feature, threshold, self.above(known, node.leaf.inherited))
         sides: tuple[list[Row], list[Row]] = ([], [])
         for row in rows:
             sides[int(self.window.code(row[0], feature) > code)].append(row)
@@ -360,12 +313,8 @@ class SlowGrove:
         return work + len(rows)
 
     def settle(self, leaf: Leaf, rows: list[Row]) -> None:
-        share = 1.0
-        for number, times in reversed(rows):
-            if share <= 1e-3:
-                break
-            leaf.counts[self.window.rows[number][1]] += share * times
-            share *= self.options.fading
+        fresh = math.ceil(math.log(1e-3) / math.log(self.options.fading)) if self.options.fading < 1 else len(rows)
+        self.count(rows[-fresh:], self.options.fading, leaf.counts)
         leaf.rows = rows[-self.options.leaf_rows :]
         leaf.seen, leaf.due = len(rows), len(rows) + max(4, len(rows) // 2)
 
@@ -400,9 +349,180 @@ class SlowGrove:
         numbers = sorted(self.window.rows)[-wanted:]
         draws = Draws(self.options.bagging, self.chance)
         rows = [(number, times) for number in numbers if (times := draws.next(self.window.rows[number][2]))]
-        self.young = Node(Leaf.fresh(self.classes))
+        self.young = self.empty()
         self.open = [(self.young, rows)]
         self.budget -= len(numbers)
+
+
+@dataclass
+class Opinion:
+    """What trees make of a row."""
+
+    nodes: list[Node]
+    said: list[int]
+    votes: NDArray[np.float64]
+    logs: NDArray[np.float64]
+    refined: NDArray[np.float64]
+
+
+class SlowClassGrove(SlowGrove):
+    """Leaves know the distribution of the classes."""
+
+    def __init__(self, options: Grove, window: Window, chance: Chance) -> None:
+        self.classes = 0
+        super().__init__(options, window, chance)
+        self.bias, self.bias_squares = np.zeros(0), np.zeros(0)
+        self.slope, self.slope_squares = np.ones(1), np.zeros(1)
+
+    def nothing(self) -> Singles:
+        return np.full(self.classes, 1 / max(self.classes, 1), dtype=np.float32)
+
+    def widen(self) -> None:
+        self.classes += 1
+        for tree in [own.tree for own in self.grown] + [self.young]:
+            for leaf in tree.leaves():
+                leaf.widen()
+        self.bias, self.bias_squares = np.append(self.bias, 0), np.append(self.bias_squares, 0)
+
+    def judge(self, x: Singles) -> Opinion:
+        nodes = [own.tree.find(x) for own in self.grown]
+        parts = [node.leaf.counts + node.leaf.inherited for node in nodes]
+        votes = sum(vote * part / max(part.sum(), 1e-9) for vote, part in zip(self.vote, parts, strict=True))
+        votes = votes / votes.sum()
+        logs = np.log((votes + 0.01) * self.classes)
+        scores = self.bias + self.slope * logs + sum(node.leaf.weights.astype(float) for node in nodes)
+        refined = np.exp(scores - scores.max())
+        return Opinion(nodes, [int(part.argmax()) for part in parts], votes, logs, refined / refined.sum())
+
+    def mistake(self, said: int, label: float) -> float:
+        return float(said != label)
+
+    def judged(self, of: Opinion, label: float) -> None:
+        pass
+
+    def refine(self, label: float, weight: float, of: Opinion) -> None:
+        pull = weight * (of.refined - self.said_by(label))
+
+        def descend(values: NDArray, squares: NDArray, gradient: NDArray | float, step: float) -> None:
+            squares += gradient**2
+            values -= step * gradient / np.sqrt(squares + 1)
+
+        descend(self.bias, self.bias_squares, pull, 0.1)
+        descend(self.slope, self.slope_squares, pull @ of.logs, 0.1)
+        for node in of.nodes:
+            descend(node.leaf.weights, node.leaf.squares, pull, self.options.step / len(of.nodes))
+
+    def said_by(self, label: float) -> Singles:
+        return np.eye(self.classes, dtype=np.float32)[int(label)]
+
+    def above(self, counts: Singles, inherited: Singles) -> Singles:
+        return (counts + inherited) / (1 + counts.sum())
+
+    def best_cut(self, rows: list[Row]) -> tuple[int, Cut | None]:
+        count = self.count(rows).astype(int)
+        by_class = sum(map(n_log_n, count.tolist()), start=np.float32(0))
+        most = n_log_n(count.sum()) - by_class
+        if most <= np.float32(self.options.least_gain):
+            return len(rows), None
+
+        def gain(rows: list[Row], left: list[Row]) -> np.float32:
+            below, children = np.zeros(self.classes, dtype=int), by_class
+            for number, times in left if self.classes > 4 else ():  # as numbers of single precision are added up
+                k = int(self.window.rows[number][1])
+                children -= n_log_n(below[k]) + n_log_n(count[k] - below[k])
+                below[k] += times
+                children += n_log_n(below[k]) + n_log_n(count[k] - below[k])
+            if self.classes <= 4:
+                below = self.count(left).astype(int)
+                pairs = zip(below.tolist(), (count - below).tolist(), strict=True)
+                children = sum((n_log_n(a) + n_log_n(b) for a, b in pairs), start=np.float32(0))
+            return most - (n_log_n(below.sum()) + n_log_n((count - below).sum()) - children)
+
+        share, least = self.options.feature_share, np.float32(self.options.least_gain)
+        return best_cut(self.window, rows, share, least, self.chance, gain)
+
+
+@dataclass
+class Answers:
+    """What trees make of a row whose target is a number."""
+
+    nodes: list[Node]
+    said: list[float]
+    given: list[float]  # the mean, and two refinements of it
+
+
+class SlowNumberGrove(SlowGrove):
+    """Leaves know how many rows they had and the sum of their targets."""
+
+    rows = size = 0.0
+
+    def nothing(self) -> NDArray[np.float64]:
+        return np.array([1.0, 0.0])
+
+    def judge(self, x: Singles) -> Answers:
+        nodes = [own.tree.find(x) for own in self.grown]
+        known = [node.leaf.counts + node.leaf.inherited for node in nodes]
+        said = [total / rows for rows, total in known]
+        mean = np.average(said, weights=self.vote)
+        return Answers(nodes, said, [mean, *(mean + sum(node.leaf.weights[s] for node in nodes) for s in (0, 1))])
+
+    def mistake(self, said: float, target: float) -> float:
+        return min(1.0, abs(said - target) / (4 * self.size)) if self.size else float(said != target)
+
+    def judged(self, of: Answers, target: float) -> None:
+        mean = np.mean(np.abs(np.array(of.said) - target))
+        self.rows = min(self.rows + 1, 2000)
+        self.size += (min(mean, 4 * self.size if self.rows > 100 else np.inf) - self.size) / self.rows
+
+    def refine(self, target: float, weight: float, of: Answers) -> None:
+        for node in of.nodes:
+            node.leaf.squares[0] = 0.999 * node.leaf.squares[0] + weight
+        gains = np.array([max(node.leaf.squares[0], 1e-200) ** -0.5 for node in of.nodes])
+        for s, step in enumerate((self.options.step, 0.2 * self.options.step)):
+            move = (1 - (1 - step) ** weight) * (target - of.given[1 + s])
+            for node, gain in zip(of.nodes, gains / gains.sum(), strict=True):
+                node.leaf.weights[s] += gain * move
+
+    def said_by(self, target: float) -> NDArray[np.float64]:
+        return np.array([1.0, target])
+
+    def above(self, sums: NDArray, inherited: NDArray) -> NDArray:
+        rows, total = sums + inherited
+        return np.array([1.0, total / rows])
+
+    def best_cut(self, rows: list[Row]) -> tuple[int, Cut | None]:
+        """Of gains that are equal but for rounding the first."""
+
+        def fall(rows: list[Row], left: list[Row]) -> float:
+            return self.squares(rows) - self.squares(left) - self.squares([row for row in rows if row not in left])
+
+        options = self.options
+        least = self.squares(rows) * (1 - math.exp(-2 * options.least_gain / sum(times for _, times in rows)))
+        if least >= self.squares(rows):
+            return len(rows), None
+        return best_cut(self.window, rows, options.feature_share, least, self.chance, fall, equal=1 + 1e-9)
+
+    def squares(self, rows: list[Row]) -> float:
+        numbers = np.repeat([self.window.rows[number][1] for number, _ in rows], [times for _, times in rows])
+        return float(((numbers - numbers.mean()) ** 2).sum()) if len(numbers) else 0.0
+
+
+class SlowNumberForest:
+    """Groves over one window; targets relative to the first one."""
+
+    def __init__(self, p: int, groves: list[Grove], rows: int, seed: int) -> None:
+        self.window, self.chance = Window(p, rows), Chance(seed)
+        self.groves = [SlowNumberGrove(grove, self.window, self.chance) for grove in groves]
+
+    def predict_then_learn(self, row: NDArray[np.float64], target: float, weight: float = 1.0) -> list[float]:
+        """What each grove answers."""
+        x = np.clip(row, -3e38, 3e38).astype(np.float32)
+        made = [grove.judge(x) for grove in self.groves]
+        if weight > 0:
+            self.window.add(x, target, weight)
+            for grove, own in zip(self.groves, made, strict=True):
+                grove.learn(target, weight, own)
+        return [given for own in made for given in own.given]
 
 
 class SlowForest:
@@ -410,7 +530,7 @@ class SlowForest:
 
     def __init__(self, p: int, groves: list[Grove], rows: int, seed: int) -> None:
         self.window, self.chance = Window(p, rows), Chance(seed)
-        self.groves = [SlowGrove(grove, self.window, self.chance) for grove in groves]
+        self.groves = [SlowClassGrove(grove, self.window, self.chance) for grove in groves]
         self.arrivals: list[int] = []
 
     def predict_then_learn(self, row: NDArray[np.float64], k: int, weight: float = 1.0) -> dict[int, float]:

@@ -14,7 +14,7 @@ from tests.laws import (
     saving_is_the_identity,
     the_same_seed_gives_the_same_model,
 )
-from thalweg import AutoRegressor, OnlineLinearRegression, PredictionIntervals, TilingRegressor
+from thalweg import AutoRegressor, OnlineLinearRegression, PredictionIntervals, TilingRegressor, WindowForestRegressor
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.rates import InverseSqrt
@@ -36,6 +36,7 @@ REGRESSORS = {
     "auto-linear": AutoRegressor(curved=False),
     "tilings": TilingRegressor(12, replace_every=5, min_age=6),
     "tilings-one-step": TilingRegressor(9, depth=2, step=0.3, replace_every=7, min_age=0, robust=True),
+    "forest": WindowForestRegressor(3, 2, rows=64, leaf_rows=8, least_gain=1.0, regrow_every=20, robust=True),
     "intervals": PredictionIntervals(OnlineLinearRegression(solver="rls", forgetting=0.01), coverage=0.7),
 }
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from thalweg.learners import TilingRegressor as TilingRegressor
     from thalweg.learners import TrendForecast as TrendForecast
     from thalweg.learners import WindowForest as WindowForest
+    from thalweg.learners import WindowForestRegressor as WindowForestRegressor
     from thalweg.part import Part as Part
     from thalweg.part import merge as merge
     from thalweg.pipeline import StreamPipeline as StreamPipeline
@@ -57,7 +58,7 @@ _NAMES = {
         "AutoClassifier AutoRegressor BalancedWinnow Committee CostSensitive HiraokaLDA KernelMeanClassifier "
         "LearnNSE MajorityClass NoChange OnlineLDC OnlineLinearRegression OnlineLogistic OnlineThreshold "
         "PassiveAggressive Perceptron PredictionIntervals PredictionSets Recalibrated TilingClassifier "
-        "TilingRegressor TrendForecast WindowForest"
+        "TilingRegressor TrendForecast WindowForest WindowForestRegressor"
     ),
     "part": "Part merge",
     "pipeline": "StreamPipeline",

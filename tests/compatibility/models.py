@@ -41,6 +41,7 @@ from thalweg import (
     TilingRegressor,
     TrendForecast,
     WindowForest,
+    WindowForestRegressor,
 )
 from thalweg.fleet import Fleet, KeyedClassifier
 from thalweg.rates import Constant, ErrorDriven, InverseSqrt
@@ -150,6 +151,7 @@ MODELS: dict[str, dict[str, Any]] = {
         "regression-rls": OnlineLinearRegression(solver="rls", forgetting=0.02),
         "regression-rls-ridge": OnlineLinearRegression(solver="rls", penalty=0.5, intercept=False),
         "auto-regressor": AutoRegressor(curved=False, robust=True),
+        "forest-regressor": WindowForestRegressor(3, 2, rows=64, leaf_rows=8, least_gain=1.0, regrow_every=20),
         "tiling-regressor": TilingRegressor(6, replace_every=20, min_age=30, local_widths=False),
         "tiling-regressor-local-widths": TilingRegressor(6, replace_every=20, min_age=30),
         "prediction-intervals": PredictionIntervals(OnlineLinearRegression(solver="rls"), 0.8),

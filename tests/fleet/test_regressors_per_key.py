@@ -18,6 +18,7 @@ from thalweg import (
     StandardScaler,
     StreamPipeline,
     TilingRegressor,
+    WindowForestRegressor,
     load,
     save,
 )
@@ -32,6 +33,7 @@ REGRESSORS = {
     "auto, linear": AutoRegressor(curved=False),
     "auto": AutoRegressor(),
     "tilings": TilingRegressor(16),
+    "forest": WindowForestRegressor(2, 2, rows=64),
 }
 
 

@@ -10,30 +10,38 @@ import pytest
 
 from tests.kernels.test_fuzz import EDGES, use
 from tests.test_store import forged, header_and_arrays
-from thalweg import WindowForest
+from thalweg import WindowForest, WindowForestRegressor
 from thalweg.errors import ThalwegError
 from thalweg.store import dumps, loads
 
 REALS = [0.0, -1.0, 1e29, 1e30, 1e308, np.inf, -np.inf, np.nan]
 
 
-def growing_forest() -> WindowForest:
-    """While both kinds of tree grow one anew."""
+def growing_forest(model: WindowForest | WindowForestRegressor, trees: str) -> bytes:
+    """While both kinds of tree grow one anew; their arrays have names that begin so."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 6))
     X[:, 5] = rng.integers(0, 5, len(X))
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
-    model = WindowForest(2, 1, rows=1024, least_gain=0.5, feature_share=1.0, change_level=0.1)
-    for x, label in zip(X, y.tolist(), strict=True):
-        model.learn_one(x, label)
+    for x, target in zip(X, y.tolist(), strict=True):
+        model.learn_one(x, target)
         state = model._core.state()
-        if all(state[f"member0_grove{g}_growing"][0] >= 0 for g in (0, 1)):
-            return model
+        if all(state[f"{trees}grove{g}_growing"][0] >= 0 for g in (0, 1)):
+            return dumps(model)
     raise AssertionError("no tree grew for longer than a row")
 
 
-CONTENT = dumps(growing_forest())
-NAMES = sorted(name for name in header_and_arrays(CONTENT)[1] if name.startswith("member0_"))
+OPTIONS = {"rows": 1024, "least_gain": 0.5, "feature_share": 1.0, "change_level": 0.1}
+CONTENT = {
+    "member0_": growing_forest(WindowForest(2, 1, **OPTIONS), "member0_"),
+    "target0_forest0_": growing_forest(WindowForestRegressor(2, 1, **OPTIONS), "target0_forest0_"),
+}
+NAMES = [
+    (trees, name)
+    for trees, content in CONTENT.items()
+    for name in sorted(header_and_arrays(content)[1])
+    if name.startswith(trees)
+]
 
 
 def changed(values: np.ndarray) -> Iterator[np.ndarray]:
@@ -53,9 +61,9 @@ def changed(values: np.ndarray) -> Iterator[np.ndarray]:
 
 
 @pytest.mark.quick(16)
-@pytest.mark.parametrize("name", NAMES)
-def test_a_state_that_was_changed_is_refused_or_can_be_used(name: str) -> None:
-    header, arrays = header_and_arrays(CONTENT)
+@pytest.mark.parametrize(("trees", "name"), NAMES)
+def test_a_state_that_was_changed_is_refused_or_can_be_used(trees: str, name: str) -> None:
+    header, arrays = header_and_arrays(CONTENT[trees])
     for values in changed(arrays[name]):
         try:
             model = loads(forged(header, arrays | {name: values}))

@@ -32,11 +32,11 @@ def test_law(name, law, seed, rows, features, outputs, scale):
     law(REGRESSORS[name], X, y if outputs is None else np.column_stack([y, X.sum(axis=1)])[:, :outputs])
 
 
-#: A file of tilings holds the cells met so far, of which there are 729 to a tiling at the most.
-WITH_TILINGS = {"auto", "auto-robust", "tilings", "tilings-one-step"}
+#: A file holds the cells of tilings met so far, 729 to a tiling at the most, and the leaves of trees.
+GROWING = {"auto", "auto-robust", "tilings", "tilings-one-step", "forest"}
 
 
-@pytest.mark.parametrize("name", sorted(REGRESSORS.keys() - WITH_TILINGS))
+@pytest.mark.parametrize("name", sorted(REGRESSORS.keys() - GROWING))
 def test_size_does_not_grow_with_rows(name):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 5))

@@ -61,6 +61,7 @@ TAKE_WEIGHTS = {name for name, model in estimators().items() if isinstance(model
     "StreamPipeline, regressor",
     "StreamPipeline, transformer",
     "TilingRegressor",
+    "WindowForestRegressor",
 }
 
 

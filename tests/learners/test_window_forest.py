@@ -17,7 +17,7 @@ from thalweg.learners.base.forest import Grove
 from thalweg.store import dumps, loads
 
 
-def twin_of(model: WindowForest, features: int) -> SlowForest:
+def twin_of(model, features, make=SlowForest):
     short = Grove(
         model.trees,
         model.feature_share,
@@ -33,7 +33,7 @@ def twin_of(model: WindowForest, features: int) -> SlowForest:
         step=model.step,
     )
     groves = [short, short.lasting(model.lasting_trees, model.rows)]
-    return SlowForest(features, [grove for grove in groves if grove.trees], model.rows, model.random_state)
+    return make(features, [grove for grove in groves if grove.trees], model.rows, model.random_state)
 
 
 def turning_squares(rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:

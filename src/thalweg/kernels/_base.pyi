@@ -632,9 +632,11 @@ def mixed_regression(
     quadratic: bool,
     baselines: bool,
     robust: bool,
+    forests: Sequence[tuple[Sequence[Sequence[float]], int, int, bool]],
 ) -> RegressionCore:
     """
-    Tilings are given as count, depth, steps, rows between replacements, least age, share replaced, seed.
+    Tilings: count, depth, steps, rows between replacements, least age, share replaced, seed.
+    Forests: groves, rows, seed, whether for what smooth members leave.
     """
 
 def sparse_mixed_regression(

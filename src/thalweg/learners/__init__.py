@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from thalweg.learners.tiling_regressor import TilingRegressor as TilingRegressor
     from thalweg.learners.trend_forecast import TrendForecast as TrendForecast
     from thalweg.learners.window_forest import WindowForest as WindowForest
+    from thalweg.learners.window_forest_regressor import WindowForestRegressor as WindowForestRegressor
     from thalweg.learners.winnow import BalancedWinnow as BalancedWinnow
 
 #: The module of each learner, in the order in which `thalweg models` lists them.
@@ -52,6 +53,7 @@ MODULES = {
     "AutoRegressor": "thalweg.learners.auto_regressor",
     "OnlineLinearRegression": "thalweg.learners.linear_regression",
     "TilingRegressor": "thalweg.learners.tiling_regressor",
+    "WindowForestRegressor": "thalweg.learners.window_forest_regressor",
     "PredictionIntervals": "thalweg.learners.prediction_intervals",
     "NoChange": "thalweg.learners.baselines",
     "MajorityClass": "thalweg.learners.baselines",

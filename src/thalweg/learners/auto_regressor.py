@@ -1,4 +1,4 @@
-"""The regressor with nothing to choose: linear, quadratic and tiling members, mixed by how close they have been.
+"""The regressor with nothing to choose: linear and quadratic members, tilings and trees, mixed by their errors.
 
 How fast to forget and what shape the response has is unknown, and different for every stream. This learner holds, over
 rows scaled on line,
@@ -10,6 +10,8 @@ quadratic      recursive least squares over the features and the products of any
                for up to 15 features
 tilings        two sets of 256 random tilings (`TilingRegressor`) over up to three features, four step sizes
                side by side in each: one over the target, one over what the smooth members leave of it
+trees          ten trees that last over the target and five that follow over what the smooth members leave of it,
+               their means and two steps of their refinement (`WindowForestRegressor`)
 last value     the target of the row before
 running mean   the mean of all targets
 =============  ==============================================================================================
@@ -17,11 +19,12 @@ running mean   the mean of all targets
 The prediction of a member is held to the range of the targets so far and a tenth of it on either side, and where
 targets come late near their mean at first (``kernels/regression/late_mixing.hpp``). Members are weighted by
 exp(-0.25 L / v), where L <- discount L + e^2 sums a member's squared errors and v is the recent mean squared error of
-the mixture. Three discounts, memories of 50, 200 and 1,000 rows, give three sets of weights, which are
-mixed by the same rule. What the second set of tilings learns is left by a mixture of least squares, quadratic member
-and mean of its own (memory of 100 rows, 0.5 in place of 0.25). Nothing is tuned to a stream: steps, memories and
-members were settled on two FriedmanDrift streams, Planes2D, Mv, ELEC2's next price and demand and a random walk, and
-are always the same.
+the mixture. Three discounts, memories of 50, 200 and 1,000 rows, give three sets of weights, which are mixed by the
+same rule. What the second set of tilings and the trees that follow learn is left by a mixture of least squares,
+quadratic member and mean of its own (memory of 100 rows, 0.5 in place of 0.25). Nothing is tuned to a stream: steps,
+memories and members were settled on two FriedmanDrift streams, Planes2D, Mv, ELEC2's next price and demand and a random
+walk, the number of trees and their least gain also on three still tables (diamonds, loans and CASP), and are always the
+same.
 
 A target that is farther from its prediction than 30 mean absolute residuals and the range of all targets so far is
 learned as if it were at that distance, and one of the first 20 that is 30 standard deviations of the others away makes
@@ -43,9 +46,10 @@ Intervals are tracked as in `PredictionIntervals`, at five coverages side by sid
 Rows may have weights: a row of weight w is learned as w copies in sequence, and its error is charged w times. Several
 targets are several models that share the scaling.
 
-Cost: O(K p^2 + p^4 + M) a row and target with K = 7 rates, the p^4 up to 15 features, and M = 512 tilings, each read
-with four step sizes. Memory: the same in order, and at most 15 MB for the tilings. Of sparse rows: O(1) for each value
-that is not zero, with five linear members.
+Cost: O(K p^2 + p^4 + M + T depth) a row and target with K = 7 rates, the p^4 up to 15 features, M = 512 tilings, each
+read with four step sizes, and T = 15 trees, besides what growing these takes. Memory: the same in order, at most 15 MB
+for the tilings and 12 MB for the leaves, and 10 bytes for each number of the rows held. Of sparse rows: O(1) for each
+value that is not zero, with five linear members.
 """
 
 from __future__ import annotations
@@ -54,8 +58,9 @@ from typing import TYPE_CHECKING
 
 from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import COVERAGES, CatalogueEntry
+from thalweg.learners.base.forest import NUMBER_GROVE, CompiledNumberForest, number_answers, number_forest, rows_held
 from thalweg.learners.base.intervals import INTERVAL_STEP, WithIntervals
-from thalweg.learners.base.mixture import NUMBER_STEPS, WithFamilies, number_tilings
+from thalweg.learners.base.mixture import BASELINES, NUMBER_STEPS, WithFamilies, number_tilings
 from thalweg.learners.base.rows import Floats
 from thalweg.parameters import DENSE_FEATURES, FLAG, SEED, Rules
 
@@ -70,7 +75,9 @@ WIDEST_LEAST_SQUARES = 200
 WIDEST_QUADRATIC = 15
 #: Of each linear member over sparse rows: rate, and share of the squares behind its step sizes that a row takes away.
 SPARSE_STEPS = ((0.03, 0.0), (0.1, 0.0), (1.0, 0.0), (0.1, 0.003), (1.0, 0.003))
-_BASELINES = {"last value": ("last value",), "running mean": ("running mean",)}
+#: Trees that follow, over what the smooth members leave of the target, and trees that last, over the target.
+TREES, LASTING_TREES = 5, 10
+_BASELINES = {name: (name,) for name in BASELINES}
 
 
 def _linear_name(rate: float, forgetting: float) -> str:
@@ -78,20 +85,20 @@ def _linear_name(rate: float, forgetting: float) -> str:
 
 
 class AutoRegressor(WithFamilies, WithIntervals):
-    """A mixture of linear, quadratic and tiling members, the last value and the mean, that needs no parameter.
+    """A mixture of linear and quadratic members, tilings, trees, the last value and the mean, that needs no parameter.
 
     Parameters
     ----------
     curved : bool, default True
-        Whether the quadratic member and the tilings take part. Without them the response is linear and a row costs a
-        tenth.
+        Whether the quadratic member, tilings and trees take part. Without them the response is linear and a row costs
+        a thirtieth.
     robust : bool, default False
         Whether large residuals count by their size only and not by its square, for targets with outliers.
     local_widths : bool, default True
         Whether intervals are wider at rows where residuals were larger, and not only after rows where they were. Only
         where ``curved``.
     random_state : int >= 0, default 0
-        Seed for the random number generator, which draws the tilings.
+        Seed for the random number generator, which draws tilings and trees.
     dense_features : int, default 0
         Of sparse rows, how many columns, the first ones, are dense: numbers of a table beside its text.
 
@@ -100,8 +107,8 @@ class AutoRegressor(WithFamilies, WithIntervals):
     members_ : tuple of str
         The members, in the order of ``weights_``.
     families_ : tuple of str
-        The kind of each member: "least squares" (or "gradient"), "quadratic", "tilings", "last value", "running mean",
-        and over sparse rows "linear".
+        The kind of each member: "least squares" (or "gradient"), "quadratic", "tilings", "trees", "last value",
+        "running mean", and over sparse rows "linear".
     weights_ : ndarray of shape (members,) or (outputs, members)
         The weight of each member in the next prediction.
     family_weights_ : dict of str to float
@@ -121,7 +128,7 @@ class AutoRegressor(WithFamilies, WithIntervals):
     >>> bool(abs(np.mean((lower <= y) & (y <= upper)) - 0.9) < 0.01)
     True
     >>> print(model.explain().splitlines()[0])
-    18 members over 5 features; the heaviest is tilings of the rest, step 0.5 with a weight of 0.90.
+    24 members over 5 features; the heaviest is tilings of the rest, step 0.5 with a weight of 0.76.
     """
 
     _fit_depends_on_order = True
@@ -132,7 +139,7 @@ class AutoRegressor(WithFamilies, WithIntervals):
     _catalogue = CatalogueEntry(
         name="auto",
         task="regression",
-        about="least squares at seven forgetting rates, a quadratic surface and tilings, mixed by their errors",
+        about="least squares at seven forgetting rates, a quadratic surface, tilings and trees, mixed by their errors",
         about_sparse="linear regressions with a step size for each feature, mixed by their errors",
         when="start here: nothing to choose",
         options={"seed": "random_state"},
@@ -197,7 +204,15 @@ class AutoRegressor(WithFamilies, WithIntervals):
             quadratic=self._has_quadratic(features),
             baselines=True,
             robust=bool(self.robust),
+            forests=self._forests(features) if self.curved else [],
         )
+
+    def _forests(self, features: int) -> list[CompiledNumberForest]:
+        rows, seed = rows_held(features), 2 * int(self.random_state)
+        return [
+            number_forest(TREES, 0, rows=rows, seed=seed, grove=NUMBER_GROVE, of_rest=True),
+            number_forest(0, LASTING_TREES, rows=rows, seed=seed + 1, grove=NUMBER_GROVE),
+        ]
 
     def _has_quadratic(self, features: int) -> bool:
         return bool(self.curved) and features <= WIDEST_QUADRATIC
@@ -223,6 +238,8 @@ class AutoRegressor(WithFamilies, WithIntervals):
                 *(f"tilings, step {step:g}" for step in NUMBER_STEPS),
                 *(f"tilings of the rest, step {step:g}" for step in NUMBER_STEPS),
             )
+            kinds = ("trees of the rest", "trees that last")
+            found["trees"] = tuple(f"{kind}, {said}" for kind in kinds for said in number_answers(NUMBER_GROVE.step))
         return {**found, **_BASELINES}
 
     def _members_and_families(self) -> list[tuple[str, str]]:

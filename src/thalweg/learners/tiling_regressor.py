@@ -128,7 +128,7 @@ class TilingRegressor(WithIntervals):
             seed=int(self.random_state),
         )
         core = compiled.mixed_regression(
-            features, [], [tilings], [], quadratic=False, baselines=False, robust=bool(self.robust)
+            features, [], [tilings], [], quadratic=False, baselines=False, robust=bool(self.robust), forests=[]
         )
         core.track_intervals(list(COVERAGES), INTERVAL_STEP, bool(self.local_widths))
         return core

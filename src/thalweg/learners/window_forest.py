@@ -41,21 +41,20 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from thalweg.errors import InvalidParameter
 from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
-from thalweg.learners.base.forest import FOREST_RATE, Grove, forest_core, rows_held, said_by_trees
+from thalweg.learners.base.forest import FOREST_RATE, TREE_RULES, WithTrees, forest_core, said_by_trees
 from thalweg.learners.base.mixture import SHARE_MEMBERS, Member, WithFamilies, mixed_with_shares
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.base.tree_text import tree_text
-from thalweg.parameters import SEED, Real, Rules, Whole
+from thalweg.learners.base.tree_text import shares_of_labels
+from thalweg.parameters import Real, Rules
 
 if TYPE_CHECKING:
     from thalweg.kernels._base import Core
 
 
-class WindowForest(WithFamilies, WithClassWeight, WithProbabilities, StreamClassifier):
+class WindowForest(WithTrees, WithFamilies, WithClassWeight, WithProbabilities, StreamClassifier):
     """A forest grown from the last rows, for rules that are cuts of a few features.
 
     Parameters
@@ -125,21 +124,7 @@ class WindowForest(WithFamilies, WithClassWeight, WithProbabilities, StreamClass
     _fit_depends_on_order = True
     _why_not_merged = "each cut depends on the rows before it"
 
-    _rules = Rules(
-        trees=Whole(0, 1000),
-        lasting_trees=Whole(0, 1000),
-        rows=Whole(64, 1_000_000).or_else(None),
-        feature_share=Real(0, 1, "right"),
-        leaf_rows=Whole(8, 1024),
-        least_gain=Real(0, 1e6, "both"),
-        bagging=Real(0, 20, "both"),
-        fading=Real(0, 1, "right"),
-        change_level=Real(0, 1, "left"),
-        regrow_every=Whole(0, 10**9),
-        max_leaves=Whole(2, 65_536),
-        step=Real(0, 100, "both"),
-        random_state=SEED,
-    )
+    _rules = Rules(step=Real(0, 100, "both"), **TREE_RULES)
 
     def __init__(
         self,
@@ -175,29 +160,7 @@ class WindowForest(WithFamilies, WithClassWeight, WithProbabilities, StreamClass
         self.class_weight = class_weight
 
     def _make_core(self, features: int) -> Core:
-        self._rules.check(self)
-        if self.trees + self.lasting_trees == 0:
-            raise InvalidParameter.of("WindowForest", "trees", "be at least 1 without lasting trees", self.trees)
-        grove = Grove(
-            trees=int(self.trees),
-            feature_share=float(self.feature_share),
-            leaf_rows=int(self.leaf_rows),
-            least_gain=float(self.least_gain),
-            bagging=float(self.bagging),
-            fading=float(self.fading),
-            change_level=float(self.change_level),
-            regrow_every=int(self.regrow_every),
-            max_leaves=int(self.max_leaves),
-            step=float(self.step),
-        )
-        forest = partial(
-            forest_core,
-            trees=int(self.trees),
-            lasting_trees=int(self.lasting_trees),
-            rows=rows_held(features, None if self.rows is None else int(self.rows)),
-            seed=int(self.random_state),
-            grove=grove,
-        )
+        forest = partial(forest_core, **self._forest(features))
         return self._weighted_by_class(mixed_with_shares(features, [Member(forest, FOREST_RATE)]))
 
     def _members_and_families(self) -> list[tuple[str, str]]:
@@ -240,21 +203,5 @@ class WindowForest(WithFamilies, WithClassWeight, WithProbabilities, StreamClass
         |   |--- hot 0.99, cold 0.01 (... rows)
         """
         state = cast("Core", self._learned_core()).state("member0_")
-        if not 0 <= number < self.trees + self.lasting_trees:
-            rule = f"be from 0 to {self.trees + self.lasting_trees - 1}"
-            raise InvalidParameter.of("WindowForest.export_text", "number", rule, number)
-        names = feature_names if feature_names is not None else getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"feature_{j}" for j in range(self.n_features_in_)]
-        if len(names) != self.n_features_in_:
-            rule = f"have {self.n_features_in_:,} names"
-            raise InvalidParameter.of("WindowForest.export_text", "feature_names", rule, feature_names)
-        lasts = number >= self.trees
-        return tree_text(
-            state,
-            f"member0_grove{int(lasts and self.trees > 0)}_",
-            number - self.trees * lasts,
-            labels=self.classes_[state["member0_arrivals"]].tolist(),
-            features=list(names),
-            max_depth=max_depth,
-        )
+        leaf = shares_of_labels(self.classes_[state["member0_arrivals"]].tolist())
+        return self._tree_text(state, "member0_", number, leaf, feature_names, max_depth)

@@ -6,6 +6,7 @@
 #include "bindings/binder.hpp"
 #include "bindings/bindings.hpp"
 #include "bindings/core.hpp"
+#include "bindings/grove_options.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -14,19 +15,7 @@ void bind_forest(nb::module_ &module) {
   Binder def(module);
   def("forest", "features"_a, "groves"_a, "rows"_a,
       "seed"_a) = [](int64_t p, const std::vector<std::vector<double>> &groves, int64_t rows, uint64_t seed) {
-    std::vector<GroveOptions> options;
-    for (const std::vector<double> &o : groves) {
-      if (o.size() != 13) throw std::invalid_argument("a grove needs thirteen numbers");
-      options.push_back({int64_t(o[0]), o[1], int64_t(o[2]), o[3], o[4], o[5], o[6], int64_t(o[7]), o[8], int64_t(o[9]),
-                         int64_t(o[10]), int64_t(o[11]), o[12]});
-      const GroveOptions &own = options.back();
-      if (own.trees < 1 || own.leaf_rows < 1 || own.leaf_rows > SavedTrees::kMostHeld || own.shortest < 1 ||
-          own.longest < own.shortest || own.max_leaves > SavedTrees::kMostLeaves)
-        throw std::invalid_argument("out of range");
-    }
-    if (options.empty() || rows < 64 || rows > 1 << 20 || (rows & (rows - 1)))
-      throw std::invalid_argument("out of range");
-    return new Core(new Forest(p, options, rows, seed));
+    return new Core(new Forest(p, read_groves(groves, rows), rows, seed));
   };
 }
 

@@ -7,6 +7,7 @@
 #include "bindings/binder.hpp"
 #include "bindings/bindings.hpp"
 #include "bindings/core_methods.hpp"
+#include "bindings/grove_options.hpp"
 #include "bindings/regression_core.hpp"
 #include "rate.hpp"
 #include "regression/gradient_regression.hpp"
@@ -190,10 +191,13 @@ void bind_regression(nb::module_ &module) {
     return new RegressionCore(least_squares<2>(p, LeastSquaresOptions{intercept, penalty, forgetting}));
   };
   using Tilings = std::tuple<int64_t, int64_t, std::vector<double>, int64_t, int64_t, double, uint64_t>;
+  using Forest = std::tuple<std::vector<std::vector<double>>, int64_t, uint64_t, bool>;
   def("mixed_regression", "features"_a, "rates"_a, "tilings"_a, "residual"_a, "quadratic"_a, "baselines"_a, "robust"_a,
-      "Tilings are given as count, depth, steps, rows between replacements, least age, share replaced, seed.") =
+      "forests"_a,
+      "Tilings: count, depth, steps, rows between replacements, least age, share replaced, seed.\n"
+      "Forests: groves, rows, seed, whether for what smooth members leave.") =
       [](int64_t p, std::vector<double> rates, std::vector<Tilings> tilings, std::vector<Tilings> residual,
-         bool quadratic, bool baselines, bool robust) {
+         bool quadratic, bool baselines, bool robust, std::vector<Forest> forests) {
         const auto options = [](const std::vector<Tilings> &given) {
           std::vector<TilingOptions> all;
           for (const auto &[count, depth, steps, every, young, share, seed] : given) {
@@ -204,6 +208,8 @@ void bind_regression(nb::module_ &module) {
           return all;
         };
         MixedOptions of{std::move(rates), options(tilings), options(residual), quadratic, baselines, robust};
+        for (const auto &[groves, rows, seed, of_rest] : forests)
+          of.forests.push_back({read_groves(groves, rows), rows, seed, of_rest});
         if (MixedTarget::members_of(of) < 1) throw std::invalid_argument("needs a member");
         return new RegressionCore(new MixedRegression(p, of));
       };

@@ -1,48 +1,25 @@
 // The cut of some rows that tells most about their classes: the largest gain in nats, summed over the rows,
-//     g = N H(all) - N_left H(left) - N_right H(right),
-// over a random part of the features and all their codes. With up to four classes the counts of a code lie in one word; with
-// more, rows are sorted by code and move from right to left.
-//
-// Of more than 4,096 rows, some at equal distances are looked at. O(n + codes) for each feature tried.
+//     g = N H(all) - N_left H(left) - N_right H(right).
+// With up to four classes the counts of a code lie in one word; with more, rows are sorted by code and move from right to left.
 #pragma once
 
-#include <numeric>
-
-#include "forest/chance.hpp"
-#include "forest/row_window.hpp"
+#include "forest/cut_search.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
-struct Cut {
-  int64_t feature, code;  // codes up to this one go left
-  float threshold;
-  int64_t work;  // numbers that were looked at
-};
-
-class ClassCuts {
+class ClassCuts : public CutSearch {
  public:
   ClassCuts(int64_t features, double share, double least_gain)
-      : p(features), tried(std::clamp<int64_t>(int64_t(std::ceil(share * double(features))), 1, kMostTried)),
-        least_gain(float(least_gain)), order(features) {}
+      : CutSearch(features, share), least_gain(float(least_gain)) {}
 
   // Whether a cut of these rows gains enough.
   bool find(const RowWindow &window, const HeldRow *rows, int64_t count, int64_t classes, Chance &chance, Cut &cut) {
-    const int64_t step = (count + kMostRows - 1) / kMostRows, n = (count + step - 1) / step;
-    cut.work = n;
     total.assign(classes, 0);
-    place.resize(n);
-    label.resize(n);
-    times.resize(n);
-    int64_t all = 0;
-    for (int64_t i = 0; i < n; i++) {
-      const HeldRow row = rows[i * step];
-      const int64_t at = window.place(row);
-      place[i] = int32_t(at * p);
-      label[i] = int32_t(window.label(at));
-      times[i] = int32_t(row.times());
+    label.resize(count);
+    const int64_t all = gather(window, rows, count, cut, [&](int64_t i, int64_t at) {
+      label[i] = int32_t(window.target(at));
       total[label[i]] += times[i];
-      all += times[i];
-    }
+    });
     by_class = 0;
     for (int64_t c = 0; c < classes; c++) by_class += n_log_n(total[c]);
     most = n_log_n(all) - by_class;  // no cut can gain more
@@ -53,26 +30,13 @@ class ClassCuts {
       packed.resize(n);
       for (int64_t i = 0; i < n; i++) packed[i] = uint64_t(times[i]) << (16 * label[i]);
     }
-    cut.feature = -1;
-    std::iota(order.begin(), order.end(), 0);
-    for (int64_t i = 0, left = tried; i < p && left > 0; i++) {
-      std::swap(order[i], order[i + chance.below(p - i)]);
-      const int64_t j = order[i];
-      if (window.codes_of_feature(j).count() < 2) continue;
-      cut.work += n;
-      const uint8_t *codes = window.codes(0) + j;
-      const bool varies = packs ? try_packed(codes, n, all, int(classes), j, cut) : try_sorted(codes, n, all, j, cut);
-      left -= varies;
-    }
-    if (cut.feature < 0) return false;
-    const int64_t next = __builtin_ctzll(beyond & (beyond - 1));
-    cut.threshold = window.codes_of_feature(cut.feature).between(cut.code, next);
-    return true;
+    return try_features(window, chance, cut, [&](const uint8_t *codes, int64_t j) {
+      return packs ? try_packed(codes, all, int(classes), j, cut) : try_sorted(codes, all, j, cut);
+    });
   }
 
  private:
-  static constexpr int64_t kMostTried = 64, kMostRows = 4096, kPacked = 4, kMostPacked = 1 << 16, kTable = 1 << 15;
-  using Counts = uint32_t[FeatureCodes::kMost];
+  static constexpr int64_t kPacked = 4, kMostPacked = 1 << 16, kTable = 1 << 15;
 
   static const float *n_log_n_of_small() {
     static const std::vector<float> table = [] {
@@ -86,23 +50,15 @@ class ClassCuts {
     return n < kTable ? table[n] : float(double(n) * std::log(double(n)));
   }
 
-  // The best cut so far: behind the first of these codes, which are those that occur from it on.
-  void take(float gain, int64_t feature, uint64_t rest, Cut &cut) {
-    best = gain;
-    cut.feature = feature;
-    cut.code = __builtin_ctzll(rest);
-    beyond = rest;
-  }
-
   // False where all rows have the same code.
-  bool try_packed(const uint8_t *codes, int64_t n, int64_t all, int classes, int64_t feature, Cut &cut) {
-    uint64_t counts[FeatureCodes::kMost] = {}, occur = 0;
+  bool try_packed(const uint8_t *codes, int64_t all, int classes, int64_t feature, Cut &cut) {
+    uint64_t counts[kCodes] = {}, occur = 0;
     for (int64_t i = 0; i < n; i++) {
       const int code = codes[place[i]];
       counts[code] += packed[i];
       occur |= uint64_t(1) << code;
     }
-    if (!(occur & (occur - 1))) return false;
+    if (!varies(occur)) return false;
     switch (classes) {
       case 1:
         return weigh<1>(counts, occur, all, feature, cut);
@@ -117,12 +73,11 @@ class ClassCuts {
   // All cuts of a feature, whose gains are found in lanes.
   template <int C>
   bool weigh(const uint64_t *counts, uint64_t occur, int64_t all, int64_t feature, Cut &cut) {
-    constexpr int kMost = FeatureCodes::kMost;
-    int32_t of_class[C][kMost], left[kMost];
-    float gain[kMost];
-    uint64_t rests[kMost], below = 0;
+    int32_t of_class[C][kCodes], left[kCodes];
+    float gain[kCodes];
+    uint64_t rests[kCodes], below = 0;
     int cuts = 0;
-    for (uint64_t rest = occur; rest & (rest - 1); rest &= rest - 1, cuts++) {
+    for (uint64_t rest = occur; varies(rest); rest &= rest - 1, cuts++) {
       below += counts[__builtin_ctzll(rest)];
       int32_t rows = 0;
       for (int c = 0; c < C; c++) rows += of_class[c][cuts] = int32_t(below >> (16 * c) & 0xffff);
@@ -147,17 +102,17 @@ class ClassCuts {
       }
     }
     for (int i = 0; i < cuts; i++)
-      if (gain[i] > best) take(gain[i], feature, rests[i], cut);
+      if (gain[i] > best) take(best, gain[i], feature, rests[i], cut);
     return true;
   }
-  bool try_sorted(const uint8_t *codes, int64_t n, int64_t all, int64_t feature, Cut &cut) {
-    Counts end = {};
+  bool try_sorted(const uint8_t *codes, int64_t all, int64_t feature, Cut &cut) {
+    uint32_t end[kCodes] = {};
     uint64_t occur = 0;
     for (int64_t i = 0; i < n; i++) {
       end[codes[place[i]]]++;
       occur |= uint64_t(1) << codes[place[i]];
     }
-    if (!(occur & (occur - 1))) return false;
+    if (!varies(occur)) return false;
     uint32_t before = 0;
     for (uint64_t rest = occur; rest; rest &= rest - 1) {
       const int b = __builtin_ctzll(rest);
@@ -169,7 +124,7 @@ class ClassCuts {
     upper = total;
     float children = by_class;
     int64_t left = 0, at = 0;
-    for (uint64_t rest = occur; rest & (rest - 1); rest &= rest - 1) {
+    for (uint64_t rest = occur; varies(rest); rest &= rest - 1) {
       const int64_t b = __builtin_ctzll(rest);
       for (; at < int64_t(end[b]); at++) {
         const int32_t i = by_code[at], c = label[i];
@@ -180,17 +135,15 @@ class ClassCuts {
         children += n_log_n(lower[c]) + n_log_n(upper[c]);
       }
       const float gain = most - (n_log_n(left) + n_log_n(all - left) - children);
-      if (gain > best) take(gain, feature, rest, cut);
+      if (gain > best) take(best, gain, feature, rest, cut);
     }
     return true;
   }
 
-  int64_t p, tried;
   float least_gain, best = 0, most = 0, by_class = 0;
-  uint64_t beyond = 0;
   const float *table = n_log_n_of_small();
   std::vector<int64_t> total, lower, upper;
-  std::vector<int32_t> order, place, label, times, by_code;
+  std::vector<int32_t> label, by_code;
   std::vector<uint64_t> packed;
 };
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "ensemble/equals.hpp"
+#include "forest/class_leaves.hpp"
 #include "forest/grove.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -26,7 +27,7 @@ class Forest final : public Equals {
 
   void posteriors(RowView x, double *out) const override {
     BufferOf<float> own(features());
-    std::vector<Grove::Opinion> made(groves.size());
+    std::vector<Grove<ClassLeaves>::Opinion> made(groves.size());
     judge(x, own.data(), made, out);
   }
   void forget() override {
@@ -36,7 +37,7 @@ class Forest final : public Equals {
     std::fill(rows.begin(), rows.end(), 0.0);
     window.forget();
     chance.forget();
-    for (Grove &grove : groves) grove.forget();
+    for (auto &grove : groves) grove.forget();
   }
   void visit(State &state) override {
     Equals::visit(state);
@@ -50,12 +51,16 @@ class Forest final : public Equals {
       column[k] = i;
     }
     if (state.reads())
-      for (Grove &grove : groves) {
+      for (auto &grove : groves) {
         grove.forget();
         for (std::size_t i = 0; i < arrivals.size(); i++) grove.widen();
       }
     state.part("chance_", chance);
-    state.under("window_", [&] { window.visit(state, int64_t(arrivals.size())); });
+    state.under("window_", [&] {
+      window.visit(state, [this](double label) {
+        return label >= 0 && label == std::floor(label) && label < std::max(double(arrivals.size()), 1.0);
+      });
+    });
     for (std::size_t i = 0; i < groves.size(); i++) state.part("grove" + std::to_string(i) + "_", groves[i]);
   }
 
@@ -65,8 +70,9 @@ class Forest final : public Equals {
     rows[k] += weight;
     if (column[k] < 0 && int64_t(arrivals.size()) < kMostClasses) welcome(k);
     if (column[k] < 0) return;
-    window.add(row.data(), column[k], weight);
-    for (std::size_t i = 0; i < groves.size(); i++) groves[i].learn(window, column[k], weight, opinions[i], chance);
+    window.add(row.data(), double(column[k]), weight);
+    for (std::size_t i = 0; i < groves.size(); i++)
+      groves[i].learn(window, double(column[k]), weight, opinions[i], chance);
   }
   void insert(int64_t at) override {
     column.insert(column.begin() + at, -1);
@@ -78,7 +84,7 @@ class Forest final : public Equals {
   static constexpr int64_t kMostClasses = 256;
 
   // What each grove says of a row, as numbers of single precision in `rounded`.
-  void judge(const double *x, float *rounded, std::vector<Grove::Opinion> &made, double *out) const {
+  void judge(const double *x, float *rounded, std::vector<Grove<ClassLeaves>::Opinion> &made, double *out) const {
     const int64_t c = classes(), n = int64_t(arrivals.size());
     RowWindow::round(x, features(), rounded);
     std::fill(out, out + traits_.posteriors * c, n ? 0 : 1 / double(c));
@@ -116,12 +122,12 @@ class Forest final : public Equals {
   }
 
   RowWindow window;
-  std::vector<Grove> groves;
+  std::vector<Grove<ClassLeaves>> groves;
   Chance chance;
   std::vector<int64_t> column, arrivals;  // of each class its number among those seen, and back
   Buffer rows;                            // of each class
   BufferOf<float> row;                    // room
-  std::vector<Grove::Opinion> opinions;
+  std::vector<Grove<ClassLeaves>::Opinion> opinions;
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -1,22 +1,22 @@
 // Trees that learn and forget alike, over the rows of one window.
 //
 // Learning. A leaf keeps which rows reached it last; when half as many again have come, the cut that gains most is sought and
-// taken if it gains enough (class_cuts.hpp). Both sides inherit their rows, the distribution above them and the weights of
-// the refinement. Each tree sees a row a random number of times (online bagging).
+// taken if it gains enough (cut_search.hpp). Both sides inherit their rows, what was known above them and the weights of the
+// refinement. Each tree sees a row a random number of times (online bagging).
 //
 // Forgetting. Counts in a leaf fade. Every `regrow_every` rows the tree with most mistakes is grown anew, at once, from the
 // last rows, between `shortest` and `longest` of them; so is a tree whose mistakes rise (ADWIN), from the rows since the
 // change. Growing is spread over rows by a budget of work for each, and the old tree goes on meanwhile.
 //
-// Answers. Votes: distributions of the leaves, trees weighted by exp(-10 e), where e is their recent error. Refinement:
-// softmax regression on which leaves were reached and on the logarithm of the votes, with a step for each weight that
-// shrinks with its squared gradients (AdaGrad).
+// What a leaf knows, and what follows from the leaves that a row reached, is said by class_leaves.hpp and number_leaves.hpp. Trees
+// are weighted by exp(-10 e), where e is their recent error.
 //
 // O(T (depth + c)) a row, and amortised O(T m) for cuts of m features.
 #pragma once
 
 #include "adwin.hpp"
-#include "forest/class_cuts.hpp"
+#include "forest/chance.hpp"
+#include "forest/cut_search.hpp"
 #include "forest/tree.hpp"
 #include "linear_algebra/lanes.hpp"
 
@@ -37,62 +37,30 @@ struct GroveOptions {
   double step;  // of the refinement, for all trees together
 };
 
-class Grove {
+template <class Leaves> class Grove {
  public:
+  using Opinion = typename Leaves::Opinion;
+
   Grove(int64_t features, const GroveOptions &given)
-      : options(given), p(features), cuts(features, given.feature_share, given.least_gain), bagging(given.bagging),
-        young(given.leaf_rows) {
-    for (int64_t i = 0; i < given.trees; i++) grown.emplace_back(given);
+      : options(given), p(features), leaves(given.step), cuts(features, given.feature_share, given.least_gain),
+        bagging(given.bagging), young(given.leaf_rows, leaves.nothing()) {
+    for (int64_t i = 0; i < given.trees; i++) grown.emplace_back(given, leaves.nothing());
     vote.assign(given.trees, 1.0f);
   }
 
-  // What trees make of a row.
-  struct Opinion {
-    std::vector<int32_t> node, said;       // of each tree: its leaf, and its own answer
-    BufferOf<float> votes, logs, refined;  // of each class
-  };
   void judge(const float *x, Opinion &to) const {
-    const int64_t T = int64_t(grown.size()), c = classes;
-    to.node.resize(T);
-    to.said.resize(T);
-    for (BufferOf<float> *each : {&to.votes, &to.logs, &to.refined}) each->assign(c, 0.0f);
-    float *votes = to.votes.data(), *logs = to.logs.data(), *refined = to.refined.data();
+    to.node.resize(grown.size());
     find_leaves(x, to.node.data());
-    for (int64_t i = 0; i < T; i++) {
-      const Tree &tree = grown[i].tree;
-      const Tree::Numbers leaf = tree.numbers(tree.leaf_of(to.node[i]));
-      float whole = 0, top = -1;
-      int32_t said = 0;
-      for (int64_t k = 0; k < c; k++) {
-        const float part = leaf.counts[k] + leaf.inherited[k];
-        whole += part;
-        said = part > top ? int32_t(k) : said;
-        top = std::max(top, part);
-        refined[k] += leaf.weights[k];
-      }
-      const float scale = vote[i] / std::max(whole, 1e-9f);
-      for (int64_t k = 0; k < c; k++) votes[k] += (leaf.counts[k] + leaf.inherited[k]) * scale;
-      to.said[i] = said;
-    }
-    float whole = 0, top = -std::numeric_limits<float>::infinity(), all = 0;
-    for (int64_t k = 0; k < c; k++) whole += votes[k];
-    for (int64_t k = 0; k < c; k++) {
-      votes[k] /= whole;
-      logs[k] = float(logarithm(double((votes[k] + kDoubt) * float(c))));
-      refined[k] += bias[k] + slope * logs[k];
-      top = std::max(top, refined[k]);
-    }
-    for (int64_t k = 0; k < c; k++) all += refined[k] = float(exponential(double(refined[k] - top)));
-    for (int64_t k = 0; k < c; k++) refined[k] /= all;
+    leaves.judge(vote, reached(to), to);
   }
 
   // The newest row of the window, of which this was made.
-  void learn(const RowWindow &window, int64_t label, double weight, const Opinion &of, Chance &chance) {
+  void learn(const RowWindow &window, double target, double weight, const Opinion &of, Chance &chance) {
     const int64_t T = int64_t(grown.size());
     double mean = 0;
     for (int64_t i = 0; i < T; i++) {
       Grown &own = grown[i];
-      const bool wrong = of.said[i] != label;
+      const double wrong = leaves.mistake(of, i, target);
       own.mistakes = kErrorsFading * own.mistakes + weight * wrong;
       own.judged = kErrorsFading * own.judged + weight;
       mean += own.error() / double(T);
@@ -101,11 +69,12 @@ class Grove {
         if (change.rows && change.after > change.before) own.wanted = std::max(change.rows, kFewest);
       }
     }
-    refine(label, float(std::min(weight, double(Bagging::kMost))), of);
+    leaves.judged(of, target);
+    leaves.refine(target, float(std::min(weight, double(Bagging::kMost))), of, T, reached(of));
     Bagging::Draws draws(bagging, chance);
     for (int64_t i = 0; i < T; i++)
       if (const int64_t times = draws.next(weight))
-        put(grown[i].tree, of.node[i], label, HeldRow(window.seen() - 1, times), window, chance);
+        put(grown[i].tree, of.node[i], target, HeldRow(window.seen() - 1, times), window, chance);
     if (options.regrow_every && window.seen() >= std::max(due, kYoung)) {
       give_up_worst(window.seen(), chance);
       due = window.seen() + std::max(options.regrow_every, int64_t(options.regrow_share * double(window.held())));
@@ -114,12 +83,11 @@ class Grove {
     if (window.seen() % kBetweenVotes == 0) count_votes();
   }
 
+  // One class more.
   void widen() {
-    classes++;
-    for (Grown &own : grown) own.tree.widen();
-    young.widen();
-    bias.push_back(0);
-    bias_squares.push_back(0);
+    leaves.widen();
+    for (Grown &own : grown) leaves.widen(own.tree);
+    leaves.widen(young);
   }
   void forget() { *this = Grove(p, options); }
 
@@ -146,25 +114,19 @@ class Grove {
     }
     state.matrix("tree_votes", vote, 1, T, T, [](float v) { return v >= 0 && v <= 1; });
     if (*std::max_element(vote.begin(), vote.end()) == 0) throw BadState("tree_votes");
-    constexpr auto moderate = [](float v) { return std::fabs(v) < 1e30f; };
-    state.matrix("bias", bias, 1, classes, classes, moderate);
-    state.matrix("bias_squares", bias_squares, 1, classes, classes, [](float v) { return v >= 0 && v < 1e30f; });
-    BufferOf<float> slopes(2);
-    slopes[0] = slope, slopes[1] = slope_squares;
-    state.matrix("slope", slopes, 1, 2, 2, moderate);
-    if (slopes[1] < 0) throw BadState("slope");
-    slope = slopes[0], slope_squares = slopes[1];
+    leaves.visit(state);
 
     state.integer("regrow_due", due, not_negative);
     state.integer("growing", growing, within<int64_t>(-1, T - 1));
     state.integer("growing_budget", budget);
-    SavedTrees saved;
+    SavedTrees<typename Leaves::Number> saved;
     for (const Grown &own : grown) own.tree.write(saved);
     if (growing >= 0) young.write(saved);
-    saved.visit(state, T + (growing >= 0), 4 * classes);
+    saved.visit(state, T + (growing >= 0), 4 * leaves.width());
     PlaceInSaved at;
-    for (Grown &own : grown) own.tree.read(saved, at, p);
-    if (growing >= 0) young.read(saved, at, p);
+    const auto sound = [this](const auto &numbers) { return leaves.sound(numbers); };
+    for (Grown &own : grown) own.tree.read(saved, at, p, sound);
+    if (growing >= 0) young.read(saved, at, p, sound);
     for (const Segment &each : open)
       for (int64_t number : {each.node, each.begin, each.end}) segments.push_back(number);
     for (const HeldRow &row : growing_rows) rows.push_back(row.bits());
@@ -174,6 +136,8 @@ class Grove {
   }
 
  private:
+  using OwnTree = Tree<typename Leaves::Number>;
+
   static constexpr double kErrorsFading = 0.998, kSharpness = 10, kFewJudged = 20;
   static constexpr int64_t kBetweenVotes = 16, kYoung = 128, kSettled = 100, kFewest = 64;
   static constexpr int64_t kLeast = 8;  // rows of a cut
@@ -181,13 +145,12 @@ class Grove {
       4;                                 // times a leaf's room, of which half have to come before a cut is sought again
   static constexpr int64_t kBlock = 32;  // rows that ADWIN takes at once
   static constexpr int64_t kWork = 1 << 9;  // numbers that growing may look at in a row, for each tree
-  static constexpr float kDoubt = 0.01f;    // added to votes, so that their logarithm is finite
-  static constexpr float kBiasStep = 0.1f;
 
   struct Grown {
-    explicit Grown(const GroveOptions &options) : tree(options.leaf_rows), changes(options.change_level, kBlock) {}
+    Grown(const GroveOptions &options, const std::vector<typename Leaves::Number> &nothing)
+        : tree(options.leaf_rows, nothing), changes(options.change_level, kBlock) {}
     double error() const { return judged > 0 ? mistakes / judged : 0.5; }
-    Tree tree;
+    OwnTree tree;
     Adwin changes;
     double mistakes = 0, judged = 0;
     int64_t born = 0, wanted = 0;  // in rows; those that it is to be grown from, if any
@@ -197,18 +160,25 @@ class Grove {
     int64_t node, begin, end;
   };
 
+  // Of a tree, the numbers of the leaf that a row reached.
+  auto reached(const Opinion &of) const {
+    return [this, &of](int64_t i) THALWEG_LAMBDA {
+      const OwnTree &tree = grown[i].tree;
+      return tree.numbers(tree.leaf_of(of.node[i]));
+    };
+  }
   void find_leaves(const float *x, int32_t *found) const {
     constexpr int64_t kTogether = 5;
     const int64_t T = int64_t(grown.size());
-    const Tree *some[kTogether];
+    const OwnTree *some[kTogether];
     int64_t i = 0;
     for (; i + kTogether <= T; i += kTogether) {
       for (int64_t k = 0; k < kTogether; k++) some[k] = &grown[i + k].tree;
-      Tree::find<kTogether>(some, x, found + i);
+      OwnTree::template find<kTogether>(some, x, found + i);
     }
     for (; i < T; i++) {
       some[0] = &grown[i].tree;
-      Tree::find<1>(some, x, found + i);
+      OwnTree::template find<1>(some, x, found + i);
     }
   }
   void count_votes() {
@@ -218,36 +188,13 @@ class Grove {
       vote[i] = float(exponential(-kSharpness * (grown[i].error() - least)));
   }
 
-  static void descend(float gradient, float step, float &weight, float &squares) {
-    squares += gradient * gradient;
-    weight -= step * gradient / std::sqrt(squares + 1.0f);
-  }
-  void refine(int64_t label, float weight, const Opinion &of) {
-    if (options.step == 0) return;
-    const float step = float(options.step / double(grown.size()));
-    pull.resize(classes);
-    float along = 0;
-    for (int64_t k = 0; k < classes; k++) {
-      pull[k] = weight * (of.refined[k] - float(k == label));
-      along += pull[k] * of.logs[k];
-      descend(pull[k], kBiasStep, bias[k], bias_squares[k]);
-    }
-    descend(along, kBiasStep, slope, slope_squares);
-    for (std::size_t i = 0; i < grown.size(); i++) {
-      const Tree &tree = grown[i].tree;
-      const Tree::Numbers leaf = tree.numbers(tree.leaf_of(of.node[i]));
-      for (int64_t k = 0; k < classes; k++) descend(pull[k], step, leaf.weights[k], leaf.squares[k]);
-    }
-  }
-
   // A row reaches a leaf, which may become a cut.
-  void put(Tree &tree, int64_t node, int64_t label, HeldRow row, const RowWindow &window, Chance &chance) {
+  void put(OwnTree &tree, int64_t node, double target, HeldRow row, const RowWindow &window, Chance &chance) {
     const int64_t l = tree.leaf_of(node);
-    const Tree::Numbers numbers = tree.numbers(l);
-    for (int64_t k = 0; k < classes; k++) numbers.counts[k] *= float(options.fading);
-    numbers.counts[label] += float(row.times());
+    const auto numbers = tree.numbers(l);
+    leaves.count(numbers.counts, target, row.times(), options.fading);
     tree.hold(l, row);
-    Tree::Leaf &leaf = tree[l];
+    typename OwnTree::Leaf &leaf = tree[l];
     if (++leaf.seen < leaf.due) return;
     leaf.due = leaf.seen + std::max(kLeast, std::min(leaf.seen, kPatience * options.leaf_rows) / 2);
     leaf_rows.clear();
@@ -256,21 +203,19 @@ class Grove {
     });
     Cut cut;
     if (!find_cut(tree, leaf_rows.data(), int64_t(leaf_rows.size()), window, chance, cut)) return;
-    distribution.assign(numbers.counts, numbers.counts + classes);
+    known.assign(numbers.counts, numbers.counts + leaves.width());
     split(tree, {node, 0, int64_t(leaf_rows.size())}, cut, leaf_rows, leaf_open, window);
     while (!leaf_open.empty()) grow(tree, leaf_rows, leaf_open, window, chance);
   }
-  bool find_cut(const Tree &tree, const HeldRow *rows, int64_t n, const RowWindow &window, Chance &chance, Cut &cut) {
+  bool find_cut(const OwnTree &tree, const HeldRow *rows, int64_t n, const RowWindow &window, Chance &chance,
+                Cut &cut) {
     cut.work = n;
-    return n >= kLeast && tree.leaves() < options.max_leaves && cuts.find(window, rows, n, classes, chance, cut);
+    return n >= kLeast && tree.leaves() < options.max_leaves && cuts.find(window, rows, n, leaves.width(), chance, cut);
   }
-  // The distribution is, at first, how often each class counted.
-  void split(Tree &tree, const Segment &of, const Cut &cut, std::vector<HeldRow> &rows, std::vector<Segment> &to,
+  // What is known of the rows is, at first, what they count for.
+  void split(OwnTree &tree, const Segment &of, const Cut &cut, std::vector<HeldRow> &rows, std::vector<Segment> &to,
              const RowWindow &window) {
-    float whole = 1;
-    const float *inherited = tree.numbers(tree.leaf_of(of.node)).inherited;
-    for (float count : distribution) whole += count;
-    for (int64_t k = 0; k < classes; k++) distribution[k] = (distribution[k] + inherited[k]) / whole;
+    leaves.bequeath(known.data(), tree.numbers(tree.leaf_of(of.node)).inherited);
     int64_t middle = of.begin;
     right_rows.clear();
     for (int64_t i = of.begin; i < of.end; i++) {
@@ -279,12 +224,12 @@ class Grove {
       else right_rows.push_back(row);
     }
     std::copy(right_rows.begin(), right_rows.end(), rows.begin() + middle);
-    const int64_t child = tree.cut(of.node, cut.feature, cut.threshold, distribution.data());
+    const int64_t child = tree.cut(of.node, cut.feature, cut.threshold, known.data());
     to.push_back({child + 1, middle, of.end});
     to.push_back({child, of.begin, middle});
   }
   // The last of the segments becomes a cut or a leaf; how many numbers were looked at.
-  int64_t grow(Tree &tree, std::vector<HeldRow> &rows, std::vector<Segment> &segments, const RowWindow &window,
+  int64_t grow(OwnTree &tree, std::vector<HeldRow> &rows, std::vector<Segment> &segments, const RowWindow &window,
                Chance &chance) {
     Segment own = segments.back();
     segments.pop_back();
@@ -295,18 +240,20 @@ class Grove {
       settle(tree, tree.leaf_of(own.node), rows.data() + own.begin, n, window);
       return cut.work;
     }
-    distribution.assign(classes, 0.0f);
+    known.assign(leaves.width(), 0);
     for (int64_t i = own.begin; i < own.end; i++)
-      distribution[window.label(window.place(rows[i]))] += float(rows[i].times());
+      leaves.count(known.data(), window.target(window.place(rows[i])), rows[i].times(), 1);
     split(tree, own, cut, rows, segments, window);
     return cut.work + n;
   }
-  void settle(Tree &tree, int64_t l, const HeldRow *rows, int64_t n, const RowWindow &window) {
-    constexpr float kForgotten = 1e-3f;
-    float *counts = tree.numbers(l).counts, share = 1;
-    std::fill_n(counts, classes, 0.0f);
-    for (int64_t i = n - 1; i >= 0 && share > kForgotten; i--, share *= float(options.fading))
-      counts[window.label(window.place(rows[i]))] += share * float(rows[i].times());
+  void settle(OwnTree &tree, int64_t l, const HeldRow *rows, int64_t n, const RowWindow &window) {
+    constexpr double kForgotten = 1e-3;
+    int64_t from = n;
+    for (double share = 1; from > 0 && share > kForgotten; share *= options.fading) from--;
+    auto *counts = tree.numbers(l).counts;
+    std::fill_n(counts, leaves.width(), 0);
+    for (int64_t i = from; i < n; i++)
+      leaves.count(counts, window.target(window.place(rows[i])), rows[i].times(), options.fading);
     for (int64_t i = std::max<int64_t>(0, n - options.leaf_rows); i < n; i++) tree.hold(l, rows[i]);
     tree[l].seen = n;
     tree[l].due = n + std::max(kLeast / 2, n / 2);
@@ -353,7 +300,7 @@ class Grove {
   void begin_growth(const RowWindow &window, Chance &chance) {
     const int64_t rows = std::min(grown[growing].wanted, window.held());
     Bagging::Draws draws(bagging, chance);
-    young.begin();
+    young.begin(leaves.nothing());
     growing_rows.clear();
     for (int64_t number = window.seen() - rows; number < window.seen(); number++)
       if (const int64_t times = draws.next(window.weight(window.place(HeldRow(number, 0)))))
@@ -384,22 +331,22 @@ class Grove {
   }
 
   GroveOptions options;
-  int64_t p, classes = 0;
-  ClassCuts cuts;
+  int64_t p;
+  Leaves leaves;
+  typename Leaves::Cuts cuts;
   Bagging bagging;
   std::vector<Grown> grown;
-  BufferOf<float> vote, bias, bias_squares;
-  float slope = 1, slope_squares = 0;
+  BufferOf<float> vote;
 
   int64_t due = 0;                   // rows until the worst tree is grown anew
   int64_t growing = -1, budget = 0;  // which tree gives way, and what may be looked at
-  Tree young;
+  OwnTree young;
   std::vector<HeldRow> growing_rows;
   std::vector<Segment> open;
 
   std::vector<HeldRow> leaf_rows, right_rows;  // room
   std::vector<Segment> leaf_open;
-  std::vector<float> distribution, pull;
+  std::vector<typename Leaves::Number> known;
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

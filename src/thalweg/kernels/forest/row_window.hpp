@@ -1,5 +1,5 @@
 // The last rows, held once for all trees of a forest: the numbers in single precision, a code of six bits for each, and the
-// label.
+// target: the number of a class, or a number.
 //
 // Codes are ranks. While a feature has shown at most 64 values, a code is the rank of the value among them; afterwards it is the
 // rank among 63 quantiles of the last 512 rows, sought again at 64, 128, … 2,048 rows and then every 2,048 rows, each
@@ -113,8 +113,8 @@ class RowWindow {
  public:
   // `rows` is a power of two.
   RowWindow(int64_t features, int64_t rows)
-      : p(features), mask(rows - 1), codes_of(features), values(rows * features), codes_(rows * features), labels(rows),
-        weights(rows) {}
+      : p(features), mask(rows - 1), codes_of(features), values(rows * features), codes_(rows * features),
+        targets(rows), weights(rows) {}
 
   int64_t features() const { return p; }
   int64_t capacity() const { return mask + 1; }
@@ -122,7 +122,7 @@ class RowWindow {
   int64_t held() const { return std::min(seen_, capacity()); }
   bool holds(HeldRow row) const { return row.age(seen_) <= held() && row.age(seen_) > 0; }
   int64_t place(HeldRow row) const { return row.number(mask); }
-  int64_t label(int64_t place) const { return labels[place]; }
+  double target(int64_t place) const { return targets[place]; }
   double weight(int64_t place) const { return weights[place]; }
   const uint8_t *codes(int64_t place) const { return codes_.data() + place * p; }
   const FeatureCodes &codes_of_feature(int64_t j) const { return codes_of[j]; }
@@ -133,11 +133,11 @@ class RowWindow {
     for (int64_t j = 0; j < p; j++) to[j] = float(std::max(-kMost, std::min(kMost, x[j])));
   }
   // In place of the oldest row where the window is full.
-  void add(const float *x, int64_t label, double weight) {
+  void add(const float *x, double target, double weight) {
     const int64_t at = seen_ & mask, rows = ++seen_;
     const bool doubled = rows >= kFirst && rows <= kLast && (rows & (rows - 1)) == 0;
     std::copy_n(x, p, values.data() + at * p);
-    labels[at] = int32_t(label);
+    targets[at] = target;
     weights[at] = weight;
     for (int64_t j = 0; j < p; j++) {
       FeatureCodes &codes = codes_of[j];
@@ -152,11 +152,11 @@ class RowWindow {
     codes_of.assign(p, FeatureCodes());
   }
 
-  void visit(State &state, int64_t classes) {
+  template <class Sound> void visit(State &state, Sound sound) {
     int64_t seen = seen_;
     state.integer("rows", seen, not_negative);
     const int64_t rows = std::min(seen, capacity());
-    std::vector<int64_t> labelled(labels.begin(), labels.begin() + rows), counts;
+    std::vector<int64_t> counts;
     BufferOf<float> bounds;
     for (const FeatureCodes &codes : codes_of) codes.write(counts, bounds);
     state.integers("code_counts", counts, p);
@@ -167,14 +167,11 @@ class RowWindow {
     }
     bounds.resize(all);
     state.matrix("code_bounds", bounds, 1, all, all);
-    state.integers("row_labels", labelled, rows);
+    state.matrix("row_targets", targets, 1, rows, rows, sound);
     state.matrix("row_weights", weights, 1, rows, rows, amount);
     state.matrix("row_values", values, rows, p, p, finite);
-    for (int64_t label : labelled)
-      if (label < 0 || label >= classes) throw BadState("row_labels");
     if (!state.reads()) return;
     seen_ = seen;
-    std::copy(labelled.begin(), labelled.end(), labels.begin());
     std::size_t at = 0;
     for (int64_t j = 0; j < p; j++) {
       if (!codes_of[j].read(counts[j], bounds, at)) throw BadState("code_bounds");
@@ -205,8 +202,7 @@ class RowWindow {
   std::vector<FeatureCodes> codes_of;
   BufferOf<float> values;
   std::vector<uint8_t> codes_;
-  std::vector<int32_t> labels;
-  Buffer weights;
+  Buffer targets, weights;
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -1,7 +1,7 @@
 // A tree of a forest: cuts, and leaves that hold what was learned there.
 //
-// A leaf holds, of each class, a fading count of its rows, the distribution that it inherited, and the weight and the squared
-// gradients of the forest's refinement (grove.hpp); and which of the window's rows came last, from which its cut is sought.
+// A leaf holds four sets of numbers, what its rows say, what it inherited, and weights of the forest's refinement with what their
+// steps depend on (class_leaves.hpp, number_leaves.hpp); and which of the window's rows came last, from which its cut is sought.
 // A leaf of the tree is a node that leads to itself, so that a row finds its way without a branch.
 #pragma once
 
@@ -11,16 +11,23 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
+struct TreeLimits {
+  static constexpr int64_t kMostLeaves = 1 << 16, kMostHeld = 1 << 10;
+  // Of a leaf's number.
+  template <class Number> static constexpr Number kMost = std::is_same_v<Number, float> ? Number(1e30) : Number(1e300);
+};
+
 // The numbers of several trees, as they are saved: one tree after the other.
-struct SavedTrees {
+template <class Number> struct SavedTrees {
   std::vector<int64_t> leaves, features, targets, seen, due, held, rows;
-  BufferOf<float> thresholds, numbers;
+  BufferOf<float> thresholds;
+  BufferOf<Number> numbers;
 
   void visit(State &state, int64_t count, int64_t per_leaf) {
     state.integers("tree_leaves", leaves, count);
     int64_t all = 0, ring = 0;
     for (int64_t n : leaves) {
-      if (n < 1 || n > kMostLeaves) throw BadState("tree_leaves");
+      if (n < 1 || n > TreeLimits::kMostLeaves) throw BadState("tree_leaves");
       all += n;
     }
     const int64_t nodes = 2 * all - count;
@@ -33,14 +40,13 @@ struct SavedTrees {
     state.integers("leaf_due", due, all);
     state.integers("leaf_held", held, all);
     for (int64_t n : held) {
-      if (n < 0 || n > kMostHeld) throw BadState("leaf_held");
+      if (n < 0 || n > TreeLimits::kMostHeld) throw BadState("leaf_held");
       ring += n;
     }
     state.integers("leaf_rows", rows, ring);
-    state.matrix("leaf_numbers", numbers, all, per_leaf, per_leaf, [](float v) { return std::fabs(v) < 1e30f; });
+    state.matrix("leaf_numbers", numbers, all, per_leaf, per_leaf,
+                 [](Number v) { return std::fabs(v) < TreeLimits::kMost<Number>; });
   }
-
-  static constexpr int64_t kMostLeaves = 1 << 16, kMostHeld = 1 << 10;
 };
 
 // Where the next tree begins.
@@ -48,7 +54,7 @@ struct PlaceInSaved {
   std::size_t tree = 0, node = 0, leaf = 0, row = 0;
 };
 
-class Tree {
+template <class Number> class Tree {
  public:
   struct Node {
     float threshold;  // x[feature] <= threshold goes to `child`, others to the node behind it
@@ -58,43 +64,41 @@ class Tree {
     int64_t seen = 0, due = 0;  // rows, and how many there will be when a cut is sought again
     int32_t next = 0, held = 0;
   };
-  // Of a leaf, a number for each class.
+  // Of a leaf, as many numbers each as the width.
   struct Numbers {
-    float *counts, *inherited, *weights, *squares;
+    Number *counts, *inherited, *weights, *squares;
   };
 
-  explicit Tree(int64_t ring) : ring(ring) { begin(); }
+  Tree(int64_t ring, const std::vector<Number> &nothing) : ring(ring), width(int64_t(nothing.size())) {
+    while (room < width) room *= 2;
+    begin(nothing);
+  }
 
   int64_t leaves() const { return int64_t(leaf.size()); }
   int64_t leaf_of(int64_t node) const { return nodes[node].leaf; }
   Leaf &operator[](int64_t l) { return leaf[l]; }
   THALWEG_INLINE Numbers numbers(int64_t l) const {
-    float *at = const_cast<float *>(all.data()) + l * 4 * room;
+    Number *at = const_cast<Number *>(all.data()) + l * 4 * room;
     return {at, at + room, at + 2 * room, at + 3 * room};
   }
-  // One leaf that knows nothing.
-  void begin() {
+  // One leaf that knows nothing but what it is given.
+  void begin(const std::vector<Number> &inherited) {
     nodes.assign(1, Node{kEnd, 0, 0, 0});
     leaf.assign(1, Leaf());
-    all.assign(4 * room, 0.0f);
+    all.assign(4 * room, Number(0));
     rows.assign(ring, HeldRow());
-    for (int64_t c = 0; c < classes; c++) numbers(0).inherited[c] = 1 / float(classes);
+    std::copy(inherited.begin(), inherited.end(), numbers(0).inherited);
   }
-  // One more class.
+  // Room for one more, in each set of each leaf.
   void widen() {
     const int64_t before = room;
-    while (room < classes + 1) room *= 2;
+    while (room < width + 1) room *= 2;
     if (room != before) {
-      BufferOf<float> wider(leaves() * 4 * room);
-      for (int64_t i = 0; i < 4 * leaves(); i++) std::copy_n(all.data() + i * before, classes, wider.data() + i * room);
+      BufferOf<Number> wider(leaves() * 4 * room);
+      for (int64_t i = 0; i < 4 * leaves(); i++) std::copy_n(all.data() + i * before, width, wider.data() + i * room);
       all = std::move(wider);
     }
-    classes++;
-    for (int64_t l = 0; l < leaves(); l++) {
-      float *inherited = numbers(l).inherited;
-      for (int64_t c = 0; c < classes - 1; c++) inherited[c] *= float(classes - 1) / float(classes);
-      inherited[classes - 1] = 1 / float(classes);
-    }
+    width++;
   }
 
   // Of some trees, each from its first node on; they wait for memory together.
@@ -115,7 +119,7 @@ class Tree {
   }
 
   // The node becomes a cut; its left child, which has its leaf from now on, is returned, and the right one is behind it.
-  int64_t cut(int64_t node, int64_t feature, float threshold, const float *distribution) {
+  int64_t cut(int64_t node, int64_t feature, float threshold, const Number *given) {
     const int32_t child = int32_t(nodes.size()), left = nodes[node].leaf, right = int32_t(leaves());
     nodes[node] = {threshold, int32_t(feature), child, -1};
     nodes.push_back({kEnd, 0, child, left});
@@ -125,8 +129,8 @@ class Tree {
     rows.resize(rows.size() + ring);
     const Numbers from = numbers(left), to = numbers(right);
     std::copy_n(from.weights, 2 * room, to.weights);  // and the squares
-    for (float *inherited : {from.inherited, to.inherited}) std::copy_n(distribution, classes, inherited);
-    for (float *counts : {from.counts, to.counts}) std::fill_n(counts, classes, 0.0f);
+    for (Number *inherited : {from.inherited, to.inherited}) std::copy_n(given, width, inherited);
+    for (Number *counts : {from.counts, to.counts}) std::fill_n(counts, width, Number(0));
     leaf[left] = Leaf();
     return child;
   }
@@ -144,7 +148,7 @@ class Tree {
       act(rows[l * ring + at]);
   }
 
-  void write(SavedTrees &to) const {
+  void write(SavedTrees<Number> &to) const {
     to.leaves.push_back(leaves());
     for (const Node &node : nodes) {
       to.features.push_back(node.leaf < 0 ? node.feature : -1);
@@ -157,12 +161,13 @@ class Tree {
       to.held.push_back(leaf[l].held);
       each_row(l, [&](HeldRow row) { to.rows.push_back(row.bits()); });
       for (int64_t i = 0; i < 4; i++) {
-        const float *from = all.data() + (4 * l + i) * room;
-        to.numbers.insert(to.numbers.end(), from, from + classes);
+        const Number *from = all.data() + (4 * l + i) * room;
+        to.numbers.insert(to.numbers.end(), from, from + width);
       }
     }
   }
-  void read(const SavedTrees &from, PlaceInSaved &at, int64_t features) {
+  template <class Sound>
+  void read(const SavedTrees<Number> &from, PlaceInSaved &at, int64_t features, Sound sound) {
     const int64_t n = from.leaves[at.tree++], count = 2 * n - 1;
     std::vector<bool> has_parent(count), met(n);
     nodes.clear();
@@ -183,7 +188,7 @@ class Tree {
       }
     }
     leaf.assign(n, Leaf());
-    all.assign(n * 4 * room, 0.0f);
+    all.assign(n * 4 * room, Number(0));
     rows.assign(n * ring, HeldRow());
     for (int64_t l = 0; l < n; l++, at.leaf++) {
       if (from.seen[at.leaf] < 0) throw BadState("leaf_seen");
@@ -195,21 +200,18 @@ class Tree {
         if (row < 0 || row > std::numeric_limits<uint32_t>::max()) throw BadState("leaf_rows");
         hold(l, HeldRow(uint32_t(row)));
       }
-      const float *own = from.numbers.data() + at.leaf * 4 * classes;
-      for (int64_t i = 0; i < 4; i++) {
-        std::copy_n(own + i * classes, classes, all.data() + (4 * l + i) * room);
-        for (int64_t c = 0; i != 2 && c < classes; c++)
-          if (own[i * classes + c] < 0) throw BadState("leaf_numbers");
-      }
+      const Number *own = from.numbers.data() + at.leaf * 4 * width;
+      for (int64_t i = 0; i < 4; i++) std::copy_n(own + i * width, width, all.data() + (4 * l + i) * room);
+      if (!sound(numbers(l))) throw BadState("leaf_numbers");
     }
   }
 
  private:
   static constexpr float kEnd = std::numeric_limits<float>::infinity();
-  int64_t ring, classes = 0, room = 2;
+  int64_t ring, width, room = 2;
   std::vector<Node> nodes;
   std::vector<Leaf> leaf;
-  BufferOf<float> all;        // leaves x (counts, inherited, weights, squares) x room
+  BufferOf<Number> all;       // leaves x (counts, inherited, weights, squares) x room
   std::vector<HeldRow> rows;  // leaves x ring
 };
 

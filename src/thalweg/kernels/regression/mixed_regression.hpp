@@ -1,6 +1,6 @@
 // A mixture of regressors over rows scaled on line, with nothing to choose: linear ones (linear_bank.hpp), a quadratic one of few
 // features (quadratic.hpp), tilings (number_tilings.hpp) over the target itself or over what a mixture of these smooth ones
-// leaves of it, the last target and the mean of all; weighted by their recent squared errors (error_mixing.hpp), and where
+// leaves of it, a forest over the rows as they come (number_forest.hpp), the last target and the mean of all; weighted by their recent squared errors (error_mixing.hpp), and where
 // targets come late by what they had predicted (late_mixing.hpp).
 //
 // Each target of a row has a mixture of its own (target_level.hpp says what else is kept of it); all share the scaling.
@@ -8,6 +8,7 @@
 
 #include <optional>
 
+#include "forest/number_forest.hpp"
 #include "regression/late_mixing.hpp"
 #include "regression/linear_bank.hpp"
 #include "regression/number_tilings.hpp"
@@ -23,6 +24,7 @@ struct MixedOptions {
   std::vector<TilingOptions> tilings;   // over the target itself
   std::vector<TilingOptions> residual;  // over what the smooth members leave
   bool quadratic = false, baselines = true, robust = false;
+  std::vector<NumberForestOptions> forests = {};  // over the target, or what the smooth members leave
 };
 
 class MixedTarget {
@@ -35,11 +37,13 @@ class MixedTarget {
     if (options.quadratic) surface.emplace(p);
     for (const auto *group : {&options.tilings, &options.residual})
       for (const TilingOptions &each : *group) sets.emplace_back(p, each);
+    for (const NumberForestOptions &each : options.forests) forests.emplace_back(p, each);
   }
 
   static int64_t smooth_members(const MixedOptions &o) { return int64_t(o.rates.size()) + o.quadratic; }
   static int64_t members_of(const MixedOptions &o) {
     int64_t all = smooth_members(o) + 2 * o.baselines;
+    for (const NumberForestOptions &each : o.forests) all += NumberForest::members_of(each);
     for (const auto *group : {&o.tilings, &o.residual})
       for (const TilingOptions &each : *group) all += int64_t(each.steps.size());
     return all;
@@ -47,21 +51,23 @@ class MixedTarget {
   int64_t members() const { return mixing.members(); }
   const Buffer &weights() const { return mixing.weights(); }
 
-  double answer(const double *z) const {
+  // `x` is a row as it came, and `z` as it is scaled.
+  double answer(const double *x, const double *z) const {
     if (!level.awake()) return 0;
     Scratch room(members());
-    member_answers(z, room.data());
+    member_answers(x, z, room.data());
     return level.origin + mixing.mix(room.data());
   }
   // What the members and mixtures of them answer; the answer.
-  double opinions(const double *z, double *out) const {
-    member_answers(z, out);
+  double opinions(const double *x, const double *z, double *out) const {
+    member_answers(x, z, out);
     return mixing.complete(out, level.origin);
   }
 
   // The answer before the row, which is then learned. Members are judged by what they answered when it was predicted, where that
   // is known (`before`), and else by what they answer now.
-  double learn(const double *z, double target, double times, const double *before = nullptr, double delay = 0) {
+  double learn(const double *x, const double *z, double target, double times, const double *before = nullptr,
+               double delay = 0) {
     const bool first = !level.awake();
     if (first) level.origin = target;
     Scratch room(members());
@@ -70,6 +76,7 @@ class MixedTarget {
     const double curve = surface ? surface->answer(z) : 0, base = take_smooth(lines, curve, next);
     for (std::size_t i = 0; i < sets.size(); i++)
       take_set(sets[i].answers(z), base_of(i, base), sets[i].members(), next);
+    for (std::size_t i = 0; i < forests.size(); i++) take_forest(forests[i], i, x, base, next);
     if (options.baselines) *next++ = level.last, *next++ = level.mean;
     const double given = mixing.mix(answers), limit = level.limit(), far = target - level.origin;
     const double y = level.tamed(far, given);
@@ -82,11 +89,13 @@ class MixedTarget {
     if (bank) bank->learn(z, Lanes(y) - lines, times, limit);
     if (surface) surface->learn(y - curve, times, limit);
     for (std::size_t i = 0; i < sets.size(); i++) sets[i].learn(y - base_of(i, base), times, limit);
+    const double cut = std::fabs(y - given) <= limit ? y : given + std::clamp(y - given, -limit, limit);
+    for (std::size_t i = 0; i < forests.size(); i++) forests[i].learn(cut - rest_base(i, base), times);
     const double answered = first ? 0 : level.origin + given;
     level.hold_within(mixing.reach());
     if (level.follow(far, given, limit, times)) {
       begin();
-      learn(z, target, times);
+      learn(x, z, target, times);
     }
     return answered;
   }
@@ -95,6 +104,7 @@ class MixedTarget {
     if (bank) bank->begin();
     if (surface) surface->begin();
     for (NumberTilings &set : sets) set.begin();
+    for (NumberForest &forest : forests) forest.begin();
     smooth.begin();
     mixing.begin();
     level.begin();
@@ -108,6 +118,7 @@ class MixedTarget {
     if (bank) state.part("bank_", *bank);
     if (surface) state.part("quadratic_", *surface);
     for (std::size_t i = 0; i < sets.size(); i++) state.part("tilings" + std::to_string(i) + "_", sets[i]);
+    for (std::size_t i = 0; i < forests.size(); i++) state.part("forest" + std::to_string(i) + "_", forests[i]);
   }
 
  private:
@@ -130,13 +141,20 @@ class MixedTarget {
   void take_set(const double *sums, double base, int64_t count, double *&next) const {
     for (int64_t i = 0; i < count; i++) *next++ = level.held(base + sums[i]);
   }
-  void member_answers(const double *z, double *next) const {
+  double rest_base(std::size_t forest, double base) const { return options.forests[forest].of_rest ? base : 0; }
+  template <class Forest>
+  void take_forest(Forest &forest, std::size_t i, const double *x, double base, double *&next) const {
+    forest.answers(x, next);
+    for (int64_t k = 0; k < forest.members(); k++, next++) *next = level.held(rest_base(i, base) + *next);
+  }
+  void member_answers(const double *x, const double *z, double *next) const {
     const double base = take_smooth(bank ? bank->answers(z) : Lanes(0.0), surface ? surface->answer(z) : 0, next);
     for (std::size_t i = 0; i < sets.size(); i++) {
       double sums[NumberTilings::kSteps];
       sets[i].answers(z, sums);
       take_set(sums, base_of(i, base), sets[i].members(), next);
     }
+    for (std::size_t i = 0; i < forests.size(); i++) take_forest(forests[i], i, x, base, next);
     if (options.baselines) *next++ = level.last, *next++ = level.mean;
   }
   void judge_smooth(const double *answers, double y, double times, double limit) {
@@ -147,6 +165,7 @@ class MixedTarget {
   std::optional<LinearBank> bank;
   std::optional<Quadratic> surface;
   std::vector<NumberTilings> sets;
+  std::vector<NumberForest> forests;
   TargetLevel level;
   ErrorMixing smooth;
   TargetMixing mixing;
@@ -169,7 +188,7 @@ class MixedRegression final : public Regressor {
     std::fill_n(out, outputs(), 0.0);
     std::fill_n(given, outputs() * opinion_count(), 0.0);
     for (const MixedTarget &target : targets) {
-      *out++ = target.opinions(room.data(), given);
+      *out++ = target.opinions(x, room.data(), given);
       given += opinion_count();
     }
   }
@@ -178,7 +197,7 @@ class MixedRegression final : public Regressor {
     Scratch room(features());
     scaling.scale(x, room.data());
     std::fill_n(out, outputs(), 0.0);
-    for (const MixedTarget &target : targets) *out++ = target.answer(room.data());
+    for (const MixedTarget &target : targets) *out++ = target.answer(x, room.data());
   }
   void begin(const double *X, const double *Y, const double *weights, int64_t rows) override {
     scaling.forget();
@@ -201,7 +220,8 @@ class MixedRegression final : public Regressor {
     have_targets(outputs());
     scaling.scale(x, z.data());
     for (int64_t o = 0; o < outputs(); o++)
-      given[o] = targets[o].learn(z.data(), y[o], weight, opinions ? opinions + o * opinion_count() : nullptr, delay);
+      given[o] =
+          targets[o].learn(x, z.data(), y[o], weight, opinions ? opinions + o * opinion_count() : nullptr, delay);
     scaling.learn(x, weight);
   }
 

@@ -138,6 +138,10 @@ def number_tilings(
     return tilings, depth, list(steps), every, young, share, seed
 
 
+#: Members of a regressor that look at no feature.
+BASELINES = ("last value", "running mean")
+
+
 class WithFamilies:
     """A mixture whose members are of several kinds, its families."""
 
