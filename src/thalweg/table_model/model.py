@@ -24,11 +24,11 @@ from thalweg.parameters import OneOf, Rule, Rules, Whole
 from thalweg.pipeline.over_columns import learner_of, over_columns, split_columns
 from thalweg.table_model.columns import Columns
 from thalweg.table_model.first_rows import Call, HeldRows, head_of
+from thalweg.table_model.planning import plan_for
 from thalweg.table_model.rows import quick_cells, refused, require_width, table_of
-from thalweg.tables.clock import Clock
 from thalweg.tables.columns.head import HASH_BITS
 from thalweg.tables.encoder import Encoder, stack_rows
-from thalweg.tables.plan import Plan, plan_columns, without_text
+from thalweg.tables.plan import Plan
 from thalweg.tables.rows import HEAD_ROWS, Block, Chunk, Piece
 
 if TYPE_CHECKING:
@@ -251,31 +251,7 @@ class TableModel(BaseEstimator):
         """An encoder and a learner for the columns that these rows have, which have learned nothing."""
         head, target = head_of(calls, self.head)
         learner = self._new_learner()
-        if self.time is not None and self.time not in head.column_names:
-            raise InvalidInput.of_column("X", self.time, head.column_names)
-        clock = {} if self.time is None else {self.time: Clock.settle(self.time, head.column(self.time), self.na).found}
-        asked: dict[str, Any] = {
-            "target": target,
-            "drop": self.drop,
-            "categorical": self.categorical,
-            "numeric": self.numeric,
-            "decimal": self.decimal,
-            "na": self.na,
-            "detect_sentinels": not self.keep_sentinels,
-            "text": self.text,
-            "ngrams": tuple(self.ngrams),
-            "hash_bits": self.hash_bits,
-            "key": self.key,
-            "forms": {name: found for name, found in clock.items() if found is not None},
-        }
-        plan = plan_columns(head, detect_text=True, **asked)
-        if plan.sparse_columns and (self.key is not None or not getattr(learner, "_takes_sparse", False)):
-            owner = f"{type(learner).__name__}{'' if self.key is None else ' with keys'}"
-            if self.text:
-                rule = f"be left out: {owner} takes no sparse rows"
-                raise InvalidParameter.of(type(self).__name__, "text", rule, self.text)
-            plan, _ = without_text(plan, plan_columns(head, detect_text=False, **asked), owner)
-        plan = self._of_task(plan, target)
+        plan = self._of_task(plan_for(self, head, target, learner), target)
         made = over_columns(learner, plan)
         split_columns(made, plan)
         self._notes = {**self._notes, "table": {**self._notes.get("table", {}), "target": target}}
@@ -455,7 +431,7 @@ class TableModel(BaseEstimator):
 
     def _encoded(self, X: Any) -> Iterator[Any]:
         encoder = self._encoder_now()
-        cells = quick_cells(X, encoder, learn=False) if are_dicts(X) else None
+        cells = quick_cells(X, encoder) if are_dicts(X) else None
         if cells is not None:
             yield encoder.features(cells, len(X), learn=False)
             return

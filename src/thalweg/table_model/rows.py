@@ -52,7 +52,7 @@ def table_of(
     )
 
 
-def quick_cells(rows: Sequence[Mapping[str, Any]], encoder: Encoder, *, learn: bool) -> list[Any] | None:
+def quick_cells(rows: Sequence[Mapping[str, Any]], encoder: Encoder) -> list[Any] | None:
     """The parsed cells of dicts, by Arrow only for columns that need it; None where something is wrong."""
     found = []
     for column in encoder.plan.columns:
@@ -62,8 +62,7 @@ def quick_cells(rows: Sequence[Mapping[str, Any]], encoder: Encoder, *, learn: b
         except BadCell:
             return None
         if cells is None:
-            array = pyarrow_for(rows).chunked_array([array_of(values)])
-            cells, wrong = parsed(column, column.as_learned(array) if learn else array)
+            cells, wrong = parsed(column, pyarrow_for(rows).chunked_array([array_of(values)]))
         absent = not any(column.name in row for row in rows)
         whole = column.required or encoder.missing == "error"
         if wrong or absent or (whole and column.missing(cells).any()):

@@ -173,11 +173,6 @@ class Encoder:
             found.append(float(gap))
         return np.array(found)
 
-    def features_to_learn(self, parsed: list[Any], rows: int) -> Any:
-        """The same of rows that are learned, which may bring codes of missing values that the first ones had not."""
-        self._without_late_sentinels(parsed)
-        return self.features(parsed, rows, learn=True)
-
     def _with_sparse(self, X: Floats, parsed: Sequence[Any]) -> Any:
         from scipy.sparse import csr_array, hstack
 
