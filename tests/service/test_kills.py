@@ -1,8 +1,8 @@
 """Killed at any moment, under load: nothing that was acknowledged is lost or learned twice, and replay gives the bytes.
 
-Clients keep asking, labelling in bulk and one by one, revising, withdrawing and promoting, with idempotency keys and
-retries, while the service is killed by SIGKILL again and again and started anew. Then the journal is set against what
-the clients were told.
+Clients keep asking, labelling in bulk and one by one, revising, withdrawing, erasing and promoting, with idempotency
+keys and retries, while the service is killed by SIGKILL again and again and started anew. Then the journal is set
+against what the clients were told.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ class Worker(threading.Thread):
         #: What was acknowledged: by id its label, and what was answered.
         self.labels: dict[str, Any] = {}
         self.answers: dict[str, Any] = {}
+        self.erased: set[str] = set()
         self.waiting: list[str] = []
         #: The same request by its key, twice: both answers.
         self.twice: list[tuple[Any, Any]] = []
@@ -59,7 +60,7 @@ class Worker(threading.Thread):
         try:
             while not self.ended.is_set():
                 self.random.choice(
-                    [self.ask, self.ask, self.tell, self.tell_many, self.revise, self.void, self.promote]
+                    [self.ask, self.ask, self.tell, self.tell_many, self.revise, self.void, self.erase, self.promote]
                 )()
         except BaseException as failure:  # shown by the test
             self.failure = failure
@@ -138,6 +139,19 @@ class Worker(threading.Thread):
             assert (answer["voided"], answer["unknown"]) == (1, []), answer
             self.labels[row] = None
 
+    def erase(self) -> None:
+        """A row that waits, or one that has a label or was withdrawn."""
+        if not self.labels or self.random.random() < 0.7:
+            return
+        row = self.random.choice(self.random.choice([self.waiting, list(self.labels)]) or list(self.labels))
+        if row in self.erased:
+            return
+        if answer := self.do("/v1/models/default/erase", {"ids": [row]}):
+            assert (answer["erased"], answer["repeated"], answer["unknown"]) == (1, 0, []), answer
+            self.erased.add(row)
+            self.labels[row] = None
+            self.waiting = [each for each in self.waiting if each != row]
+
     def promote(self) -> None:
         if self.number == 0 and self.random.random() < 0.2 and self.do("/v1/models/rival/promote", {"force": True}):
             self.promotions += 1
@@ -204,7 +218,7 @@ def labels_left(journal: Any) -> int:
         return [LabelBody.from_bytes(record.body) for record in journal.records("default", kind=kind)]
 
     learned = sum(len(each.learned) for kind in ("label", "revise") for each in bodies(kind))
-    return learned - sum(len(each.revised) for each in bodies("void"))
+    return learned - sum(first > 0 for each in bodies("void") for *_, first in each.revised)
 
 
 def check(journal: Any, workers: list[Worker]) -> None:
@@ -218,7 +232,8 @@ def check(journal: Any, workers: list[Worker]) -> None:
     for worker in workers:
         for row, answer in worker.answers.items():
             seq, place = map(int, row.split("-"))
-            assert asked[seq].predictions["default"][place] == answer
+            assert (place in asked[seq].erased) == (row in worker.erased)
+            assert asked[seq].predictions["default"][place] == (None if row in worker.erased else answer)
         for row, label in worker.labels.items():
             seq, place = map(int, row.split("-"))
             assert now[seq][place][0] == label
