@@ -177,8 +177,11 @@ def test_it_is_an_estimator(tmp_path: Path) -> None:
     assert is_classifier(model)
     assert is_regressor(TableRegressor())
     assert model.get_params()["learner__rate"] == 0.005
-    with pytest.raises(NotFittedError):
-        model.predict(X)
+    for learned in (lambda: model.predict(X), lambda: model.columns_, lambda: model.classes_, lambda: dumps(model)):
+        with pytest.raises(NotFittedError, match="it has seen no row"):
+            learned()
+    with pytest.raises(InvalidInput, match="at least one column"):
+        model.learn_one({}, "wet")
     model.fit(X, y)
     twin = clone(model)
     assert not hasattr(twin, "classes_")

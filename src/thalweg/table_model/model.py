@@ -196,6 +196,8 @@ class TableModel(BaseEstimator):
             raise InvalidInput(
                 f"Found array with 0 sample(s) while a minimum of 1 is required by {type(self).__name__}"
             )
+        if not call.names:
+            raise InvalidInput("X must have at least one column, got none")
         call.targets = self._targets(y, rows, order)
         if held.planned and not are_dicts(X) and names_of_columns(X) is None:
             require_width(len(call.names), len(self._names), type(self).__name__)
@@ -394,6 +396,8 @@ class TableModel(BaseEstimator):
     def __getattr__(self, name: str) -> Any:
         if name == "importance_" and "learner_" in self.__dict__:  # its own error says why
             return self.learner_.importance_
+        if not self.__sklearn_is_fitted__() and isinstance(getattr(type(self), name, None), property):
+            raise self._not_fitted()
         message = f"a {type(self).__name__} has no {name!r}"
         if not name.startswith("_") and hasattr(self.__dict__.get("learner_"), name):
             message += f": that of its learner is model.learner_.{name}"
@@ -423,11 +427,14 @@ class TableModel(BaseEstimator):
 
     def _encoder_now(self) -> Encoder:
         if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet: it has seen no row. "
-                "Call 'fit' or 'partial_fit' first."
-            )
+            raise self._not_fitted()
         return self.encoder_
+
+    def _not_fitted(self) -> NotFittedError:
+        return NotFittedError(
+            f"This {type(self).__name__} instance is not fitted yet: it has seen no row. "
+            "Call 'fit' or 'partial_fit' first."
+        )
 
     def _encoded(self, X: Any) -> Iterator[Any]:
         encoder = self._encoder_now()
