@@ -306,3 +306,20 @@ def test_one_dict_is_encoded_as_a_table_to_the_last_bit(settled: TableClassifier
     if before.encoder_.row(rows[0], learn=True) is not None:
         before.encoder_.undo(mark)
         same(before, settled)
+
+
+def test_the_command_and_the_service_take_its_file(tmp_path: Path) -> None:
+    from thalweg.run.predict import model_for_tables, predict_table
+    from thalweg.service.learning.creation import from_content
+
+    X, y = mixed()
+    X.to_csv(tmp_path / "rows.csv", index=False)
+    for model, target, kind in (
+        (TableClassifier(PLAIN), (y == "wet").astype(int), "AutoClassifier"),
+        (TableRegressor(), columns_of_numbers()[1], "AutoRegressor"),
+    ):
+        save(model.fit(X, target), tmp_path / "model.thalweg")
+        parts = predict_table(model_for_tables(tmp_path / "model.thalweg"), str(tmp_path / "rows.csv"))
+        found = np.concatenate([part.predictions for part in parts])
+        np.testing.assert_array_equal(found.astype(model.predict(X).dtype), model.predict(X))
+        assert from_content((tmp_path / "model.thalweg").read_bytes(), "the file")["kind"] == kind
