@@ -385,7 +385,8 @@ class Writer(threading.Thread):
             known = self._reaches_of(command.model)
             known.append(reach_of(record.seq, body, self._cuts.get(command.model, 0)))
             command.replayed = self.states[command.model].learned - labels_kept(self.journal, command.model, known)
-        return LabelsArrived(record.seq, record.time, found.learned, back, len(found.voided), bool(found.erased))
+        voided = sum(not first for *_, first in found.voided)  # the others, once their labels are left out
+        return LabelsArrived(record.seq, record.time, found.learned, back, voided, bool(found.erased))
 
     def _reaches_of(self, model: str) -> list[Reach]:
         if model not in self._reaches:

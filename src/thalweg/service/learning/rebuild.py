@@ -242,10 +242,14 @@ def _in_hand(
                 for asked, row, label in learned
                 if (now := right.get((asked, row), label)) is not None
             ]
-            # A label that was erased is None. Its row counts as withdrawn here, and not again where it was.
+            # A label that was erased is None. Its row counts as withdrawn here, and not again where it was. A row whose
+            # label is learned here all the same, since the revision comes later, does not count yet.
             voided = sum(label is None for _, _, label in learned)
             if record.kind == "void":
-                voided += sum(label is not None for _, _, label, _ in changed)
+                voided += sum(
+                    label is not None and (not first or right.get((at, row), label) is None)
+                    for at, row, label, first in changed
+                )
             revises = bool(body.erased) or any(first for *_, first in changed)
             found.append(LabelsArrived(record.seq, record.time, labelled, revises, voided, bool(body.erased)))
         else:
