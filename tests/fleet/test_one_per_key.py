@@ -70,7 +70,7 @@ def alone(model, X, y, classes):
 @given(seed=st.integers(0, 2**32), features=st.sampled_from([1, 2, 5, 17]), capacity=st.sampled_from([None, 1, 3]))
 def test_each_key_is_as_if_it_were_alone(name, seed, features, capacity):
     model = LEARNERS[name]
-    X, y, keys = interleaved(seed, 36 if name.startswith("AutoClassifier") else 160, features, 6)
+    X, y, keys = interleaved(seed, 24 if name.startswith("AutoClassifier") else 160, features, 6)
     fleet = taught(Fleet(model, capacity=capacity), X, y, keys, seed)
     assert len(fleet) == len(np.unique(keys))
     answers = Fleet(model, capacity=capacity).predict_then_learn(X, y, keys)

@@ -49,7 +49,7 @@ BAD_ROWS = {
     "narrow": (GOOD[:, :2], LABELS, r"X has 2 features, but \w+ is expecting 3"),
     "empty": (GOOD[:0], LABELS[:0], r"0 sample"),
     "flat": (GOOD[0], LABELS[:1], r"X must be a two-dimensional array of numbers"),
-    "strings": (np.array([["1", "b", "c"]]), [0], r"X must hold numbers, got 'b' at row 0, column 1: encode"),
+    "strings": (np.array([["1", "b", "c"]]), [0], r"got 'b' at row 0, column 1: TableClassifier"),
     "ragged": ([[1.0, 2.0, 3.0], [1.0]], [0, 1], r"X must be a two-dimensional array"),
     "huge label": (GOOD, np.array([2**63 + 5, 0, 1, 2], dtype=np.uint64), r"y must hold integers below 2\*\*63"),
     "huge object label": (GOOD, np.array([2**70, 0, 1, 2], dtype=object), r"integers from -2\*\*63 to 2\*\*63 - 1"),

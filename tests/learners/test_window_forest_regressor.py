@@ -34,7 +34,7 @@ def steps_that_turn(rows: int) -> tuple[np.ndarray, np.ndarray]:
     ],
 )
 def test_it_is_its_slow_twin(options):
-    X, y = steps_that_turn(400)
+    X, y = steps_that_turn(300)
     model = WindowForestRegressor(**options, random_state=5)
     answers, _ = walked(model, X, y)
     twin = twin_of(model, 4, SlowNumberForest)

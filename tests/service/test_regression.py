@@ -142,7 +142,7 @@ def test_arrow_gives_the_same_and_what_does_not_go_together_is_refused(start, tm
     number = {"name": "n", "kind": "auto", "task": "regression"}
     columns = [{"name": "a", "kind": "number"}]
     for wrong, sentence in (
-        ({"kind": "oldc"}, "the kind must be one of auto, auto-linear, robust, tiling, linear"),
+        ({"kind": "oldc"}, "the kind must be one of auto, auto-linear, robust, tiling, forest, linear"),
         ({"task": "ranking"}, "the task must be one of classification, regression"),
         ({"coverage": 0.77}, "coverage"),
         ({"coverage": True}, "coverage must be a number"),

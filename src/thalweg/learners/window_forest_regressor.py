@@ -4,7 +4,7 @@ What differs from `WindowForest`:
 
 - A cut gains g = N / 2 ln(S / S_inside) nats, with S the sum of the squares around the mean of N rows and S_inside that
   around the means of both sides.
-- A leaf answers the fading mean of its rows. Votes are the means of the leaves that a row reaches, trees weighted by
+- A leaf predicts the fading mean of its rows. Votes are the means of the leaves that a row reaches, trees weighted by
   their recent absolute errors.
 - The refinement adds to the votes a weight for each leaf that was reached. A row moves these so that the share ``step``
   of its residual is gone, leaves that were moved less often by more. A fifth of the step goes side by side.

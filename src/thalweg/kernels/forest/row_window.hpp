@@ -167,7 +167,9 @@ class RowWindow {
     }
     bounds.resize(all);
     state.matrix("code_bounds", bounds, 1, all, all);
-    state.matrix("row_targets", targets, 1, rows, rows, sound);
+    state.matrix("row_targets", targets, 1, rows, rows);
+    // Behind them may lie those of another model, where a fleet reads one after the other.
+    if (!std::all_of(targets.begin(), targets.begin() + rows, sound)) throw BadState("row_targets");
     state.matrix("row_weights", weights, 1, rows, rows, amount);
     state.matrix("row_values", values, rows, p, p, finite);
     if (!state.reads()) return;

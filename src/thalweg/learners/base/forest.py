@@ -79,7 +79,7 @@ def number_answers(step: float) -> tuple[str, ...]:
 
 
 def said_by_trees(trees: int, lasting_trees: int, answers: Sequence[str] = CLASS_ANSWERS) -> list[str]:
-    """What each kind of tree says, by name, in the order of a forest's answers.
+    """What each kind of tree says, by name, in the order of a forest's predictions.
 
     Examples
     --------
@@ -114,7 +114,7 @@ CompiledNumberForest = tuple[list[list[float]], int, int, bool]
 def number_forest(
     trees: int, lasting_trees: int, *, rows: int, seed: int, grove: Grove, of_rest: bool = False
 ) -> CompiledNumberForest:
-    """A forest whose targets are numbers; each kind of tree gives three answers, `number_answers`."""
+    """A forest whose targets are numbers; each kind of tree makes three predictions, `number_answers`."""
     return _groves(trees, lasting_trees, rows, grove), rows, seed, of_rest
 
 
