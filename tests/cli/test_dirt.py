@@ -95,8 +95,8 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "a target that is a quantity, for a classifier": (
         table([f"{line},{i}.5" for i, line in enumerate(clean())], "level,rain,x,state"),
         "state holds 60 different numbers in the first 60 rows, which means regression: --model must be one of auto, "
-        "auto-linear, robust, tiling, forest, linear for regression, got 'oldc'; --task classification takes the numbers "
-        "for classes",
+        "auto-linear, robust, tiling, forest, linear for regression, got 'oldc'; --task classification takes the "
+        "numbers for classes",
     ),
     "a target of texts that do not come again": (
         table([f"{line},id{i}" for i, line in enumerate(clean() * 3)], "level,rain,x,state"),

@@ -193,7 +193,7 @@ REFUSED = {
     "texts": (("--target", "kind", "--task", "regression"), "the target 'kind' must hold numbers for regression, but"),
     "--positive": (("--positive", "50"), "--positive must be left out for regression: it is about classes, got '50'"),
     "--probabilities": (("--task", "regression", "--probabilities", "all"), "--probabilities must be left out for"),
-    "a classifier": (("--model", "oldc"), "--model must be one of auto, auto-linear, robust, tiling, forest, linear for"),
+    "a classifier": (("--model", "oldc"), "--model must be one of auto, auto-linear, robust, tiling, forest, linear"),
     "a coverage": (("--coverage", "0.7"), "--coverage must be one of 0.5, 0.8, 0.9, 0.95, 0.99, got 0.7"),
     "a season of labels": (("--target", "kind", "--season", "7"), "--season must be left out for labels"),
     "a target of --numeric": (
