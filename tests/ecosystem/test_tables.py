@@ -131,6 +131,18 @@ def test_searches_and_folds() -> None:
     assert search.best_estimator_.predict(X).shape == y.shape
     numbers = cross_val_score(TableRegressor(OnlineLinearRegression(solver="rls")), *columns_of_numbers(), cv=folds)
     assert numbers.mean() > 0.1
+    usual = TableClassifier().set_params(learner__curved=False).learner
+    assert isinstance(usual, AutoClassifier)
+    assert not usual.curved
+
+
+def test_a_time_that_pandas_misses_is_missing_in_a_dict() -> None:
+    X, y = mixed()
+    model = TableClassifier(PLAIN).partial_fit(X, y)
+    rows = X.astype(object).to_dict("records")[:3]
+    lacking = [{**row, "when": pd.NaT} for row in rows]
+    without = [{**row, "when": None} for row in rows]
+    assert model.predict_proba(lacking).tolist() == model.predict_proba(without).tolist()
 
 
 def test_pipelines_of_frames() -> None:

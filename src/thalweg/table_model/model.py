@@ -259,6 +259,16 @@ class TableModel(BaseEstimator):
         self._notes = {**self._notes, "table": {**self._notes.get("table", {}), "target": target}}
         return Encoder(plan, missing=self.missing), made
 
+    def set_params(self, **params: Any) -> Any:
+        """Those of the learner begin with ``learner__``, also those of the usual one where none was given."""
+        if (
+            self.learner is None
+            and params.get("learner") is None
+            and any(name.startswith("learner__") for name in params)
+        ):
+            params["learner"] = self._usual_learner()
+        return super().set_params(**params)
+
     def _new_learner(self) -> Any:
         if self.learner is None:
             return self._usual_learner()

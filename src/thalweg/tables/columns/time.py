@@ -83,7 +83,8 @@ class TimeColumn(Column):
     def parse_values(self, values: Sequence[Any]) -> NDArray[np.datetime64] | None:
         if self.form is not None or self.na or not all(value is None or _is_plain_time(value) for value in values):
             return None
-        return np.array(values, dtype="datetime64[us]")
+        times = [None if value != value else value for value in values]  # as pandas' NaT
+        return np.array(times, dtype="datetime64[us]")
 
     def parse_one(self, value: Any) -> Any:
         if self.form is not None or self.na or not (value is None or _is_plain_time(value)):
