@@ -84,6 +84,7 @@ def test_a_scale_has_ticks_however_short_it_is(ends: tuple[float, float], ticks:
     assert axis.get_ticklocs().tolist() == pytest.approx(ticks)
 
 
+@pytest.mark.slow
 def test_a_missing_peer_is_named_and_the_others_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -144,7 +144,7 @@ def test_rows_that_go_back_in_time_are_told(table, capsys: pytest.CaptureFixture
     Path("back.csv").write_text("\n".join([head, lines[1], *lines]) + "\n")
     told = "thalweg: column 'when' goes back 2 times: if the rows are not in time order, --sort sorts them\n"
     assert run(capsys, "run", "back.csv", *common, "--out", "one")[2] == told
-    assert run(capsys, "run", "back.csv", *common, "--out", "two", "--label-time", "told", "--chunk", "1")[2] == told
+    assert run(capsys, "run", "back.csv", *common, "--out", "two", "--label-time", "told", "--chunk", "11")[2] == told
     Path("mixed.csv").write_text("a,when,told,state\n1,2024-01-01,7,x\n2,2024-01-02,8,y\n")
     code, _, complaint = run(capsys, "run", "mixed.csv", *common, "--label-time", "told", "--out", "three")
     told = "columns 'when' and 'told' cannot be compared: one holds times, the other numbers"

@@ -71,8 +71,8 @@ def test_levels_agree(features, soft):
 
 def predictions_of_every_learner():
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 200)
-    X = rng.normal(size=(200, 6)) + y[:, None]
+    y = rng.integers(0, 3, 100)
+    X = rng.normal(size=(100, 6)) + y[:, None]
     return {name: clone(model).predict_then_learn(X, y).tolist() for name, model in LEARNERS.items()}
 
 

@@ -62,7 +62,7 @@ def test_a_slow_loop_finds_the_same_losses(task: str, delay: int) -> None:
         assert curve[-1] == pytest.approx(losses[0].mean())
 
 
-@pytest.mark.parametrize("late", [pytest.param((), marks=pytest.mark.slow), ("--delay", "33")])
+@pytest.mark.parametrize("late", [(), pytest.param(("--delay", "33"), marks=pytest.mark.slow)])
 def test_neither_chunks_nor_a_stop_change_the_results(
     late: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
