@@ -13,7 +13,7 @@ A file is a safetensors container whose only metadata entry, ``thalweg``, is a J
     targets      of a regressor: how many columns y has, null for a one-dimensional one
     part         of a `Part` and not a model: its columns, its labels, and whether its rows come later
     notes        what else the writer wants kept with the model, as JSON. Of a `TableModel` the rest of the file is the
-                 learner, and the encoder is here, under "table"
+                 learner, and the encoder is here, under "table"; features from earlier rows have arrays "history …"
     sha256       over the header without this entry and over every array: safetensors does not notice changed numbers
 
 The arrays are the compiled core's state, so that a loaded model continues bit for bit. Files are written to a temporary
@@ -37,6 +37,7 @@ from thalweg import fleet, learners, pipeline, rates, transforms
 from thalweg.container import digest, open_container
 from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.files import write_atomically
+from thalweg.history.history import History
 from thalweg.learners.base import sklearn_state
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.estimator import StreamEstimator
@@ -52,7 +53,7 @@ PROTOCOL = 1
 _FEW_FEATURES = 8192
 #: Of a baseline, which keeps nothing of them.
 _MOST_FEATURES = 2**24
-_ELSEWHERE = "elsewhere"
+_ELSEWHERE, _HISTORY = "elsewhere", "history "
 _CLASSES: dict[str, type[StreamEstimator]] = {
     name: value
     for home in (learners, transforms, pipeline)
@@ -114,8 +115,11 @@ def dumps(model: StreamEstimator | Part | TableModel, notes: dict[str, Any] | No
     >>> dumps(NoChange().learn_one([0.0], "dry")) == dumps(NoChange().learn_one([0.0], "dry"))
     True
     """
+    past: dict[str, NDArray[Any]] = {}
     if isinstance(model, TableModel):
         own = model.notes
+        if model.encoder_.history is not None:
+            past = {_HISTORY + name: array for name, array in model.encoder_.history.arrays().items()}
         learner: StreamEstimator = model.learner_
         model, notes = learner, {**own, **(notes or {}), "table": own["table"]}
     whole = model.model if isinstance(model, Part) else model
@@ -143,6 +147,7 @@ def dumps(model: StreamEstimator | Part | TableModel, notes: dict[str, Any] | No
         header.update(model._header())
     if notes is not None:
         header["notes"] = notes
+    arrays |= past
     header["sha256"] = digest(header, arrays)
     return save_arrays(arrays, metadata={"thalweg": json.dumps(header, sort_keys=True)})
 
@@ -213,6 +218,7 @@ def _open(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, NDArray[
 
 
 def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEstimator | Part | TableModel:
+    past = {name.removeprefix(_HISTORY): arrays.pop(name) for name in [*arrays] if name.startswith(_HISTORY)}
     model = _build_learner(header, arrays)
     notes = header.get("notes")
     table = notes.get("table") if isinstance(notes, dict) else None
@@ -221,7 +227,10 @@ def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEst
     if table is None or not has_encoder or not isinstance(model, StreamClassifier | StreamRegressor):
         return model
     of_table = TableClassifier if isinstance(model, StreamClassifier) else TableRegressor
-    return of_table.of_learned(model, Encoder.from_json(table), notes=notes)
+    encoder = Encoder.from_json(table)
+    if "history" in table:
+        encoder.history = History.from_json(table["history"], past)
+    return of_table.of_learned(model, encoder, notes=notes)
 
 
 def _build_learner(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEstimator | Part:

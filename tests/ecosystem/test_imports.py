@@ -58,7 +58,7 @@ def test_packages_that_need_no_learner_load_no_heavy_library(package):
 @pytest.mark.parametrize("module", ["run.runner", "service.learning.live_model", "spark.late_labels"])
 def test_only_the_needed_parts_of_evaluation_are_loaded(module):
     modules = added("import numpy, sklearn.base", f"import thalweg.{module}")
-    names = ["averages", "class_drift", "drift", "late_labels", "metrics", "record", "task"]
+    names = ["averages", "class_drift", "drift", "label_baselines", "metrics", "record", "task"]
     if module == "run.runner":
         names += ["alert_rules", "alerts"]
     if module in ("run.runner", "service.learning.live_model"):  # they score, watch columns, and look for causes

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import examples
-from thalweg.evaluate.late_labels import LateLabels, Waiting
+from thalweg.tables.late_labels import LateLabels, Waiting
 
 
 def by_hand_delayed(labelled: list[bool], delay: int) -> list[tuple[str, int]]:

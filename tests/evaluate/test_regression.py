@@ -26,10 +26,10 @@ from thalweg.evaluate import (
     regrets,
     summarise,
 )
-from thalweg.evaluate.late_labels import LateLabels
 from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.store import dumps
 from thalweg.streams import LinearResponse, Table
+from thalweg.tables.late_labels import LateLabels
 
 STREAM = LinearResponse(seed=3, length=700)
 SHORT = LinearResponse(seed=3, length=80)

@@ -126,8 +126,12 @@ class Table:
 
 def summary(call: Call, distances: list[float], values: list[Any]) -> Any:
     """Of what is in a window, the newest first."""
-    half_life = call.window.length if call.window is not None and call.window.fading else math.inf
-    weights = [0.0 if math.isinf(distance) else 2 ** (-distance / half_life) for distance in distances]
+    fades = call.window is not None and call.window.fading
+
+    def weight_of(distance: float) -> float:
+        return 2 ** (-distance / call.window.length) if fades else 1.0
+
+    weights = [weight_of(distance) for distance in distances]
     if call.function == "count":
         return math.fsum(weights)
     if call.function == "distinct":
@@ -141,7 +145,7 @@ def summary(call: Call, distances: list[float], values: list[Any]) -> Any:
     if call.function in ("last", "lag"):
         return values[0]
     # A weighted mean is the same for weights that are all greater by one factor: none is lost where all are old.
-    weights = [2 ** (-age(distance, distances[0]) / half_life) for distance in distances]
+    weights = [weight_of(age(distance, distances[0])) for distance in distances]
     mean = math.fsum(weight * value for weight, value in zip(weights, values, strict=True)) / math.fsum(weights)
     if call.function != "std":
         return mean

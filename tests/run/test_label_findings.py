@@ -16,12 +16,12 @@ from tests.cli.calls import run
 from thalweg import AutoClassifier, AutoRegressor, OnlineLDC, evaluate
 from thalweg.container import packed, unpacked
 from thalweg.errors import InvalidParameter
-from thalweg.evaluate.late_labels import LateLabels
 from thalweg.report.page.label_findings import delays_by_label, shares_of_labels
 from thalweg.report.score_table import verdict_of
 from thalweg.run.label_findings import LabelDelays, LabelShares
 from thalweg.streams import SEA, FriedmanDrift
 from thalweg.tables.clock import NEVER
+from thalweg.tables.late_labels import LateLabels
 
 HOUR = 3600 * 10**6
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thalweg.container import packed, unpacked
-from thalweg.evaluate.late_labels import LateLabels
 from thalweg.run.label_findings import MOST_POINTS, RowTimes
 from thalweg.tables.clock import Clock
+from thalweg.tables.late_labels import LateLabels
 
 MICROSECONDS = 10**6
 

@@ -55,6 +55,7 @@ HELP = HelpLayout(
         ),
         "Missing values": ("missing", "na", "keep_sentinels"),
         "Text": ("text", "ngrams", "hash_bits"),
+        "Earlier rows": ("feature", "features"),
         "Model details": ("adaptive", "window", "seed"),
         "Metrics": ("costs", "against_rows", "coverage", "season", "alerts", "probabilities"),
         "Files": ("config", "model_out", "figures", "checkpoint_seconds"),

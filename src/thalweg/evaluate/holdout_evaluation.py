@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thalweg.errors import InvalidParameter
-from thalweg.evaluate.late_labels import follow_baselines, new_baselines
+from thalweg.evaluate.label_baselines import follow_baselines, new_baselines
 from thalweg.evaluate.record import Codes, encode_truth
 from thalweg.evaluate.walkers import Model, teach
 from thalweg.parameters import whole_number

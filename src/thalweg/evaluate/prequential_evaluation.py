@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_regressor
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.evaluate.late_labels import Batch, follow_baselines, new_baselines
+from thalweg.evaluate.label_baselines import follow_baselines, new_baselines
 from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.record import NO_PREDICTION, Floats, Labels, Record, RegressionRecord, encode, encode_truth
 from thalweg.evaluate.walkers import Model, Walked, Wanted, walk, walker_of
@@ -26,6 +26,7 @@ from thalweg.learners.base.regressor import StreamRegressor, as_targets
 from thalweg.parameters import whole_number
 from thalweg.streams import Stream
 from thalweg.table_model import TableModel
+from thalweg.tables.late_labels import Batch
 
 #: A stream, or chunks of features and labels in arrays or in frames of any library.
 Walkable: TypeAlias = Stream | Iterable[tuple[Any, Any]]

@@ -17,7 +17,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.evaluate.late_labels import Batch, LateLabels
 from thalweg.evaluate.record import NO_PREDICTION, Floats, Labels, encode
 from thalweg.evaluate.task import Asked, Given, LabelTask, NumberTask, Task
 from thalweg.frames.frame import NamedRows
@@ -26,6 +25,7 @@ from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.learners.base.rows import as_rows
 from thalweg.learners.base.sparse_rows import is_sparse
 from thalweg.table_model import TableModel
+from thalweg.tables.late_labels import Batch, LateLabels
 
 #: One of our learners, or any scikit-learn estimator with ``partial_fit``.
 Model: TypeAlias = Any
@@ -91,7 +91,7 @@ class Walker(ABC):
 def walker_of(model: Model, wanted: Wanted, delay: int, owner: str) -> Walker:
     """The quickest way to evaluate this model, its labels coming ``delay`` rows late."""
     if isinstance(model, TableModel) and delay:
-        return _OfTable(model, wanted)
+        return _OfTable(model, wanted, delay)
     if delay > 0 and getattr(model, "_needs_labels_at_once", False):
         rule = "be 0 for a model with persistence, which predicts by the label of the row before"
         raise InvalidParameter.of(owner, "delay", rule, delay)
@@ -247,8 +247,9 @@ class _RowByRow(_Late):
 class _OfTable(Walker):
     """Labels of a table's rows come late: rows are encoded as they come, as in a run, and its learner learns them."""
 
-    def __init__(self, model: TableModel, wanted: Wanted) -> None:
+    def __init__(self, model: TableModel, wanted: Wanted, delay: int) -> None:
         super().__init__(model, wanted)
+        self._delay = delay
         self._inside: Walker | None = None
         self._before: Any = None
 
@@ -256,8 +257,10 @@ class _OfTable(Walker):
         model = self._model
         if not model.__sklearn_is_fitted__():
             model._settle(X, y)
+        if model.encoder_.history is not None:
+            model.encoder_.history.come_late(self._delay)
         self._before = model.encoder_.mark()
-        rows = model._encoded_to_learn(X)
+        rows = model._encoded_to_learn(X, y)
         if self._inside is None:
             classes = None if self._wanted.classes is None else np.sort(self._as_learned(self._wanted.classes))
             self._inside = walker_of(model.learner_, self._wanted._replace(classes=classes), 1, "prequential")

@@ -885,6 +885,36 @@ def hash_texts(
     Counts of the hashed n-grams of each text, as CSR arrays: indptr, indices, values.
     """
 
+class PastTable:
+    def __init__(self, calls: Sequence[tuple[str, str, int, bool, float, int, int]], most_bytes: int) -> None: ...
+    @property
+    def keys(self) -> int: ...
+    @property
+    def most_keys(self) -> int: ...
+    def follow(
+        self,
+        keys: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        clock: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        now: int,
+        out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    ) -> None:
+        """
+        Step i writes what is known before row i and adds the row, ~i adds its target; key 0 is that of none.
+        """
+
+    def mark(self) -> None:
+        """Changes from here on can be taken back."""
+
+    def undo(self) -> None:
+        """Take back the changes since `mark`."""
+
+    def state(self) -> NDArray[numpy.int64]: ...
+    def restore(
+        self, kept: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+    ) -> None: ...
+
 def first_bad(
     X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> tuple[int, int]:

@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.averages import HistoryPoints, WindowedMean
-from thalweg.evaluate.late_labels import Batch
 from thalweg.evaluate.task import Asked, Task
 from thalweg.option_names import option
 from thalweg.run.scoreboard import MOST_POINTS, WINDOW, BlockMeans, add_in_order
 from thalweg.saved import Saved
 from thalweg.store import dumps, loads
 from thalweg.tables import Plan
+from thalweg.tables.late_labels import Batch
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ class Reference:
 
     Examples
     --------
-    >>> from thalweg.evaluate.late_labels import LateLabels
+    >>> from thalweg.tables.late_labels import LateLabels
     >>> frozen = Reference("frozen", task="regression", every=40, wide=(), seed=0)
     >>> X, y = np.arange(50.0).reshape(-1, 1), np.arange(50.0)
     >>> batch = LateLabels().plan(X, y, np.ones(50, dtype=bool), np.arange(1, 51))
@@ -290,7 +290,7 @@ class PromptReference:
     Examples
     --------
     >>> from thalweg import NoChange
-    >>> from thalweg.evaluate.late_labels import LateLabels
+    >>> from thalweg.tables.late_labels import LateLabels
     >>> from thalweg.evaluate.task import LabelTask
     >>> labels = np.array([1, 1, 2, 2])
     >>> batch = LateLabels(delay=3).plan(np.zeros((4, 1)), labels, labels > 0, np.arange(1, 5))

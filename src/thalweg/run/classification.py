@@ -16,7 +16,7 @@ from thalweg.evaluate.class_drift import ClassChangeDetector
 from thalweg.evaluate.confusion import cost_matrix
 from thalweg.evaluate.drift import ChangeDetector
 from thalweg.evaluate.input_drift import Cells
-from thalweg.evaluate.late_labels import Batch, Waiting, follow_baselines, new_baselines
+from thalweg.evaluate.label_baselines import follow_baselines, new_baselines
 from thalweg.evaluate.layout import confusion_terms
 from thalweg.evaluate.metrics import LABELS, Rows
 from thalweg.evaluate.task import Asked, Given, LabelTask
@@ -33,6 +33,7 @@ from thalweg.store import dumps, loads
 from thalweg.table_model import TableClassifier
 from thalweg.tables import Chunk, Encoder, Plan, Target
 from thalweg.tables.clock import NEVER, Clock
+from thalweg.tables.late_labels import Batch, Waiting
 from thalweg.tables.opening import natural_order
 from thalweg.tables.target import plain_label
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
 from thalweg.evaluate.alert_rules import AlertRule
-from thalweg.evaluate.late_labels import Batch, LateLabels
 from thalweg.evaluate.stream_watch import watched_names
+from thalweg.history.history import History
 from thalweg.option_names import option, remedy
 from thalweg.run.against import Against
 from thalweg.run.alert_log import AlertLog
@@ -38,6 +38,7 @@ from thalweg.saved import Saved
 from thalweg.table_model import TableModel
 from thalweg.tables import Block, Chunk, Encoder, Plan, Source, chunks
 from thalweg.tables.clock import NEVER, Clock
+from thalweg.tables.late_labels import Batch, LateLabels
 from thalweg.tables.rows import HEAD_ROWS
 from thalweg.tables.sorting import in_time_order
 
@@ -76,7 +77,8 @@ class RunEngine(Saved):
     A model that is given takes the place of the one that the options name.
     """
 
-    _saved = ("counts", "notices", "encoder", "against", "watch", "alerts", "row_times", "late")
+    _saved = ("counts", "notices", "encoder", "earlier_rows", "against", "watch", "alerts", "row_times", "late")
+    _made = (("earlier_rows", lambda: History.__new__(History)),)
 
     def __init__(
         self,
@@ -109,6 +111,8 @@ class RunEngine(Saved):
         self.alerts = AlertLog([AlertRule.parse(rule) for rule in options.alert], self._say_alert)
         self.watch = InputWatch(self.alerts)
         self.encoder: Encoder | None = None
+        #: The features from earlier rows, where any are asked for.
+        self.earlier_rows: History | None = None
         #: Rows that were taken from the source.
         self.taken = 0
         #: Whether the names of the columns stand in the files.
@@ -259,6 +263,7 @@ class RunEngine(Saved):
     def _begin_with(self, plan: Plan) -> None:
         """What rows of these columns need, and has seen none."""
         self.encoder, self.against = self._new_encoder(plan), self._new_against(plan)
+        self.encoder.history = self.earlier_rows = self.first_rows.history
 
     def _new_encoder(self, plan: Plan) -> Encoder:
         """An encoder that has seen no row."""
@@ -303,6 +308,8 @@ class RunEngine(Saved):
         self.task.restore(own)
         self._begin_with(plan)
         super().restore(state)
+        assert self.encoder is not None
+        self.encoder.history = self.earlier_rows
         self.observer.restore(state, plan)
         self.first_rows.clocks |= {name: Clock(form, self.options.na) for name, form in state["clocks"].items()}
 

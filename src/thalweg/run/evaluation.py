@@ -82,7 +82,8 @@ def run(
     **options
         Further options of `thalweg run`, under their names in Python: ``positive``, ``costs``, ``alerts``,
         ``probabilities``, ``coverage``, ``season``, ``drop``, ``categorical``, ``numeric``, ``text``, ``missing``,
-        ``bad_rows``, ``sort``, ``seed`` and others; ``rate``, ``adaptive`` and ``window`` for models by name.
+        ``bad_rows``, ``sort``, ``seed`` and others; ``features`` as `TableClassifier` takes them; ``rate``,
+        ``adaptive`` and ``window`` for models by name.
 
     Returns
     -------
@@ -194,6 +195,8 @@ def _call(name: str, models: str, source: MemorySource, rows: int | None, asked:
 def _engine(model: Any, source: MemorySource, rows: int | None, asked: dict[str, Any], said: set[str]) -> RunEngine:
     given = dict(asked)
     against = given.pop("against", ())
+    if not isinstance(given.get("features", ""), str):
+        given["feature"] = tuple(given.pop("features"))
     for name, value in given.items():
         known = name in RunOptions.declared() and (name not in _NOT_HERE or name in ("delay", "against_rows", "task"))
         if not known:
@@ -236,6 +239,8 @@ def _options_of(model: TableModel) -> dict[str, Any]:
             found[name] = tuple(value) if isinstance(value, list) else value
     if "ngrams" in found:
         found["ngrams"] = "-".join(map(str, found["ngrams"]))
+    if len(model.features):
+        found["features" if isinstance(model.features, str) else "feature"] = model.features
     return found
 
 

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.history.history import History
+from thalweg.history.planning import asked_features, with_features, with_history
 from thalweg.pipeline.over_columns import split_columns
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
@@ -37,6 +39,8 @@ class FirstRows:
         self._options, self._notices, self._say = options, notices, say
         #: By column, for those of times that the options name.
         self.clocks: dict[str, Clock] = {}
+        #: The features from earlier rows; None for none.
+        self.history: History | None = None
 
     def settle(self, head: Chunk, tasks: PossibleTasks) -> tuple[RunTask, Plan]:
         """The task, and what the columns are; what a user should know of them is said."""
@@ -46,8 +50,10 @@ class FirstRows:
                 raise InvalidInput.of_column(head.pieces[0].block.file, name, head.column_names)
             if name is not None and name not in self.clocks:  # sorting has settled that of the rows already
                 self.settle_clock(name, head.column(name))
-        plan = self._columns(head, reserved, detect_text=True)
         task = tasks.settle(head)
+        if self._options.has_features:
+            head = self._with_history(head, reserved, task)
+        plan = self._columns(head, reserved, detect_text=True)
         text_left_out: list[str] = []
         if plan.sparse_columns and (self._options.key is not None or not task.takes_sparse_rows()):
             if self._options.text:
@@ -65,10 +71,36 @@ class FirstRows:
                 f"columns {self._options.time!r} and {self._options.label_time!r} cannot be compared: "
                 f"one holds {time}, the other {label_time}"
             )
+        if self.history is not None:
+            plan = with_features(plan, self.history)
         plan = task.settle(head, plan, self.clocks)
         split_columns(task.model, plan)
         self._warn(head, plan, task, text_left_out)
         return task, plan
+
+    def _with_history(self, head: Chunk, reserved: list[str], task: RunTask) -> Chunk:
+        """The first rows with their features from earlier rows."""
+        given = self._options
+        lines = asked_features(given.feature)
+        features = asked_features(given.feature, given.features)
+
+        def plan_of(rows: Chunk, target: str | None, drop: Sequence[str] = given.drop) -> Plan:
+            return self._columns(rows, [] if target is None else reserved, target=target, drop=drop, detect_text=False)
+
+        head, self.history = with_history(
+            head,
+            plan_of,
+            features,
+            also=lines or (),
+            target=given.target,
+            classes=task.name == "classification",
+            positive=given.positive,
+            clocks=self.clocks,
+            time=given.time,
+            label_time=given.label_time,
+            delay=given.delay,
+        )
+        return head
 
     def _warn(self, head: Chunk, plan: Plan, task: RunTask, text_left_out: list[str]) -> None:
         given = self._options
@@ -95,6 +127,8 @@ class FirstRows:
         found = {name: value for name, value in asked.items() if value != getattr(RunOptions, name)}
         if "ngrams" in found:
             found["ngrams"] = parse_ngrams(found["ngrams"])
+        if self.history is not None:
+            found["features"] = tuple(map(str, self.history.features))
         return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
 
     def settle_clock(self, name: str, column: Any) -> Clock:
@@ -139,11 +173,11 @@ class FirstRows:
         keys = "" if self._options.key is None else " with keys"
         return f"the model {self._options.model} of {task.name}{keys}"
 
-    def _columns(self, head: Chunk, reserved: list[str], *, detect_text: bool) -> Plan:
+    def _columns(self, head: Chunk, reserved: list[str], *, detect_text: bool, **other: Any) -> Plan:
+        asked = {"target": self._options.target, "drop": self._options.drop, "key": self._options.key} | other
         return plan_columns(
             head,
-            target=self._options.target,
-            drop=self._options.drop,
+            **asked,
             categorical=self._options.categorical,
             numeric=self._options.numeric,
             reserved=reserved,
@@ -154,6 +188,5 @@ class FirstRows:
             detect_text=detect_text,
             ngrams=parse_ngrams(self._options.ngrams),
             hash_bits=self._options.hash_bits,
-            key=self._options.key,
             forms={name: clock.found for name, clock in self.clocks.items() if clock.found is not None},
         )

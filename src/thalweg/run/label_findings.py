@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.evaluate.averages import HistoryPoints
-from thalweg.evaluate.late_labels import Batch
 from thalweg.evaluate.metrics import surprise
 from thalweg.run.scoreboard import BlockMeans, add_in_order
 from thalweg.saved import Saved
 from thalweg.tables.clock import NEVER, Clock
+from thalweg.tables.late_labels import Batch
 from thalweg.tables.target import quantity_among
 
 #: Classes beyond which a warning is given: the time of a row grows with their number.
@@ -162,7 +162,7 @@ class LabelShares(Saved):
 
     Examples
     --------
-    >>> from thalweg.evaluate.late_labels import LateLabels
+    >>> from thalweg.tables.late_labels import LateLabels
     >>> labels = np.array([1, 2, 1, 1])
     >>> batch = LateLabels(delay=1).plan(np.zeros((4, 1)), labels, labels > 0, np.arange(1, 5))
     >>> LabelShares().of_truth(batch).tolist()

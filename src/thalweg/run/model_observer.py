@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.evaluate.late_labels import Batch
 from thalweg.evaluate.model_history import ModelHistory
 from thalweg.explain.importance_sampler import ImportanceSampler
 from thalweg.run.task import RunTask
 from thalweg.saved import Saved
 from thalweg.store import dumps, loads
 from thalweg.tables import Plan
+from thalweg.tables.late_labels import Batch
 
 
 @dataclass

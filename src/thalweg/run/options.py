@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.alert_rules import AlertRule
+from thalweg.history.planning import asked_features
 from thalweg.learners.base.catalogue_entry import COVERAGES, check_model_options
 from thalweg.option_fields import OptionInfo, check_declared, declared, option_field, parse_costs
 from thalweg.option_names import option
@@ -25,7 +26,7 @@ Holds = Literal["no run", "a finished run", "a run that was cut off"]
 
 
 #: Options that may be given more than once.
-_LISTS = ("drop", "categorical", "numeric", "text", "na", "alert")
+_LISTS = ("drop", "categorical", "numeric", "text", "na", "alert", "feature")
 
 
 def what_is_in(folder: Path) -> Holds:
@@ -112,6 +113,16 @@ class RunOptions:
         help="Column of text, whose words become features; may be repeated (default: detected, for models that take "
         "sparse rows).",
         metavar="COL",
+    )
+    feature: tuple[str, ...] = option_field(
+        (),
+        help="Feature from earlier rows, such as 'recent = mean(amount) by card over 7d'; may be repeated.",
+        metavar="FEATURE",
+    )
+    features: str | None = option_field(
+        None,
+        help="File with features from earlier rows, one a line; or auto: a small set chosen from the columns.",
+        metavar="FILE",
     )
     key: str | None = option_field(
         None,
@@ -296,6 +307,7 @@ class RunOptions:
         features = (*self.drop, *self.categorical, *self.numeric, *self.text)
         if self.key is not None and self.key in (self.target, *features):
             raise InvalidParameter.of_option("key", "be a column that no other option names", self.key)
+        asked_features(self.feature)
         check_hashing(self.ngrams, self.hash_bits)
         for name in self.text:
             if name == self.target:
@@ -309,6 +321,11 @@ class RunOptions:
                     f"column {both[0]} is given to {option(one)} and to {option(other)}: choose one of them"
                 )
         check_model_options(rate=self.rate, adaptive=self.adaptive, seed=self.seed)
+
+    @property
+    def has_features(self) -> bool:
+        """Whether features from earlier rows are asked for."""
+        return bool(self.feature) or self.features is not None
 
     @classmethod
     def declared(cls) -> dict[str, OptionInfo]:

@@ -23,7 +23,7 @@ from thalweg.table_model import TableClassifier, TableModel, TableRegressor
 from thalweg.tables import Plan, Source, chunks, open_source
 from thalweg.tables.cells import brief
 from thalweg.tables.columns.map import MapColumn
-from thalweg.tables.encoder import BadRows
+from thalweg.tables.encoder import BadRows, Encoder
 from thalweg.tables.opening import Format
 from thalweg.tables.rows import BadRow, Block
 from thalweg.tables.sparse_rows import FEATURES, LABEL
@@ -90,33 +90,34 @@ def predict_table(
     columns = plan.columns
     source = replace(
         source,
-        names=tuple(name for name in plan.names if name != table.get("target")),
+        names=tuple(name for name in plan.names if name != table.get("target") and name not in plan.made),
         text_format=_text_format(plan),
-        json_columns=tuple(column.name for column in columns),
+        json_columns=encoder.sources,
         json_maps=tuple(column.name for column in columns if column.nested),
     )
     done = 0
-    for chunk in chunks(_with_all_columns(source.blocks(), plan, given, warn), _ROWS):
-        if chunk.bad and bad_rows == "error":
-            raise InvalidInput(f"{chunk.bad[0]}{remedy()}")
-        if not chunk.pieces:
-            nobody = np.empty(0, dtype=np.int64)
-            yield PredictedChunk(nobody, model._no_predictions(), chunk.bad)
-            continue
-        encoded = encoder.encode(chunk, learn=False)
-        number = np.array(chunk.positions(), dtype=np.int64)[encoded.kept] + 1 + done
-        done += len(chunk) + len(chunk.bad)
-        rows: Any = model._named(encoded.X)
-        learner: Any = model.learner_
-        if not len(number):
-            yield PredictedChunk(number, model._no_predictions(), encoded.bad)
-            continue
-        proba = learner.predict_proba(rows) if hasattr(learner, "predict_proba") else None
-        sets = learner.predict_set(rows) if hasattr(learner, "predict_set") else None
-        asked = {} if coverage is None else {"coverage": coverage}
-        interval = learner.predict_interval(rows, **asked) if hasattr(learner, "predict_interval") else None
-        explained = _explained(model, encoded.X) if explain else None
-        yield PredictedChunk(number, learner.predict(rows), encoded.bad, proba, sets, interval, explained)
+    with encoder.passing():
+        for chunk in chunks(_with_all_columns(source.blocks(), encoder, given, warn), _ROWS):
+            if chunk.bad and bad_rows == "error":
+                raise InvalidInput(f"{chunk.bad[0]}{remedy()}")
+            if not chunk.pieces:
+                nobody = np.empty(0, dtype=np.int64)
+                yield PredictedChunk(nobody, model._no_predictions(), chunk.bad)
+                continue
+            encoded = encoder.encode(chunk, learn=False)
+            number = np.array(chunk.positions(), dtype=np.int64)[encoded.kept] + 1 + done
+            done += len(chunk) + len(chunk.bad)
+            rows: Any = model._named(encoded.X)
+            learner: Any = model.learner_
+            if not len(number):
+                yield PredictedChunk(number, model._no_predictions(), encoded.bad)
+                continue
+            proba = learner.predict_proba(rows) if hasattr(learner, "predict_proba") else None
+            sets = learner.predict_set(rows) if hasattr(learner, "predict_set") else None
+            asked = {} if coverage is None else {"coverage": coverage}
+            interval = learner.predict_interval(rows, **asked) if hasattr(learner, "predict_interval") else None
+            explained = _explained(model, encoded.X) if explain else None
+            yield PredictedChunk(number, learner.predict(rows), encoded.bad, proba, sets, interval, explained)
 
 
 def _text_format(plan: Plan) -> Format:
@@ -127,11 +128,13 @@ def _text_format(plan: Plan) -> Format:
     return "svmlight" if first.keys == "index" else "vowpal-wabbit"
 
 
-def _with_all_columns(blocks: Iterator[Block], plan: Plan, given: str, warn: Callable[[str], None]) -> Iterator[Block]:
+def _with_all_columns(
+    blocks: Iterator[Block], encoder: Encoder, given: str, warn: Callable[[str], None]
+) -> Iterator[Block]:
     """The blocks with an empty column for each that they lack."""
     import pyarrow as pa
 
-    names = [column.name for column in plan.columns]
+    plan, names = encoder.plan, list(encoder.sources)
     warned = False
     for block in blocks:
         for file, note in block.notes:

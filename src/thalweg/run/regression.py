@@ -14,7 +14,6 @@ from thalweg.errors import InvalidParameter
 from thalweg.evaluate.alert_rules import followed
 from thalweg.evaluate.drift import ResidualChanges
 from thalweg.evaluate.input_drift import Cells
-from thalweg.evaluate.late_labels import Batch, Waiting
 from thalweg.evaluate.metrics import NUMBERS, Rows
 from thalweg.evaluate.number_baselines import NumberBaselines
 from thalweg.evaluate.task import Asked, NumberTask
@@ -30,6 +29,7 @@ from thalweg.tables import Chunk, Encoder, Plan
 from thalweg.tables.cells import parsed
 from thalweg.tables.clock import Clock
 from thalweg.tables.columns.number import NumberColumn
+from thalweg.tables.late_labels import Batch, Waiting
 from thalweg.tables.sentinels import sentinels_of
 from thalweg.tables.target import Target
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.evaluate.input_drift import Cells
-from thalweg.evaluate.late_labels import Batch, Waiting
 from thalweg.evaluate.metrics import METRICS, Rows
 from thalweg.evaluate.task import Asked, Given, Task
 from thalweg.learners.base.kept_predictions import KeptPredictions
@@ -23,6 +22,7 @@ from thalweg.store import dumps, loads
 from thalweg.table_model import TableModel
 from thalweg.tables import Chunk, Plan
 from thalweg.tables.clock import Clock
+from thalweg.tables.late_labels import Batch, Waiting
 
 #: By name, one value for each row in hand.
 Predicted = dict[str, NDArray[Any]]

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from thalweg.evaluate.late_labels import Places, interleave, learning_places
 from thalweg.frames.frame import Floats
 from thalweg.spark.packing import (
     ID,
@@ -25,6 +24,7 @@ from thalweg.spark.packing import (
     features_of,
     remembered_of,
 )
+from thalweg.tables.late_labels import Places, interleave, learning_places
 
 
 def in_time(times: NDArray[np.int64], *ties: NDArray[Any]) -> Places:

@@ -17,8 +17,10 @@ from sklearn.utils.metaestimators import available_if
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.explain.groups import Groups
 from thalweg.frames.arrow_columns import are_dicts
+from thalweg.frames.arrow_frame import array_of
 from thalweg.frames.frame import Floats, NamedRows
 from thalweg.frames.reading import names_of_columns
+from thalweg.history.automatic import AUTO
 from thalweg.learners.base.rows import names_of
 from thalweg.parameters import OneOf, Rule, Rules, Whole
 from thalweg.pipeline.over_columns import learner_of, over_columns, split_columns
@@ -73,6 +75,10 @@ class TableModel(BaseEstimator):
         na=Rule("be a sequence of words", lambda given: not isinstance(given, str)),
         missing=OneOf("mean", "error"),
         misfits=OneOf("error", "missing"),
+        features=Rule(
+            "be a sequence of features, such as 'recent = mean(amount) by card', or 'auto'",
+            lambda given: given == AUTO if isinstance(given, str) else all(isinstance(line, str) for line in given),
+        ),
     )
 
     def __init__(
@@ -93,6 +99,7 @@ class TableModel(BaseEstimator):
         misfits: Literal["error", "missing"] = "error",
         ngrams: tuple[int, int] = (1, 1),
         hash_bits: int = HASH_BITS,
+        features: Sequence[str] | Literal["auto"] = (),
     ) -> None:
         self.learner = learner
         self.head = head
@@ -109,6 +116,7 @@ class TableModel(BaseEstimator):
         self.misfits = misfits
         self.ngrams = ngrams
         self.hash_bits = hash_bits
+        self.features = features
 
     @classmethod
     def of_learned(
@@ -131,7 +139,7 @@ class TableModel(BaseEstimator):
         table = notes.get("table", {})
         model = cls(clone(learner_of(learner)), **table.get("parameters", {"missing": encoder.missing}))
         model.learner_, model.encoder_, model._notes = learner, encoder, notes
-        model._remember_names([name for name in encoder.plan.names if name != model._target_name])
+        model._remember_names(model._names_of(encoder.plan))
         return model
 
     # ------------------------------------------------------------------ learning
@@ -214,7 +222,7 @@ class TableModel(BaseEstimator):
                 self._step(encoder, learner, before, "partial_fit" if before.order is None else "follow")
             found = self._step(encoder, learner, asked, method)
             words = hasattr(self, "feature_names_in_") if held.planned else _has_words(X)
-            self._remember_names([name for name in encoder.plan.names if name != self._target_name], words)
+            self._remember_names(self._names_of(encoder.plan), words)
             self.encoder_, self.learner_, held.planned = encoder, learner, held.rows + rows
         self._held = None if held.rows + rows >= self.head else held
         if self._held is not None:
@@ -230,17 +238,17 @@ class TableModel(BaseEstimator):
         self.encoder_, self.learner_ = self._planned([call])
         self._remember_names(call.names, _has_words(X))
 
-    def _encoded_to_learn(self, X: Any) -> Any:
-        """The features of rows that are about to be learned; the encoder remembers them."""
-        table = self._table(X)
-        return self._named(self._features_to_learn(self.encoder_, table))
+    def _encoded_to_learn(self, X: Any, y: Any) -> Any:
+        """The features of rows whose targets come later; the encoder remembers them."""
+        table = self._as_learned(self.encoder_, self._table(X), y)
+        return self._named(self._features(self.encoder_, table, 0, len(table), learn=True))
 
     def _step(self, encoder: Encoder, learner: Any, call: Call, method: str) -> Any:
         """Encode rows and let the learner take them; the encoder remembers them unless they are refused."""
         table = table_of(call.table(), encoder, call.names, lenient=True)
         before = encoder.mark()
         try:
-            rows = self._named(self._features_to_learn(encoder, table), learner)
+            rows = self._named(self._features_to_learn(encoder, table, call.targets, call.order), learner)
             steps = () if call.order is None else (call.order,)
             return getattr(learner, method)(rows, call.targets, *steps, **call.options)
         except Exception:
@@ -253,11 +261,14 @@ class TableModel(BaseEstimator):
         """An encoder and a learner for the columns that these rows have, which have learned nothing."""
         head, target = head_of(calls, self.head)
         learner = self._new_learner()
-        plan = self._of_task(plan_for(self, head, target, learner), target)
+        plan, history = plan_for(self, head, target, learner)
+        plan = self._of_task(plan, target)
         made = over_columns(learner, plan)
         split_columns(made, plan)
         self._notes = {**self._notes, "table": {**self._notes.get("table", {}), "target": target}}
-        return Encoder(plan, missing=self.missing), made
+        encoder = Encoder(plan, missing=self.missing)
+        encoder.history = history
+        return encoder, made
 
     def set_params(self, **params: Any) -> Any:
         """Those of the learner begin with ``learner__``, also those of the usual one where none was given."""
@@ -290,6 +301,10 @@ class TableModel(BaseEstimator):
     def _target_name(self) -> str | None:
         """How the column of targets is called in the plan."""
         return cast("str | None", self._notes.get("table", {}).get("target"))
+
+    def _names_of(self, plan: Plan) -> list[str]:
+        """The columns of a row: those of the plan, but for the target and what is made of earlier rows."""
+        return [name for name in plan.names if name != self._target_name and name not in plan.made]
 
     def _remember_names(self, names: Sequence[str], have_words: bool = True) -> None:
         self._names = list(names)
@@ -448,32 +463,46 @@ class TableModel(BaseEstimator):
 
     def _encoded(self, X: Any) -> Iterator[Any]:
         encoder = self._encoder_now()
-        cells = quick_cells(X, encoder) if are_dicts(X) else None
+        cells = quick_cells(X, encoder) if are_dicts(X) and encoder.history is None else None
         if cells is not None:
             yield encoder.features(cells, len(X), learn=False)
             return
         table = self._table(X)
-        for start in range(0, len(table), _ROWS):
-            yield self._features(encoder, table, start, min(_ROWS, len(table) - start), learn=False)
+        with encoder.passing():
+            for start in range(0, len(table), _ROWS):
+                yield self._features(encoder, table, start, min(_ROWS, len(table) - start), learn=False)
 
     def _table(self, X: Any) -> Any:
         """The columns that are read."""
         lenient, owner = self.misfits == "missing", type(self).__name__
         return table_of(X, self.encoder_, self._names, lenient=lenient, owner=owner)
 
-    def _features(self, encoder: Encoder, table: Any, start: int, rows: int, *, learn: bool) -> Any:
+    def _features(self, encoder: Encoder, table: Any, start: int, rows: int, *, learn: bool, order: Any = None) -> Any:
         chunk = Chunk([Piece(Block(table, "X", 0), start, rows)], [])  # rows are counted from 0, as Python counts
         # While the first rows settle the columns, a later one may show that they are others.
         lenient = self.misfits == "missing" or (self._held is not None and not learn)
-        encoded = encoder.encode(chunk, learn=learn, misfits_are_missing=lenient)
+        encoded = encoder.encode(chunk, learn=learn, misfits_are_missing=lenient, order=order)
         if encoded.bad:  # of an encoder that skips bad rows: each row needs a prediction
             raise InvalidInput(str(encoded.bad[0]))
         return encoded.X
 
-    def _features_to_learn(self, encoder: Encoder, table: Any) -> Any:
-        for place, column in enumerate(encoder.plan.columns):  # predicting sees to their spelling by itself
-            table = table.set_column(place, column.name, column.as_learned(table.column(place)))
-        return self._features(encoder, table, 0, len(table), learn=True)
+    def _features_to_learn(self, encoder: Encoder, table: Any, targets: Any, order: Any) -> Any:
+        """The same of rows that are learned in this order, each after the one before where it is None."""
+        rows = np.arange(len(table))
+        steps = np.stack([rows, ~rows], axis=1).ravel() if order is None else np.asarray(order, dtype=np.int64)
+        return self._features(
+            encoder, self._as_learned(encoder, table, targets), 0, len(table), learn=True, order=steps
+        )
+
+    def _as_learned(self, encoder: Encoder, table: Any, targets: Any) -> Any:
+        """The cells as those that were learned before are written; with the targets, where later rows read them."""
+        places = {name: place for place, name in enumerate(table.column_names)}
+        for column in encoder.plan.columns:  # predicting sees to their spelling by itself
+            if (place := places.get(column.name)) is not None:
+                table = table.set_column(place, column.name, column.as_learned(table.column(place)))
+        if encoder.history is None:
+            return table
+        return table.append_column(str(self._target_name), [array_of(np.asarray(targets).tolist())])
 
     def _named(self, rows: Any, learner: Any = None) -> Any:
         """Encoded rows with the names that the learner checks, where it knows any."""

@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from thalweg.errors import InvalidInput, InvalidParameter
+from thalweg.history.history import History
+from thalweg.history.planning import asked_features, with_features, with_history
+from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.tables.clock import Clock
 from thalweg.tables.plan import Plan, plan_columns, without_text
 from thalweg.tables.rows import Chunk
 
 
-def plan_for(model: Any, head: Chunk, target: str, learner: Any) -> Plan:
-    """What the columns are to a model with these parameters, whose learner may take no columns of text."""
-    forms = {}
+def plan_for(model: Any, head: Chunk, target: str, learner: Any) -> tuple[Plan, History | None]:
+    """What the columns are to a model with these parameters and this learner; and its features from earlier rows."""
+    clocks = {}
     if model.time is not None:
         if model.time not in head.column_names:
             raise InvalidInput.of_column("X", model.time, head.column_names)
-        found = Clock.settle(model.time, head.column(model.time), model.na).found
-        forms = {} if found is None else {model.time: found}
+        clocks[model.time] = Clock.settle(model.time, head.column(model.time), model.na)
     asked: dict[str, Any] = {
         "target": target,
         "drop": model.drop,
@@ -30,13 +32,25 @@ def plan_for(model: Any, head: Chunk, target: str, learner: Any) -> Plan:
         "ngrams": tuple(model.ngrams),
         "hash_bits": model.hash_bits,
         "key": model.key,
-        "forms": forms,
+        "forms": {name: clock.found for name, clock in clocks.items() if clock.found is not None},
     }
+    history = None
+    if len(model.features):
+        features = None if isinstance(model.features, str) else asked_features(model.features)
+        head, history = with_history(
+            head,
+            lambda rows, **other: plan_columns(rows, detect_text=False, **asked | other),
+            features,
+            target=target,
+            classes=model._kind_of_learner is StreamClassifier,
+            clocks=clocks,
+            time=model.time,
+        )
     plan = plan_columns(head, detect_text=True, **asked)
-    if not plan.sparse_columns or (model.key is None and getattr(learner, "_takes_sparse", False)):
-        return plan
-    owner = f"{type(learner).__name__}{'' if model.key is None else ' with keys'}"
-    if model.text:
-        rule = f"be left out: {owner} takes no sparse rows"
-        raise InvalidParameter.of(type(model).__name__, "text", rule, model.text)
-    return without_text(plan, plan_columns(head, detect_text=False, **asked), owner)[0]
+    if plan.sparse_columns and (model.key is not None or not getattr(learner, "_takes_sparse", False)):
+        owner = f"{type(learner).__name__}{'' if model.key is None else ' with keys'}"
+        if model.text:
+            rule = f"be left out: {owner} takes no sparse rows"
+            raise InvalidParameter.of(type(model).__name__, "text", rule, model.text)
+        plan = without_text(plan, plan_columns(head, detect_text=False, **asked), owner)[0]
+    return plan if history is None else with_features(plan, history), history

@@ -28,28 +28,33 @@ def table_of(
     ``features`` are the columns that the model began with. With ``lenient`` one that is absent is empty.
     """
     pa = pyarrow_for(X)
-    columns = encoder.plan.columns
+    known = {column.name: column for column in encoder.plan.columns}
+    columns = {name: known.get(name) for name in encoder.sources}
     if are_dicts(X):
         if not lenient:
             present = list(dict.fromkeys(name for row in X for name in row))
             encoder.require_columns(present, "the row" if len(X) == 1 else "X")
-        cells = {column: [row.get(column.name, column.default) for row in X] for column in columns}
-        return pa.table({column.name: _array(column, values) for column, values in cells.items()})
+        cells = {
+            name: [row.get(name, None if column is None else column.default) for row in X]
+            for name, column in columns.items()
+        }
+        return pa.table({name: _array(columns[name], values) for name, values in cells.items()})
     frame = frame_of(X)
     if frame is None:
-        return pa.table(_by_place(X, columns, features, owner))
+        return pa.table(_by_place(X, list(columns), features, owner))
     named = {str(name): name for name in frame.names}
     if not lenient:
         encoder.require_columns(named, "X")
-    for column in columns:
-        if column.name in named and frame.names.count(named[column.name]) > 1:
-            raise InvalidInput(f"X must have a different name for each column, got {column.name!r} more than once")
-    return pa.table(
-        {
-            column.name: _cells(column, frame, named[column.name]) if column.name in named else column.absent(len(X))
-            for column in columns
-        }
-    )
+    for name in columns:
+        if name in named and frame.names.count(named[name]) > 1:
+            raise InvalidInput(f"X must have a different name for each column, got {name!r} more than once")
+
+    def cells_of(name: str, column: Column | None) -> Any:
+        if name in named:
+            return _cells(column, frame, named[name])
+        return pa.nulls(len(X)) if column is None else column.absent(len(X))
+
+    return pa.table({name: cells_of(name, column) for name, column in columns.items()})
 
 
 def quick_cells(rows: Sequence[Mapping[str, Any]], encoder: Encoder) -> list[Any] | None:
@@ -82,28 +87,30 @@ def require_width(given: int, wanted: int, owner: str) -> None:
         raise InvalidInput(f"X has {given} features, but {owner} is expecting {wanted} features as input")
 
 
-def _by_place(X: Any, columns: Sequence[Column], features: Sequence[str], owner: str) -> dict[str, Any]:
+def _by_place(X: Any, columns: Sequence[str], features: Sequence[str], owner: str) -> dict[str, Any]:
     """The columns of an array, of a model that began with one."""
     is_sparse = hasattr(X, "tocsr")
     if list(features) != ([FEATURES] if is_sparse else names_by_place(len(features))):
         more = ", …" if len(columns) > _MOST_NAMED else ""
-        named = ", ".join(repr(column.name) for column in columns[:_MOST_NAMED]) + more
+        named = ", ".join(map(repr, columns[:_MOST_NAMED])) + more
         raise refused(X, f"X must be a frame with the columns {named}, or a list of dicts")
     found = columns_of(X)
     require_width(len(found), len(features), owner)
-    return {column.name: found[column.name] for column in columns}
+    return {name: found[name] for name in columns}
 
 
-def _cells(column: Column, frame: Frame, name: Any) -> Any:
+def _cells(column: Column | None, frame: Frame, name: Any) -> Any:
     """A column of a frame as an array of Arrow; pandas has dicts, too, where a column holds maps."""
     values = frame.column(name)
-    if not column.nested or getattr(values, "dtype", None) != np.dtype(object):
+    if column is None or not column.nested or getattr(values, "dtype", None) != np.dtype(object):
         return frame.arrow_column(name)
     return _array(column, [None if value is None or value != value else value for value in values])
 
 
-def _array(column: Column, values: list[Any]) -> Any:
+def _array(column: Column | None, values: list[Any]) -> Any:
     """Cells of dicts as an array of Arrow."""
+    if column is None:
+        return array_of(values)
     try:
         cells = column.as_arrow(values)
     except BadCell as error:

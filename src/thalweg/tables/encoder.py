@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -59,6 +60,8 @@ class Encoder:
         self.plan = plan
         self.bad_rows = bad_rows
         self.missing = missing
+        #: The features from earlier rows, a `thalweg.history.history.History`; None for none.
+        self.history: Any = None
         #: What to do about a bad row, behind its description.
         self.remedy = ""
 
@@ -69,6 +72,7 @@ class Encoder:
         learn: bool = True,
         unusable: Collection[tuple[int, str, str]] = (),
         misfits_are_missing: bool = False,
+        order: NDArray[np.int64] | None = None,
     ) -> Encoded:
         """The features of each row; an `InvalidInput` that names file, row and column changes nothing.
 
@@ -82,7 +86,11 @@ class Encoder:
             Cells of other columns for which rows are bad, too.
         misfits_are_missing : bool
             Whether a cell that is not what its column is counts as missing.
+        order : array, optional
+            The steps of `follow`, by which features from earlier rows know targets; by default as the history says.
         """
+        if self.history is not None and not chunk.added and len(chunk):
+            chunk = self.history.extended(chunk, learn=learn, order=order)
         wrong = list(unusable)
         found: list[Any] = []
         for column in self.plan.columns:
@@ -156,7 +164,7 @@ class Encoder:
         that is absent, or sparse columns.
         """
         columns = self.plan.columns
-        if self.missing == "error" or self.plan.key is not None:
+        if self.missing == "error" or self.plan.key is not None or self.history is not None:
             return None
         cells: list[Any] = []
         for column in columns:
@@ -219,8 +227,9 @@ class Encoder:
 
     def require_columns(self, present: Collection[str], where: str) -> None:
         """Refuse a table that lacks a column; those that it has besides are of no account."""
+        made = () if self.history is None else self.history.names
         for column in self.plan.columns:
-            if column.name not in present and not column.optional:
+            if column.name not in present and not column.optional and column.name not in made:
                 what = f"{where} lacks the column {column.name!r} that the model learned from"
                 raise InvalidInput(f"{what}: add it, with None where a value is missing")
 
@@ -235,16 +244,32 @@ class Encoder:
 
     def mark(self) -> list[Any]:
         """A point that `undo` returns to: unlike `state`, cheap whatever was remembered."""
-        return [column.mark() for column in self.plan.columns]
+        history = [] if self.history is None else [self.history.mark()]
+        return [column.mark() for column in self.plan.columns] + history
 
     def undo(self, marks: list[Any]) -> None:
         """Forget what was remembered since `mark`, by one call of `encode` at the most."""
-        for column, mark in zip(self.plan.columns, marks, strict=True):
+        for column, mark in zip(self.plan.columns, marks, strict=False):
             column.undo(mark)
+        if self.history is not None:
+            self.history.undo(marks[-1])
+
+    def passing(self) -> AbstractContextManager[None]:
+        """Inside, rows that are not learned follow one another: features from earlier rows see those before them."""
+        return nullcontext() if self.history is None else self.history.passing()
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The columns of a table that are read, in the order of the plan: those that features are made of come last."""
+        if self.history is None:
+            return tuple(column.name for column in self.plan.columns)
+        own = [column.name for column in self.plan.columns if column.name not in self.history.names]
+        return tuple(dict.fromkeys([*own, *self.history.sources]))
 
     def to_json(self) -> dict[str, Any]:
-        """The whole encoder, as model files and journals hold it."""
-        return {"plan": self.plan.to_json(), "encoder": self.state(), "missing": self.missing}
+        """The whole encoder, as model files and journals hold it; of a history without its arrays."""
+        history = {} if self.history is None else {"history": self.history.to_json()}
+        return {"plan": self.plan.to_json(), "encoder": self.state(), "missing": self.missing, **history}
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Encoder:

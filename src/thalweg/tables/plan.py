@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,8 @@ class Plan:
     names: tuple[str, ...]
     #: Whether the last feature marks rows with a gap that no feature of its own marks.
     marks_gaps: bool = True
+    #: By name, the columns that are made of earlier rows, and of what.
+    made: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of_numbers(cls, names: Sequence[str]) -> Plan:
@@ -113,10 +115,12 @@ class Plan:
     def describe(self) -> list[tuple[str, str, str]]:
         """Name, kind and treatment of every column, in the table's order."""
         by_name = {column.name: column for column in self.columns}
-        return [
-            (name, by_name[name].kind, by_name[name].done()) if name in by_name else (name, "–", self.left_out[name])
-            for name in self.names
-        ]
+
+        def done(name: str) -> str:
+            what = by_name[name].done() if name in by_name else self.left_out[name]
+            return f"{self.made[name]}; {what}" if name in self.made else what
+
+        return [(name, by_name[name].kind if name in by_name else "–", done(name)) for name in self.names]
 
     def to_json(self) -> dict[str, Any]:
         """The plan as JSON holds it."""
@@ -125,13 +129,14 @@ class Plan:
             "left_out": self.left_out,
             "columns": [column.to_json() for column in self.columns],
             **({} if self.marks_gaps else {"marks_gaps": False}),
+            **({"made": dict(self.made)} if self.made else {}),
         }
 
     @classmethod
     def from_json(cls, plan: dict[str, Any]) -> Plan:
         """Back from `to_json`."""
         columns = tuple(column_from_json(**column) for column in plan["columns"])
-        return cls(columns, plan["left_out"], tuple(plan["names"]), plan.get("marks_gaps", True))
+        return cls(columns, plan["left_out"], tuple(plan["names"]), plan.get("marks_gaps", True), plan.get("made", {}))
 
 
 def grouped(lines: Iterable[Sequence[str]]) -> list[tuple[str, str, str]]:

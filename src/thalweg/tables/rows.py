@@ -174,15 +174,17 @@ class Chunk:
     bad: list[BadRow]
     #: By name, columns that were parsed ahead (`Encoder.with_sparse_parsed`).
     parsed: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    #: By name, columns that were made of others: features from earlier rows.
+    added: Mapping[str, pa.ChunkedArray] = field(default_factory=dict, compare=False, repr=False)
 
     def __len__(self) -> int:
         return sum(piece.length for piece in self.pieces)
 
     @property
     def column_names(self) -> list[str]:
-        """The columns of the table, in its order."""
+        """The columns of the table, in its order, and those that were added."""
         names: list[str] = self.pieces[0].block.table.column_names
-        return names
+        return [*names, *self.added] if self.added else names
 
     @property
     def nominal(self) -> frozenset[str]:
@@ -229,6 +231,8 @@ class Chunk:
         """A column of all rows; its pieces may differ in type, since JSON has none."""
         import pyarrow as pa
 
+        if name in self.added:
+            return self.added[name]
         arrays = [chunk for piece in self.pieces for chunk in piece.column(name).chunks]
         if len({array.type for array in arrays}) > 1:
             kind = next((array.type for array in arrays if pa.types.is_map(array.type)), None)

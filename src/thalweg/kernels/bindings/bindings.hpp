@@ -22,5 +22,6 @@ void bind_forest(nb::module_ &module);
 void bind_transforms(nb::module_ &module);
 void bind_evaluate(nb::module_ &module);
 void bind_text(nb::module_ &module);
+void bind_history(nb::module_ &module);
 
 }  // namespace thalweg::THALWEG_LEVEL

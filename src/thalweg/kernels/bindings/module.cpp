@@ -112,6 +112,7 @@ NB_MODULE(THALWEG_NAME(THALWEG_LEVEL), module) {
   bind_transforms(module);
   bind_evaluate(module);
   bind_text(module);
+  bind_history(module);
 
   Binder def(module);
   def("first_bad", "X"_a,

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.learners.baselines import MajorityClass, NoChange
 from thalweg.saved import Saved
 from thalweg.tables.encoder import rows_between, stack_rows
 
@@ -200,36 +199,3 @@ def _at_once(X: Any, labels: NDArray[Any], has_label: NDArray[np.bool_], number:
     wanted = np.stack([np.ones(len(rows), dtype=np.bool_), has_label], axis=1)
     nobody = np.empty(0, dtype=np.int64)
     return Batch(X, labels, steps[wanted], 0, rows[has_label], nobody, number, number, at_once=bool(has_label.all()))
-
-
-def new_baselines() -> dict[str, Any]:
-    return {"no_change": NoChange(), "majority": MajorityClass()}
-
-
-def follow_baselines(baselines: dict[str, Any], labels: NDArray[Any], order: Places | None) -> dict[str, NDArray[Any]]:
-    """What the baselines predict, in the order in which the model predicts and learns.
-
-    Parameters
-    ----------
-    baselines : dict
-        From `new_baselines`.
-    labels : array
-        Words, or numbers from 1 in the order of the labels: at a tie the majority is the lowest.
-    order : array or None
-        The steps, as `follow` takes them; None where each row is predicted and then learned.
-
-    Returns
-    -------
-    dict of arrays
-        By name, the predicted labels; the empty word or 0 before any label.
-
-    Examples
-    --------
-    >>> follow_baselines(new_baselines(), np.array([2, 1, 1]), np.array([0, 1, ~0, 2, ~1]))["no_change"].tolist()
-    [0, 0, 2]
-    """
-    nothing = np.zeros((len(labels), 1))
-    return {
-        name: each.predict_then_learn(nothing, labels) if order is None else each.follow(nothing, labels, order)[0]
-        for name, each in baselines.items()
-    }

@@ -1,0 +1,496 @@
+"""What is known of earlier rows and labels before each row, as further columns of its table.
+
+Every feature is read from what came before its row: rows that stand before it, and labels that are known by then.
+Labels come with their row, some rows later, or at times of their own, in the order of `thalweg.tables.late_labels`: a
+run, a model of a table and a resumed run see the same values to the last bit, however the rows are cut into chunks. A
+row costs O(features), and memory is bounded: `thalweg.kernels` keeps a table of keys for each list of columns behind
+``by``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thalweg.errors import InvalidInput
+from thalweg.history.language import TARGET, Call, Feature, OwnColumn, evaluate, parse_features
+from thalweg.kernels import compiled
+from thalweg.tables.cells import names, parsed
+from thalweg.tables.clock import NEVER, Clock
+from thalweg.tables.columns import column_from_json
+from thalweg.tables.columns.number import NumberColumn
+from thalweg.tables.late_labels import LateLabels, Waiting
+
+if TYPE_CHECKING:
+    from thalweg.tables.plan import Plan
+    from thalweg.tables.rows import Chunk
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+#: Bytes of a table of keys: those that were not seen for longest are forgotten beyond it.
+TABLE_BYTES = 1 << 26
+#: Buckets of a window: of each key, and where there is one for all rows. A bucket spans at most an eighth of the window
+#: by key, and at most a 250th without.
+_BUCKETS_BY_KEY, _BUCKETS = 17, 501
+#: Different words that `last` and `lag` can give back.
+_MOST_WORDS = 65_536
+_OF_WORDS = ("last", "lag")
+#: The clock before any row has a time.
+_BEFORE = int(np.iinfo(np.int64).min)
+
+
+class _Input(NamedTuple):
+    """What a table of keys is given of each row: a column as numbers, words or hashes, or whether it is a label."""
+
+    column: str
+    kind: str
+    label: str | None = None
+
+
+class History:
+    """The features of a table from its earlier rows, and all that is remembered for them.
+
+    Parameters
+    ----------
+    features : sequence of Feature
+        What `thalweg.history.language` reads.
+    numbers : mapping of str to NumberColumn
+        The columns that are read as numbers.
+    target : str or None
+        The column of labels, which later rows may know.
+    label : str or None
+        The label that ``rate(target)`` is about, where it names none.
+    time, label_time : (str, Clock) or None
+        The columns that say when a row and its label come, and how they are read.
+    delay : int, default 0
+        How many rows late a label comes.
+    """
+
+    def __init__(
+        self,
+        features: Sequence[Feature],
+        numbers: Mapping[str, NumberColumn],
+        *,
+        target: str | None = None,
+        label: str | None = None,
+        time: tuple[str, Clock] | None = None,
+        label_time: tuple[str, Clock] | None = None,
+        delay: int = 0,
+    ) -> None:
+        self.features = tuple(features)
+        self.numbers = dict(numbers)
+        self.target, self.label, self.time, self.label_time, self.delay = target, label, time, label_time, delay
+        self._inputs: list[_Input] = []
+        #: By columns of the key the calls, and their table.
+        self._calls: dict[tuple[str, ...], list[Call]] = {}
+        for call in (call for feature in features for call in feature.calls):
+            calls = self._calls.setdefault(call.by, [])
+            if call not in calls:
+                calls.append(call)
+        self._tables = [
+            compiled.PastTable(list(map(self._as_compiled, calls)), TABLE_BYTES) for calls in self._calls.values()
+        ]
+        self._late = LateLabels(delay=delay, timed=label_time is not None)
+        self._words: dict[str, int] = {}
+        #: Rows so far, and the latest time of any.
+        self._rows, self._clock = 0, _BEFORE if time is not None else 0
+        self._marked: Any = None
+        self._passing = False
+
+    # ------------------------------------------------------------------ what is read
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that it adds."""
+        return tuple(feature.name for feature in self.features)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The columns that it reads, but for the target."""
+        times = [column[0] for column in (self.time, self.label_time) if column is not None]
+        own = [name for feature in self.features for name in feature.columns]
+        read = [name for feature in self.features for call in feature.calls for name in (call.column, *call.by)]
+        return tuple(dict.fromkeys(name for name in (*times, *own, *read) if name not in (None, TARGET, self.target)))
+
+    def _column(self, call: Call) -> str | None:
+        return self.target if call.column == TARGET else call.column
+
+    def _is_of_target(self, call: Call) -> bool:
+        return call.column is not None and self._column(call) == self.target
+
+    def _is_of_words(self, call: Call) -> bool:
+        return call.function in _OF_WORDS and self._column(call) not in self.numbers
+
+    def _as_compiled(self, call: Call) -> tuple[str, str, int, bool, float, int, int]:
+        """A call as the compiled table takes it."""
+        column, at = self._column(call), -1
+        if column is not None:
+            kind = "hash" if call.function == "distinct" else "word" if self._is_of_words(call) else "number"
+            wanted = _Input(column, kind)
+            if call.function == "rate" or (call.function == "count" and column not in self.numbers):
+                label = (call.label or self.label) if call.function == "rate" else None
+                wanted = _Input(column, "is" if call.function == "rate" else "hash", label)
+            if wanted not in self._inputs:
+                self._inputs.append(wanted)
+            at = self._inputs.index(wanted)
+        span, length = "ever", 0.0
+        if call.window is not None:
+            unit = "rows" if call.window.unit == "rows" else "clock"
+            span, length = f"fading {unit}" if call.window.fading else unit, self._in_clock(call.window.length, unit)
+        if call.span is not None:
+            length = self._in_clock(call.span, "clock")
+        function = "mean" if call.function == "rate" else call.function
+        buckets = _BUCKETS_BY_KEY if call.by else _BUCKETS
+        return function, span, at, self._is_of_target(call), length, call.steps or 0, buckets
+
+    def _in_clock(self, length: float, unit: str) -> float:
+        return length * self.time[1].per_unit if unit == "clock" and self.time is not None else length
+
+    # ------------------------------------------------------------------ rows in, columns out
+
+    def extended(self, chunk: Chunk, *, learn: bool, order: Places | None = None) -> Chunk:
+        """The rows with the columns of the features.
+
+        Parameters
+        ----------
+        chunk : Chunk
+            Rows, with the target where it is known.
+        learn : bool
+            Whether to remember them; without, their targets are not looked at, and inside of `passing` later rows see
+            them.
+        order : array, optional
+            The steps of `follow`, where targets come as these say: ``i`` is row i, ``~i`` its target.
+        """
+        if learn or self._passing:
+            return self._extended(chunk, learn, order)
+        with self.passing():
+            return self._extended(chunk, False, None)
+
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        """Rows inside that are not learned are seen by later ones, and forgotten at the end."""
+        marked = self.mark()
+        self._passing = True
+        try:
+            yield
+        finally:
+            self._passing = False
+            self.undo(marked)
+
+    def _extended(self, chunk: Chunk, learn: bool, order: Places | None) -> Chunk:
+        rows = len(chunk)
+        cells = {name: chunk.column(name) for name in chunk.column_names}
+        keys = [self._keys(cells, by, rows) for by in self._calls]
+        values = np.stack([self._values(each, cells, rows) for each in self._inputs] or [np.zeros(rows)], axis=1)
+        number = np.arange(self._rows + 1, self._rows + rows + 1)
+        clock = number if self.time is None else self._times(cells)
+        known, due = self._known(cells, values, rows, learn)
+        X = np.concatenate([np.stack(keys, axis=1), values.view(np.int64)], axis=1) if keys else values.view(np.int64)
+        carried = 0
+        if order is None:
+            batch = self._late.plan(X, np.zeros(rows), known, number, clock, due)
+            X, order, carried = batch.X, batch.order, batch.carried
+            self._late.keep(batch, {})
+        values = np.ascontiguousarray(X[:, len(keys) :]).view(np.float64)
+        clocks = np.concatenate([np.zeros(carried, dtype=np.int64), clock])
+        given: dict[Call, Floats] = {}
+        for at, (table, calls) in enumerate(zip(self._tables, self._calls.values(), strict=True)):
+            out = np.full((len(X), len(calls)), np.nan)
+            table.follow(np.ascontiguousarray(X[:, at]), values, clocks, order, self._clock, out)
+            given |= dict(zip(calls, out[carried:].T, strict=True))
+        self._rows += rows
+        self._clock = int(clock[-1]) if rows else self._clock
+        return replace(chunk, added={**chunk.added, **self._columns(given, cells, rows)})
+
+    def _columns(self, given: Mapping[Call, Floats], cells: Mapping[str, Any], rows: int) -> dict[str, Any]:
+        import pyarrow as pa
+
+        per_second = 1 if self.time is None else self.time[1].per_unit
+
+        def value(leaf: Call | OwnColumn) -> Floats:
+            if isinstance(leaf, OwnColumn):
+                return self._values(_Input(leaf.name, "number"), cells, rows)
+            if leaf.function != "since_last":
+                return given[leaf]
+            return np.where(given[leaf] < -_BEFORE / 2, given[leaf] / per_second, np.nan)
+
+        columns = {}
+        for feature in self.features:
+            call = feature.expression
+            if isinstance(call, Call) and self._is_of_words(call):
+                columns[feature.name] = pa.chunked_array([self._spelled(given[call])])
+            else:
+                columns[feature.name] = pa.chunked_array([pa.array(evaluate(call, value), from_pandas=True)])
+        return columns
+
+    def _times(self, cells: Mapping[str, Any]) -> Places:
+        """The clock at each row: the latest time so far, which does not go back, nor stop where one is missing."""
+        assert self.time is not None
+        name, clock = self.time
+        if name not in cells:
+            return np.full(len(next(iter(cells.values()))), self._clock)
+        now = parsed(clock, cells[name])[0]
+        times = np.concatenate([[self._clock], np.where(now == NEVER, self._clock, now)])
+        return np.asarray(np.maximum.accumulate(times)[1:], dtype=np.int64)
+
+    def _known(
+        self, cells: Mapping[str, Any], values: Floats, rows: int, learn: bool
+    ) -> tuple[NDArray[np.bool_], Places | None]:
+        """Which rows have a target that is ever known, and when it is."""
+        of_target = [at for at, wanted in enumerate(self._inputs) if wanted.column == self.target]
+        if not learn or not of_target or self.target not in cells:
+            known = np.zeros(rows, dtype=np.bool_)
+        else:
+            known = np.asarray(~np.isnan(values[:, of_target]).all(axis=1))
+        if self.label_time is None:
+            return known, None
+        name, clock = self.label_time
+        due = parsed(clock, cells[name])[0] if name in cells else np.full(rows, NEVER)
+        return known & (due != NEVER), due
+
+    def _values(self, wanted: _Input, cells: Mapping[str, Any], rows: int) -> Floats:
+        """A column as numbers, NaN where a cell is missing."""
+        if wanted.column not in cells:
+            return np.full(rows, np.nan)
+        column = cells[wanted.column]
+        if wanted.kind == "number":
+            return np.asarray(parsed(self.numbers[wanted.column], column)[0], dtype=np.float64)
+        coded = names(column).combine_chunks().dictionary_encode()
+        words = coded.dictionary.to_pylist()
+        if wanted.kind == "is":
+            values = np.array([float(word == wanted.label) for word in words])
+        elif wanted.kind == "hash":
+            values = np.array([float(_hash(word) & (1 << 52) - 1) for word in words])
+        else:
+            values = np.array([self._code(word) for word in words])
+        places = coded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)
+        return np.asarray(np.append(values.astype(np.float64), np.nan)[places])
+
+    def _keys(self, cells: Mapping[str, Any], by: Sequence[str], rows: int) -> Places:
+        """A number for each key: 0 where one of the cells is missing."""
+        keys = np.ones(rows, dtype=np.uint64)
+        for name in by:
+            if name not in cells:
+                return np.zeros(rows, dtype=np.int64)
+            coded = names(cells[name]).combine_chunks().dictionary_encode()
+            words = coded.dictionary.to_pylist()
+            places = coded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)
+            hashes = np.array([*map(_hash, words), 0], dtype=np.uint64)[places]
+            missing = (places == len(words)) | (keys == 0)
+            mixed = np.maximum((keys * np.uint64(0x9E3779B97F4A7C15)) ^ hashes, np.uint64(1))
+            keys = np.where(missing, np.uint64(0), mixed)
+        return keys.view(np.int64)
+
+    def _code(self, word: str) -> float:
+        if word not in self._words and len(self._words) == _MOST_WORDS:
+            return np.nan
+        return float(self._words.setdefault(word, len(self._words)))
+
+    def _spelled(self, codes: Floats) -> Any:
+        import pyarrow as pa
+
+        known = list(self._words)
+        return pa.array([None if code != code else known[int(code)] for code in codes.tolist()], pa.string())
+
+    def come_late(self, delay: int) -> None:
+        """From here on targets come so many rows late."""
+        self.delay = self._late.delay = delay
+
+    # ------------------------------------------------------------------ what is kept
+
+    def mark(self) -> Any:
+        """A point that `undo` returns to, once."""
+        for table in self._tables:
+            table.mark()
+        return self._rows, self._clock, len(self._words), self._late.waiting, self._late.clock
+
+    def undo(self, marked: Any) -> None:
+        """Forget all rows since `mark`."""
+        for table in self._tables:
+            table.undo()
+        self._rows, self._clock, words, self._late.waiting, self._late.clock = marked
+        self._words = dict(list(self._words.items())[:words])
+
+    def to_json(self) -> dict[str, Any]:
+        """What it is, and the small part of what it remembers."""
+        return {
+            "features": list(map(str, self.features)),
+            "numbers": [column.to_json() for column in self.numbers.values()],
+            "target": self.target,
+            "label": self.label,
+            "time": _clock_to_json(self.time),
+            "label_time": _clock_to_json(self.label_time),
+            "delay": self.delay,
+            "rows": self._rows,
+            "clock": self._clock,
+            "late_clock": self._late.clock,
+            "words": list(self._words),
+        }
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The rest of what it remembers."""
+        kept = {f"keys {at}": table.state() for at, table in enumerate(self._tables)}
+        waiting = self._late.waiting
+        if waiting is not None and len(waiting):
+            kept |= {"waiting": waiting.X, "due": waiting.due, "number": waiting.number}
+        return kept
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> History:
+        """Back from `to_json` and `arrays`; a `ValueError` where they cannot be."""
+        columns = [column_from_json(**column) for column in kept["numbers"]]
+        made = cls(
+            parse_features(kept["features"]),
+            {column.name: column for column in columns if isinstance(column, NumberColumn)},
+            target=kept["target"],
+            label=kept["label"],
+            time=_clock_from_json(kept["time"]),
+            label_time=_clock_from_json(kept["label_time"]),
+            delay=int(kept["delay"]),
+        )
+        for at, table in enumerate(made._tables):
+            table.restore(_whole(arrays[f"keys {at}"], 1))
+        made._rows, made._clock, made._late.clock = int(kept["rows"]), int(kept["clock"]), int(kept["late_clock"])
+        made._words = {str(word): at for at, word in enumerate(kept["words"][:_MOST_WORDS])}
+        if "waiting" in arrays:
+            X, due, number = _whole(arrays["waiting"], 2), _whole(arrays["due"], 1), _whole(arrays["number"], 1)
+            if not len(X) == len(due) == len(number) or X.shape[1] != len(made._tables) + max(1, len(made._inputs)):
+                raise ValueError("rows that wait cannot be as they are described")
+            made._late.waiting = Waiting(X, np.zeros(len(X)), due, number)
+        return made
+
+    def state(self) -> dict[str, Any]:
+        """All of it, for a checkpoint."""
+        return {"json": self.to_json(), "arrays": self.arrays()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from what `state` gave."""
+        self.__dict__ = self.from_json(state["json"], state["arrays"]).__dict__
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.state()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.restore(state)
+
+
+def settled(
+    features: Sequence[Feature],
+    head: Chunk,
+    columns: Plan,
+    *,
+    target: str | None,
+    classes: bool,
+    label: str | None = None,
+    time: tuple[str, Clock] | None = None,
+    label_time: tuple[str, Clock] | None = None,
+    delay: int = 0,
+) -> History:
+    """The history of a table with such first rows; an `InvalidInput` says what a feature cannot be made of.
+
+    ``columns`` are those of all columns of the table, the target among them; ``classes`` says whether it is a label,
+    and ``label`` which of two is of interest.
+    """
+    known = {column.name: column for column in columns.columns}
+    numbers: dict[str, NumberColumn] = {}
+    present = head.column_names
+    for feature in features:
+        where = f"feature {feature.name!r}"
+        if feature.name in present:
+            raise InvalidInput(f"{where} has the name of a column: choose another one")
+        reads = [*feature.columns, *feature.keys]
+        if target is not None and (target in reads or TARGET in reads):
+            raise InvalidInput(
+                f"{where} reads the target of its own row, which is not known when the row is predicted: "
+                "write lag(target, 1) or mean(target), of earlier rows"
+            )
+        for name in feature.columns:
+            numbers[name] = _numbers(name, known, head, where, "arithmetic")
+        for call in feature.calls:
+            _check_call(call, where, target=target, classes=classes, label=label, time=time, present=present)
+            read = target if call.column == TARGET else call.column
+            if read is None or call.function in ("rate", "distinct"):
+                continue
+            if call.function in (*_OF_WORDS, "count"):
+                column = known.get(read)
+                if isinstance(column, NumberColumn) and not (classes and read == target):
+                    numbers[read] = column
+            else:
+                numbers[read] = _numbers(read, known, head, where, call.function)
+    return History(features, numbers, target=target, label=label, time=time, label_time=label_time, delay=delay)
+
+
+def _check_call(
+    call: Call,
+    where: str,
+    *,
+    target: str | None,
+    classes: bool,
+    label: str | None,
+    time: tuple[str, Clock] | None,
+    present: Sequence[str],
+) -> None:
+    """Refuse a call that the table has nothing for."""
+    for name in (call.column, *call.by):
+        if name is not None and name != TARGET and name not in present:
+            raise InvalidInput.of_column(where, name, list(present))
+    if call.column == TARGET and target is None:
+        raise InvalidInput(f"{where} reads the target, and there is none here")
+    if call.function == "rate":
+        if not classes:
+            raise InvalidInput(f"{where}: rate is of labels, and the target is a number: write mean(target)")
+        if call.label is None and label is None:
+            raise InvalidInput(
+                f"{where}: say of which label, as in rate(target = LABEL), since there are more than two"
+            )
+    unit = "seconds" if call.span is not None else None if call.window is None else call.window.unit
+    if unit in ("seconds", "numbers") and time is None:
+        raise InvalidInput(
+            f"{where} has a window of time: name the column of times, or count rows, as in over 100 rows"
+        )
+    if unit == "seconds" and time is not None and time[1].counts:
+        raise InvalidInput(f"{where}: the times in {time[0]!r} are plain numbers: give lengths in them, as in over 500")
+    if unit == "numbers" and time is not None and not time[1].counts:
+        raise InvalidInput(f"{where}: say the unit of the window, as in over 2h, or over 100 rows")
+
+
+def _numbers(name: str, known: Mapping[str, Any], head: Chunk, where: str, use: str) -> NumberColumn:
+    """The column as one of numbers; true and false are 1 and 0."""
+    column = known.get(name)
+    if isinstance(column, NumberColumn):
+        return column
+    if name not in head.column_names:
+        raise InvalidInput.of_column(where, name, head.column_names)
+    bits = NumberColumn(name, indicator=False, booleans=True)
+    values, wrong = parsed(bits, head.column(name))
+    if wrong or np.isnan(values).all():
+        kind = "nothing" if column is None else f"a {column.kind}"
+        raise InvalidInput(
+            f"{where}: {use} needs numbers, and column {name!r} holds {kind}; count, last and distinct take any column"
+        )
+    return bits
+
+
+def _hash(word: str) -> int:
+    """The same on every machine and in every version, which Python's own hash is not."""
+    return int.from_bytes(hashlib.blake2b(word.encode(errors="surrogatepass"), digest_size=8).digest(), "little")
+
+
+def _whole(array: NDArray[Any], dimensions: int) -> Places:
+    if array.dtype != np.int64 or array.ndim != dimensions:
+        raise ValueError("an array cannot be as it is described")
+    return np.ascontiguousarray(array)
+
+
+def _clock_to_json(clock: tuple[str, Clock] | None) -> list[Any] | None:
+    return None if clock is None else [clock[0], clock[1].form, list(clock[1].na)]
+
+
+def _clock_from_json(kept: Sequence[Any] | None) -> tuple[str, Clock] | None:
+    return None if kept is None else (str(kept[0]), Clock(kept[1], kept[2]))
