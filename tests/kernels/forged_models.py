@@ -1,11 +1,11 @@
-"""Model files of every kind with extreme numbers under a checksum that is right, each loaded and used in a process that
-may die of it.
+"""Model files of every kind with extreme numbers, or arrays of other shapes, types and names, under a checksum that is
+right, each loaded and used in a process that may die of it.
 
     python -m tests.kernels.forged_models 10000
 
 The cases are numbered: first every array and every number of the header of every file with one change, in an order
-that depends on the seed, then several changes at once. Whatever ends a process, takes half a minute or more memory than
-a gigabyte, or raises anything but an error of thalweg is printed, and fails.
+that depends on the seed, then several changes at once. Whatever ends a process, takes half a minute of the processor or
+more memory than a gigabyte, or raises anything but an error of thalweg is printed, and fails.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,15 +47,29 @@ FEATURES, ROWS, USED = 3, 300, 48
 REALS = [np.nan, np.inf, -np.inf, 1e308, -1e308, 1e50, 5e-324, 0.0, -1.0, 1.0]
 WHOLE = [0, -1, 1, 7, 2**31, 2**53, 2**62, -(2**63), 2**63 - 1]
 PLACES = ["first", "any", "last", "all"]
+#: What becomes of the shape, the type or the name of an array.
+FORMS: dict[str, Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]] = {
+    "flat": np.ravel,
+    "deeper": lambda values: values[..., None],
+    "turned": lambda values: values.T,
+    "empty": lambda values: values[:0],
+    "longer": lambda values: np.resize(values, [n + 1 for n in values.shape]),
+    "shorter": lambda values: np.resize(values, [max(0, n - 1) for n in values.shape]),
+    "float32": lambda values: values.astype(np.float32),
+    "float64": lambda values: values.astype(np.float64),
+    "int64": lambda values: values.astype(np.int64),
+    "uint8": lambda values: values.astype(np.uint8),
+}
+NAMES = ["gone", "renamed", "exchanged"]
 SECONDS, BYTES, BATCH = 30, 2**30, 250
 
 
 class Change(NamedTuple):
-    """An entry of an array, or all of them, or a number at a place of the header."""
+    """An entry of an array or all of them, its form or its name, or a number at a place of the header."""
 
     place: str | tuple[Any, ...]
     which: str
-    value: float
+    value: float = 0.0
 
 
 def table() -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
@@ -141,6 +155,7 @@ class Forger:
         for name, values in arrays.items():
             for value in REALS if values.dtype.kind == "f" else WHOLE:
                 yield from (Change(name, which, value) for which in PLACES[: min(values.size, 4)])
+            yield from (Change(name, which) for which in (*FORMS, *NAMES))
         for place in numbers_in(header):
             yield from (Change(place, "all", value) for value in (*REALS[:5], *WHOLE))
 
@@ -158,14 +173,36 @@ class Forger:
         header, arrays = self.files[name]
         header, arrays = json.loads(json.dumps(header)), dict(arrays)
         for place, which, value in changes:
-            if isinstance(place, str):
+            if which in NAMES:
+                renamed(arrays, place, which, number)
+            elif isinstance(place, str) and place in arrays:  # its name may have been changed before
                 arrays[place] = changed(arrays[place], which, value, number)
+            elif isinstance(place, str):
+                continue
             else:
                 reduce(lambda tree, key: tree[key], place[:-1], header)[place[-1]] = value
-        return forged(header, arrays)
+        return forged(header, {name: np.ascontiguousarray(values) for name, values in arrays.items()})
+
+
+def renamed(arrays: dict[str, Any], name: Any, which: str, seed: int) -> None:
+    """Let an array be gone, have another name, or change places with another one."""
+    if name not in arrays:
+        return
+    other = sorted(arrays)[seed % len(arrays)]
+    if which == "exchanged":
+        arrays[name], arrays[other] = arrays[other], arrays[name]
+        return
+    values = arrays.pop(name)
+    if which == "renamed":
+        arrays[f"{name}é" if seed % 2 else other] = values
 
 
 def changed(values: np.ndarray[Any, Any], which: str, value: float, seed: int) -> np.ndarray[Any, Any]:
+    if which in FORMS:
+        with np.errstate(all="ignore"):
+            return np.ascontiguousarray(FORMS[which](values))
+    if not values.size:
+        return values
     values = values.copy()
     at = {"first": 0, "last": -1, "all": slice(None)}.get(which, seed % values.size)
     values.ravel()[at] = np.asarray(value).astype(values.dtype)
@@ -224,7 +261,8 @@ def attempt(content: bytes) -> str:
 
 
 def _limited() -> None:
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    for ending in (signal.SIGALRM, signal.SIGPROF):
+        signal.signal(ending, signal.SIG_DFL)
     if not hasattr(ctypes.CDLL(None), "__asan_init"):  # which reserves terabytes
         now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (now + BYTES, now + BYTES))
@@ -241,7 +279,8 @@ def failures(forger: Forger, begin: int, count: int) -> Iterator[str]:
             wrong = 0
             for number in range(at, last):
                 shared[:] = number.to_bytes(8, "little")
-                signal.alarm(SECONDS)
+                signal.setitimer(signal.ITIMER_PROF, SECONDS)  # of the processor: the machine may be busy
+                signal.alarm(20 * SECONDS)
                 try:
                     attempt(forger.content(number))
                 except Exception:

@@ -73,6 +73,13 @@ def _json_bodies() -> list[tuple[str, Any]]:
         ("/v1/models", {"name": "m", "kind": "oldc", "parameters": {"rate": 0.1}, "challenger_of": "default"}),
         ("/v1/models", {"name": "n", "schema": {"columns": [{"name": "x", "kind": "number"}], "labels": ["a", "b"]}}),
         ("/v1/models/m/promote", {"expected": "oldc", "force": True}),
+        ("/v1/models/default/void", {"ids": ["2-0", "9-1"]}),
+        ("/v1/models/default/erase", {"ids": ["2-0", "9-1"]}),
+        ("/v1/models/default/columns", {"add": {"y": 0.5}, "retire": ["x"], "rename": {"day": "d"}}),
+        ("/v1/models/default/versions", {"version": "v1"}),
+        ("/v1/models/default/rollback", {"version": "v1", "seq": 3}),
+        ("/v2/models/price/infer", {"inputs": [{"name": "x", "shape": [2], "datatype": "FP64", "data": [1.5, 2]}]}),
+        ("/invocations?model=price", {"dataframe_split": {"columns": ["x"], "data": [[1.5], [None]]}}),
     ]
 
 
