@@ -123,20 +123,22 @@ def serve(
     if prometheus_rules is not None:
         _write_prometheus_rules(prometheus_rules, options)
         return
+    from thalweg.cli.terminal import quick_start
     from thalweg.errors import MissingExtra
 
     try:
-        from thalweg.service.server import serve as run
+        with quick_start(frames=False):
+            from thalweg.service.server import serve as run
     except ImportError as error:
         raise MissingExtra.of(error.name or "starlette", "serve", "thalweg serve") from error
     run(options, lambda line: typer.echo(line, err=True))
 
 
 def _write_prometheus_rules(file: Path, options: ServeOptions) -> None:
+    from thalweg.cli.prometheus_rules import of_models, of_service, rule_file
     from thalweg.cli.terminal import writable_file
     from thalweg.files import write_atomically
     from thalweg.service.alerts import service_rules
-    from thalweg.service.prometheus_rules import of_models, of_service, rule_file
 
     keep_bytes = None if options.keep is None else options.keep.bytes
     text = rule_file([*of_models(service_rules(options.alert)), *of_service(keep_bytes)])
