@@ -29,8 +29,6 @@ class OptionInfo:
     typed: str | None = None
     #: Whether it has a meaning with ``--engine spark``.
     on_spark: bool = False
-    #: Whether only a service with a journal of its own has it, and no replica.
-    of_writers: bool = False
 
 
 def option_field(default: Any = dataclasses.MISSING, **info: Any) -> Any:

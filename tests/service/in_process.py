@@ -11,7 +11,7 @@ from thalweg.service.journal.databases import open_journal
 from thalweg.service.journal.verification import verified
 from thalweg.service.learning.compaction import Compacted, compact, cut_points
 from thalweg.service.learning.rebuild import rebuild
-from thalweg.service.options import Retention, ServeOptions
+from thalweg.service.options import Amount, ServeOptions
 from thalweg.service.server import make_first
 from thalweg.service.service import Service
 
@@ -59,7 +59,7 @@ def erase(folder: Path, keep: str) -> Compacted:
     journal.claim()
     journal.prepare()
     try:
-        return compact(journal, cut_points(journal, Retention.of(keep)))
+        return compact(journal, cut_points(journal, Amount.of(keep, "keep", "seconds", "rows", "bytes")))
     finally:
         journal.close()
 

@@ -22,7 +22,6 @@ from tests.service.test_column_watch import DENSE, MOVED, ROWS, created, events_
 from tests.waiting import wait_until
 from thalweg import cli
 from thalweg.errors import InvalidParameter
-from thalweg.evaluate.metrics import METRICS
 from thalweg.service.alerts import ServiceAlerts, service_rules
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.options import ServeOptions
@@ -93,7 +92,7 @@ def test_posts_are_signed_and_tried_again_under_one_name(receiving: Callable[...
     hook = Webhook(receiver.url, SECRET, first_pause=0.01)
     hook.start()
     hook.put({"rule": "error>0.2", "value": 0.25})
-    wait_until(lambda: hook.delivered)
+    wait_until(lambda: hook.counts["delivered"])
     hook.stop()
     assert len(receiver.posts) == 3
     assert len({headers["Thalweg-Delivery"] for headers, _ in receiver.posts}) == 1
@@ -109,9 +108,9 @@ def test_a_refusal_is_final_and_redirects_are_not_followed(receiving: Callable[.
     hook = Webhook(receiver.url, SECRET, first_pause=0.01)
     hook.start()
     hook.put({})
-    wait_until(lambda: hook.failed)
+    wait_until(lambda: hook.counts["failed"])
     hook.put({})
-    wait_until(lambda: hook.delivered)
+    wait_until(lambda: hook.counts["delivered"])
     hook.stop()
     assert len(receiver.posts) == 2
 
@@ -125,9 +124,9 @@ def test_a_receiver_that_is_silent_holds_up_nobody(receiving: Callable[..., Rece
     wait_until(lambda: receiver.posts)
     for at in range(MOST_WAITING + 5):
         hook.put({"at": at})
-    assert hook.dropped == 5
+    assert hook.counts["dropped"] == 5
     receiver.silent.set()
-    wait_until(lambda: hook.delivered == MOST_WAITING + 1)
+    wait_until(lambda: hook.counts["delivered"] == MOST_WAITING + 1)
     hook.stop()
 
 
@@ -171,24 +170,7 @@ def test_rules_for_prometheus_name_gauges_of_the_service(tmp_path: Path) -> None
         cli.main(["serve", "--prometheus-rules", str(file), "--keep", "20GB", *given])
     assert not ended.value.code
     [group] = yaml.safe_load(file.read_text())["groups"]
-    scores = {f"recent_{name}": 0.5 for name in METRICS}
-    learners = {"a": {"labels": 1, "scores": {"model": scores}, "delay": 0.0, "family_weights": None}}
-    counted = {
-        "requests": {},
-        "durations": {},
-        "buckets": (),
-        **dict.fromkeys(["rows", "labels", "revisions", "commits", "in_work", "ready", "started"], 0),
-        "queue": {},
-        "feeds": {},
-        "models": {
-            "m": {"rows": 1, "waiting": 0, "snapshot_age": 0.0, "learners": learners}
-            | {"importance": {}, "input_changes": 0}
-        },
-    }
-    counted["queue"] = {"writer": 0}
-    counted |= dict.fromkeys(["journal_bytes", "journal_free", "writable"], 1)
-    learners["a"]["changed"] = 1.8e9
-    exposed = {re.split("[{ ]", line)[0] for line in metrics.text(counted).decode().splitlines()}
+    exposed = {f"thalweg_{name}" for name in metrics.ABOUT}
     of_events, *of_service = group["rules"][len(rules) :]
     rule = '{rule="input_drift(a \\"b\\")"}'
     assert (of_events["alert"], of_events["expr"]) == (

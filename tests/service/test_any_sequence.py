@@ -126,7 +126,7 @@ class Requests(RuleBasedStateMachine):
         ids = list(dict.fromkeys(self.chosen(numbers)))
         late = [each for each in ids if each not in self.labels and each in self.late]
         repeated = sum(self.labels.get(each, "") is WITHDRAWN for each in ids)
-        done: OfRows = self.do(self.service.void(NAME, ids))
+        done: OfRows = self.do(self.service.withdraw(NAME, ids))
         voided = len(ids) - repeated - len(late)
         self.told(done.outcome, voided=voided, repeated=repeated, expired=len(late), unknown=0)
         self.labels |= dict.fromkeys([each for each in ids if each not in late], WITHDRAWN)
@@ -136,7 +136,7 @@ class Requests(RuleBasedStateMachine):
     def erase(self, numbers: list[int]) -> None:
         ids = list(dict.fromkeys(self.chosen(numbers)))
         repeated = len(self.erased.intersection(ids))
-        done: OfRows = self.do(self.service.erase(NAME, ids))
+        done: OfRows = self.do(self.service.withdraw(NAME, ids, erase=True))
         self.told(done.outcome, erased=len(ids) - repeated, repeated=repeated, expired=0, unknown=0)
         waiting = [each for each in ids if each in self.labels or each not in self.late]
         self.labels |= dict.fromkeys(waiting, WITHDRAWN)
@@ -200,7 +200,7 @@ class Requests(RuleBasedStateMachine):
 
     @rule()
     def keep_snapshot(self) -> None:
-        self.service.models.learners.keep(NAME)
+        self.service.models.threads[NAME].keep()
         self.service.models.drain()
 
     @rule()
@@ -232,9 +232,12 @@ class Requests(RuleBasedStateMachine):
             assert files_of(rebuild(journal, NAME).model) == live
             assert files_of(rebuild(journal, NAME, from_snapshots=False).model) == live
             replica = Service(open_journal(self.folder, None, read_only=True), ServeOptions(follow=str(self.folder)))
-            replica.models.learners.start()
+            for thread in replica.models.threads.values():
+                thread.start()
             assert files_of(live_model(replica)) == live
-            replica.models.learners.stop()
+            for thread in replica.models.threads.values():
+                thread.stop()
+                thread.join()
             replica.models.journal.close()
             replica.keys.close()
             verified(journal)
@@ -264,8 +267,9 @@ class Requests(RuleBasedStateMachine):
 def live_model(service: Service) -> LiveModel:
     """The model of a service, once it has learned all that was committed."""
     service.models.drain()
-    thread = service.models.learners._threads[NAME]
+    thread = service.models.threads[NAME]
     wait_until(lambda: thread.is_current)
+    service.models.drain()
     assert thread.model is not None
     return thread.model
 

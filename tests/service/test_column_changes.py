@@ -67,7 +67,8 @@ def test_a_replay_of_changed_columns_is_exact_and_late_labels_of_old_rows_are_le
         await service.decisions.change_columns("default", ColumnsRequest(retire=["city"], rename={"x": "height"}))
         rows = [{"height": row["x"], "wind": 1.0} for row in rows_of(10)]
         await teach(rows)
-        service.models.learners.keep("default")
+        service.models.threads["default"].keep()
+        service.models.drain()
         await service.decisions.change_columns("default", ColumnsRequest({"last": {"kind": "number", "default": -1}}))
         await teach([row | {"last": 2.0, "city": "ignored"} for row in rows])
         await service.label("default", [(f"{old.seq}-1", label), (f"{older.seq}-0", label)])
@@ -79,7 +80,7 @@ def test_a_replay_of_changed_columns_is_exact_and_late_labels_of_old_rows_are_le
         )  # without those that are retired or have a default
         assert len(model.predict(frame)) == 2
         shown = service.models.by_name["default"].encoder
-        kept = service.models.learners._threads["default"].model.follower.encoder()
+        kept = service.models.threads["default"].model.follower.encoder()
         assert shown.to_json() == kept.to_json()
 
     options = ServeOptions(new="auto", task="regression") if kind == "regression" else ServeOptions(new=kind)
@@ -137,7 +138,8 @@ def test_a_model_returns_to_a_state_from_before_its_columns_changed(tmp_path):
 
     async def more(service: Service) -> None:
         await taught(service, [north, south] * 10)
-        service.models.learners.keep("default")
+        service.models.threads["default"].keep()
+        service.models.drain()
 
     with_service(tmp_path, more)
     assert erase(tmp_path, "5rows").records > 0

@@ -140,7 +140,7 @@ def test_the_column_that_reversed_and_those_that_moved_are_named(told):
     assert changed.pop("shop") in ("category one", "category other")
     assert not changed
     counted = state.counters(None)
-    assert counted["input_changes"] == 3
+    assert counted["input_changes_total"] == 3
     assert next(iter(counted["importance"])) == "price"
 
 

@@ -40,7 +40,8 @@ def test_a_compacted_journal_gives_the_same_model_and_late_labels_still_come(tmp
         rows["late"] = await ask(service, 3)
         await tell(service, rows["learned"])
         await tell(service, rows["waiting"][:2])
-        service.models.learners.keep("default")
+        service.models.threads["default"].keep()
+        service.models.drain()
         await tell(service, rows["late"])  # after the snapshot at which the journal will be cut
         rows["new"] = await ask(service, 30)
         await tell(service, rows["new"])
@@ -64,7 +65,7 @@ def test_a_compacted_journal_gives_the_same_model_and_late_labels_still_come(tmp
         revised = await service.label("default", [(row, "c") for row in (*rows["waiting"], *rows["late"])], revise=True)
         assert revised.outcome.expired == rows["waiting"][:2]  # learned before the cut
         assert len(revised.outcome.revised) == 5
-        assert (await service.void("default", rows["waiting"][:1])).outcome.expired == rows["waiting"][:1]
+        assert (await service.withdraw("default", rows["waiting"][:1])).outcome.expired == rows["waiting"][:1]
 
     with_service(tmp_path, then)
     assert state_of(tmp_path) == state_of(tmp_path, from_snapshots=False)

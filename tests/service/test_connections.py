@@ -22,7 +22,7 @@ from thalweg.service.http.connections import protocol
 from thalweg.service.http.exchange import Request
 from thalweg.service.intake import Intake
 from thalweg.service.journal.databases import open_journal
-from thalweg.service.options import Address, ConnectionLimits, Limits, ServeOptions
+from thalweg.service.options import Address, ServeOptions
 from thalweg.service.server import listening, make_first
 from thalweg.service.service import Service
 
@@ -167,14 +167,15 @@ def test_objects_are_counted_before_they_are_made(body, common):
     assert memory(common) - before < 128 << 20  # 500 MB when they were made
 
 
-def test_large_bodies_are_unpacked_in_a_thread_and_a_few_at_a_time():
+def test_large_bodies_are_unpacked_in_a_thread_and_a_few_at_a_time(monkeypatch):
     def request(size: int) -> Request:
         return Request({}, "", b" " * size, b"")
 
     async def unpack() -> None:
         assert await request(1000).apart(threading.get_ident) == threading.get_ident()
         assert await request(100_000).apart(threading.get_ident) != threading.get_ident()
-        intake = Intake(Limits(unpacked=1_000_000))
+        monkeypatch.setattr("thalweg.service.intake.MOST_UNPACKED", 1_000_000)
+        intake = Intake(ServeOptions())
         places = [intake.enter(0) for _ in range(3)]
         for place, size in zip(places, (600_000, 600_000, 1000), strict=True):
             place.bytes = size
@@ -221,7 +222,7 @@ def test_a_request_leaves_no_reference_cycle(tmp_path):
     make_first(journal, ServeOptions(new="oldc"))
     config = uvicorn.Config(
         build(Service(journal, ServeOptions()), Authorizer([])),
-        http=protocol(ConnectionLimits()),
+        http=protocol(ServeOptions()),
         lifespan="on",
         log_level="error",
     )

@@ -19,7 +19,7 @@ from thalweg.service.journal.databases import open_journal
 from thalweg.service.journal.records import WATCHED_COLUMNS, LabelBody, PredictBody, Predicted
 from thalweg.service.journal.verification import Verified, verified
 from thalweg.service.learning.rebuild import rebuild
-from thalweg.service.options import Retention, ServeOptions
+from thalweg.service.options import Amount, ServeOptions
 from thalweg.service.service import Service
 from thalweg.store import dumps
 
@@ -81,10 +81,10 @@ def test_erased_rows_are_gone_from_every_file_and_from_what_was_learned(tmp_path
         rows.update(await filled(service))
         waiting = service.models.states()[0].waiting
         assert found_in(tmp_path, *needles())
-        done = await service.erase("default", [*rows["subject"], "99999-0", "x"])
+        done = await service.withdraw("default", [*rows["subject"], "99999-0", "x"], erase=True)
         assert (len(done.outcome.erased), done.outcome.unknown) == (2, ["99999-0", "x"])
         assert service.models.states()[0].waiting == waiting - 1
-        assert (await service.erase("default", rows["subject"])).outcome.repeated == 2
+        assert (await service.withdraw("default", rows["subject"], erase=True)).outcome.repeated == 2
         later = await service.label("default", [(row, "a") for row in rows["subject"]], revise=True)
         assert later.outcome.expired == rows["subject"]
         assert len((await service.label("default", [(rows["other"][0], "b")], revise=True)).outcome.revised) == 1
@@ -134,9 +134,10 @@ def test_what_is_watched_begins_anew_at_an_erasure_in_a_replay_too(tmp_path, cap
 
     async def erased(service: Service) -> None:
         rows = await filled(service)
-        service.models.learners.keep("default")  # a snapshot from before the erasure
+        service.models.threads["default"].keep()  # a snapshot from before the erasure
+        service.models.drain()
         if running:
-            await service.erase("default", rows["subject"][1:])
+            await service.withdraw("default", rows["subject"][1:], erase=True)
             await filled(service, "later")
         waiting.append(rows["subject"][1])
 
@@ -160,9 +161,10 @@ def test_what_is_watched_begins_anew_at_an_erasure_in_a_replay_too(tmp_path, cap
 def test_a_row_that_was_withdrawn_first_is_gone_from_snapshots_and_counted_once(tmp_path):
     async def scenario(service: Service) -> None:
         rows = await filled(service)
-        service.models.learners.keep("default")
-        await service.void("default", rows["subject"])
-        await service.erase("default", rows["subject"])
+        service.models.threads["default"].keep()
+        service.models.drain()
+        await service.withdraw("default", rows["subject"])
+        await service.withdraw("default", rows["subject"], erase=True)
 
     with_service(tmp_path, scenario)
     assert found_in(tmp_path, *needles()) == []
@@ -182,7 +184,7 @@ def test_a_forest_that_holds_rows_gives_up_those_that_are_erased(tmp_path, kind)
     single = [struct.pack("<f", SECRETS[0])]
 
     def arrays(service: Service) -> dict[str, np.ndarray]:
-        model = service.models.learners._threads["default"].model
+        model = service.models.threads["default"].model
         return header_and_arrays(dumps(model.learners["default"].model))[1]
 
     def holding(service: Service) -> list[str]:
@@ -191,10 +193,12 @@ def test_a_forest_that_holds_rows_gives_up_those_that_are_erased(tmp_path, kind)
 
     async def scenario(service: Service) -> None:
         rows = await filled(service)
-        service.models.learners.keep("default")
+        service.models.threads["default"].keep()
+        service.models.drain()
         assert [name.rsplit("_", 3)[1:] for name in holding(service)] == [["window", "row", "values"]]
         assert found_in(tmp_path, *single)
-        assert (await service.erase("default", rows["subject"])).replayed == 131  # there is no snapshot from before
+        done = await service.withdraw("default", rows["subject"], erase=True)
+        assert done.replayed == 131  # there is no snapshot from before
         assert holding(service) == []
         held = next(values for name, values in arrays(service).items() if name.endswith("window_row_values"))
         assert len(held) == 131
@@ -212,12 +216,13 @@ def test_a_journal_in_postgresql_is_cut_and_erased(postgres, capsys):
     async def scenario(service: Service) -> None:
         for name in ("first", "second", "third"):
             rows.extend((await filled(service, name))["subject"])
-            service.models.learners.keep("default")
+            service.models.threads["default"].keep()
+            service.models.drain()
         await forget(service)
         assert service.retention.size > 0
-        await service.erase("default", rows[:1])
+        await service.withdraw("default", rows[:1], erase=True)
 
-    with_service(address, scenario, ServeOptions(keep=Retention(rows=140)))
+    with_service(address, scenario, ServeOptions(keep=Amount(rows=140)))
     with pytest.raises(SystemExit) as ended:
         cli.main(["erase", "--database", address, *(part for row in rows for part in ("--id", row))])
     assert (ended.value.code, capsys.readouterr().out) == (0, "erased 5 rows\n1 had been erased before\n")

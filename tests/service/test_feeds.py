@@ -138,6 +138,9 @@ class Failing:
     async def recalled(self, keys: list[str]) -> dict[str, Any]:
         return {}
 
+    async def once(self, key: str, request: bytes, act: Any, other: str) -> Any:
+        return await act()
+
     def read_label(self, model: str, value: Any) -> Any:
         return value
 
@@ -167,6 +170,18 @@ def test_a_failure_of_the_service_is_not_the_message_s(monkeypatch: pytest.Monke
     with pytest.raises(OSError, match="gone"):
         asyncio.run(feeding.MessageHandler(broken, broken).handle(messages))
     assert broken.done == []
+
+
+def test_the_label_of_an_erased_row_is_refused() -> None:
+    both = Failing([])
+    gone = SimpleNamespace(body=b'{"error": "the rows have been erased"}')
+
+    async def recalled(keys: list[str]) -> dict[str, Any]:
+        return dict.fromkeys(keys, gone)
+
+    both.recalled = recalled
+    asyncio.run(feeding.MessageHandler(both, both).handle([Message("2-0", {"label": "high", "of": "1-0"})]))
+    assert both.done == ["no row came at 1-0", "2-0"]
 
 
 def in_the_middle(server: Server) -> Callable[[], bool]:

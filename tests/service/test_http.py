@@ -22,7 +22,7 @@ from thalweg import cli
 from thalweg.service import intake
 from thalweg.service.auth import Authorizer
 from thalweg.service.commands import Refused
-from thalweg.service.options import Limits
+from thalweg.service.options import ServeOptions
 
 ROW = {"x": 1.0}
 
@@ -339,7 +339,7 @@ def test_a_body_must_come_in_time(monkeypatch):
         return {"type": "http.request", "body": pieces.pop(0), "more_body": True}
 
     async def read() -> None:
-        desk = intake.Intake(Limits())
+        desk = intake.Intake(ServeOptions())
         place = desk.enter(0)
         with pytest.raises(Refused, match="the body did not arrive within") as refused:
             await desk.read(place, stalled)

@@ -44,7 +44,7 @@ def model_of(service) -> KeyedClassifier:
 
 
 def snapshot_by(service: Service):
-    return service.models.learners._threads["default"].model.snapshot()
+    return service.models.threads["default"].model.snapshot()
 
 
 @pytest.mark.quick(1)
@@ -105,7 +105,7 @@ def test_a_key_learns_what_is_its_own_and_a_new_one_has_what_all_know(tmp_path):
             service.models.state("default").key("default", "new")
         assert refused.value.status == 404
         counted = service.counters()["models"]["default"]["learners"]["default"]
-        assert counted["keys"] == {"memory": 4, "disk": 0}
+        assert counted["model_keys"] == {"memory": 4, "disk": 0}
 
     with_service(tmp_path, scenario, options())
 

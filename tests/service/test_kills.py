@@ -25,8 +25,8 @@ from thalweg.service.journal.verification import verified
 from thalweg.service.learning.ledger import looked_up
 from thalweg.service.learning.rebuild import rebuild
 
-#: Kills of each journal; set THALWEG_KILLS for more.
-KILLS = int(os.environ.get("THALWEG_KILLS", "3"))
+#: Kills of each journal, and what clients and moments are drawn from; set THALWEG_KILLS and THALWEG_SEED for others.
+KILLS, SEED = int(os.environ.get("THALWEG_KILLS", "3")), os.environ.get("THALWEG_SEED", "0")
 ROWS, LABELS = stream(400)
 KNOWN: dict[str, tuple[Any, ...]] = {
     "classification": ("low", "high", "flood"),
@@ -43,7 +43,7 @@ class Worker(threading.Thread):
         super().__init__(daemon=True)
         self.task = task
         self.number, self.ports, self.ended = number, ports, stop
-        self.random = random.Random(number)
+        self.random = random.Random(f"{SEED} {number}")
         self.client: Client | None = None
         self.keys = self.done = 0
         #: What was acknowledged: by id its label, and what was answered.
@@ -173,7 +173,7 @@ def test_nothing_acknowledged_is_lost_or_learned_twice(kept, task, start, reques
     workers = [Worker(number, ports, stop, task) for number in range(4)]
     for worker in workers:
         worker.start()
-    moments = random.Random(kept)
+    moments = random.Random(f"{SEED} {kept}")
     for _ in range(KILLS):
         work(workers, moments.randrange(5, 30))
         server.kill()

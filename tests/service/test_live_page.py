@@ -15,7 +15,7 @@ from tests.service.replayed import Replayed, listening, number_point, point
 from tests.service.rows import stream
 from tests.service.server import Server
 from tests.waiting import NEXT_FRAMES
-from thalweg.service.page.pages import _LIES_IN, asset, page
+from thalweg.service.page.pages import asset, assets, page
 
 WIDE = {"width": 1280, "height": 900}
 CHARTS = [
@@ -346,9 +346,9 @@ def test_everything_the_page_names_can_be_had_and_nothing_else() -> None:
 
     html = page().content.decode()
     named = set(re.findall(r'(?:href|src)="assets/([^"]+)"', html))
-    for name in _LIES_IN:
+    for name in assets():
         named |= set(re.findall(r'from "\./([^"]+)"', asset(name).content.decode()))
-    assert named == set(_LIES_IN)
+    assert named == set(assets())
     assert "<style" not in html
     assert " style=" not in html
     assert not re.search(r"<script(?![^>]*\bsrc=)", html)

@@ -26,10 +26,10 @@ def page() -> str:
 def counted() -> dict[str, Any]:
     """As a service that has a model with a hostile name, and one that has just been made."""
     of_labels = {"model": {"error": 0.125, "recent_error": 0.25}, "no_change": {"error": None, "recent_error": 0.5}}
-    learner = {"labels": 70, "scores": of_labels, "delay": 3600.5} | {
-        "family_weights": {"linear": 0.75, "tilings": 0.25}
+    learner = {"model_labels_total": 70, "scores": of_labels, "model_label_delay_seconds": 3600.5} | {
+        "model_family_weight_ratio": {"linear": 0.75, "tilings": 0.25}
     }
-    new = dict.fromkeys(learner) | {"labels": 0, "scores": {"model": {"error": None, "recent_error": None}}}
+    new = dict.fromkeys(learner) | {"model_labels_total": 0, "scores": {"model": {"error": None, "recent_error": None}}}
     scores = {"mae": 1.5, "recent_mae": 1.25, "coverage": 0.875, "recent_coverage": 0.75, "r2": None}
     of_numbers = {"model": scores} | {name: {"recent_mae": 3.0} for name in NumberBaselines().names}
     return {
@@ -39,37 +39,35 @@ def counted() -> dict[str, Any]:
             "label": {"counts": [0, 2, 0], "seconds": 0.01},
         },
         "buckets": (0.001, 0.01),
-        "rows": 90,
-        "labels": 70,
-        "revisions": 1,
-        "commits": 33,
-        "in_work": 3,
-        "queue": {"writer": 2, "learner": 0},
-        "throughput": 4.5,
+        "rows_total": 90,
+        "labels_total": 70,
+        "revisions_total": 1,
+        "commits_total": 33,
+        "requests_in_work": 3,
+        "queue_length": {"writer": 2, "learner": 0},
         "ready": True,
-        "started": 1.79e9,
-        "feeds": {"redis:rows": {"up": True, "read": 12, "refused": 3}},
+        "start_time_seconds": 1.79e9,
+        "info": {"1": 1},
+        "feeds": {"redis:rows": {"feed_up": True, "feed_messages_total": 12, "feed_refused_total": 3}},
         "models": {
             'a "rain"\\\n': {
-                "rows": 90,
-                "waiting": 20,
-                "version": 88,
-                "snapshot_age": 12.5,
+                "model_rows_total": 90,
+                "model_waiting_rows": 20,
+                "model_snapshot_age_seconds": 12.5,
                 "importance": {"price": 0.25, "hour": 0.125},
-                "input_changes": 3,
+                "input_changes_total": 3,
                 "learners": {"a": learner, "b": learner},
             },
             "numbers": {
-                "rows": 5,
-                "waiting": 1,
-                "version": 3,
-                "snapshot_age": None,
+                "model_rows_total": 5,
+                "model_waiting_rows": 1,
+                "model_snapshot_age_seconds": None,
                 "importance": {},
-                "input_changes": 0,
+                "input_changes_total": 0,
                 "learners": {"numbers": new | {"scores": of_numbers}},
             },
-            "new": {"rows": 0, "waiting": 0, "version": 0, "snapshot_age": None}
-            | {"importance": {}, "input_changes": None, "learners": {"new": new}},
+            "new": {"model_rows_total": 0, "model_waiting_rows": 0, "model_snapshot_age_seconds": None}
+            | {"importance": {}, "input_changes_total": None, "learners": {"new": new}},
         },
     }
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.service.rows import SCHEMA, stream
-from thalweg.service.learning.comparison import LEVEL, MistakeComparison
+from thalweg.evaluate.anytime_comparison import LEVEL, MistakeComparison
 
 
 def test_models_have_columns_of_their_own_and_can_be_put_away_and_brought_back(start):

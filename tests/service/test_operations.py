@@ -86,19 +86,19 @@ def test_options_come_from_a_file_the_environment_and_the_command_line(options, 
     monkeypatch.setenv("THALWEG_SERVE_MAX_BODY", "6")
     monkeypatch.setenv("THALWEG_SERVE_MAX_ROWS", "8")
     found = options("--config", str(file), "--max-rows", "9")
-    assert (found.listen.port, found.limits.rows, found.limits.body) == (9000, 9, 6)
+    assert (found.listen.port, found.max_rows, found.max_body) == (9000, 9, 6)
     assert (found.insecure, found.sources, found.log_json) == (True, ("redis://one/a", "redis://one/b"), True)
     monkeypatch.setenv("THALWEG_SERVE_CONFIG", str(file))
     monkeypatch.setenv("THALWEG_SERVE_FROM", "redis://two/c")
     found = options()
-    assert (found.listen.port, found.limits.rows, found.sources) == (9000, 8, ("redis://two/c",))
+    assert (found.listen.port, found.max_rows, found.sources) == (9000, 8, ("redis://two/c",))
 
 
 def test_a_misspelt_variable_is_named_and_those_of_others_are_not(options, monkeypatch, capsys):
     monkeypatch.setenv("THALWEG_SERVE_MAX_ROW", "8")
     monkeypatch.setenv("THALWEG_SERVE_PORT", "tcp://10.0.0.1:80")  # Kubernetes, for a service called thalweg-serve
     monkeypatch.setenv("THALWEG_SERVE_MAX_BODY", "6")
-    assert options().limits.body == 6
+    assert options().max_body == 6
     told = "thalweg: the environment variable THALWEG_SERVE_MAX_ROW is ignored: did you mean THALWEG_SERVE_MAX_ROWS?"
     assert told in capsys.readouterr().err.splitlines()
 

@@ -18,10 +18,10 @@ from tests.service.test_arrow import as_stream
 from tests.service.test_openapi import DESCRIBED, validator
 from thalweg.client.protocol import CreateRequest
 from thalweg.container import packed, unpacked
+from thalweg.evaluate.anytime_comparison import SquaredErrorComparison
 from thalweg.service.journal.databases import open_journal
 from thalweg.service.journal.records import Decision, LabelledRow, LabelsArrived, PredictBody, PredictedRows
 from thalweg.service.learning import schema
-from thalweg.service.learning.comparison import SquaredErrorComparison
 from thalweg.service.learning.creation import record_of
 from thalweg.service.learning.live_model import LiveModel, _learner_in
 from thalweg.service.learning.progress import Progress

@@ -14,7 +14,7 @@ from thalweg.errors import InvalidParameter
 from thalweg.service import retention, writer
 from thalweg.service.commands import HttpResponse, Key
 from thalweg.service.journal.databases import open_journal
-from thalweg.service.options import Retention, ServeOptions, seconds_of
+from thalweg.service.options import Amount, ServeOptions
 from thalweg.service.service import Service
 
 
@@ -52,7 +52,8 @@ def test_a_running_service_cuts_its_journal_and_learns_on(tmp_path, monkeypatch)
         await tell(service, waiting[:1])
         await service.decisions.name_version("default", "early")
         late = await ask(service, 3)
-        service.models.learners.keep("default")
+        service.models.threads["default"].keep()
+        service.models.drain()
         for _ in range(6):
             await tell(service, await ask(service, 5))
         revised = await ask(service, 2)
@@ -66,7 +67,7 @@ def test_a_running_service_cuts_its_journal_and_learns_on(tmp_path, monkeypatch)
         assert len(await service.decisions.file("default", version="early")) > 0
         await forget(service)  # what waited has its labels by now: the next cut erases it
 
-    with_service(tmp_path, scenario, ServeOptions(keep=Retention(rows=20)))
+    with_service(tmp_path, scenario, ServeOptions(keep=Amount(rows=20)))
     assert before_and_after[0] - before_and_after[1] >= 12  # the rows and labels before the snapshot
     assert state_of(tmp_path) == state_of(tmp_path, from_snapshots=False)
 
@@ -80,17 +81,19 @@ def test_the_journal_is_cut_again_when_it_has_grown_by_a_tenth(tmp_path, monkeyp
         for cut in (0, 20, 40):
             for _ in range(10):
                 await tell(service, await ask(service, 5))
-                service.models.learners.keep("default")
+                service.models.threads["default"].keep()
+                service.models.drain()
             await asyncio.to_thread(wait_until, lambda cut=cut: service.models.writer._cuts.get("default", 0) > cut)
 
-    with_service(tmp_path, scenario, ServeOptions(keep=Retention(rows=20)))
+    with_service(tmp_path, scenario, ServeOptions(keep=Amount(rows=20)))
 
 
 def test_a_cut_that_was_interrupted_is_resumed(tmp_path, monkeypatch):
     async def first(service: Service) -> None:
         for _ in range(6):
             await tell(service, await ask(service, 5))
-        service.models.learners.keep("default")
+        service.models.threads["default"].keep()
+        service.models.drain()
         await asyncio.to_thread(service.models.drain)  # until the snapshot is written
         await tell(service, await ask(service, 5))
         monkeypatch.setattr(writer, "_PAGE", 1)
@@ -102,7 +105,7 @@ def test_a_cut_that_was_interrupted_is_resumed(tmp_path, monkeypatch):
     async def then(service: Service) -> None:
         await forget(service)
 
-    options = ServeOptions(keep=Retention(rows=3))
+    options = ServeOptions(keep=Amount(rows=3))
     with_service(tmp_path, first, options)
     interrupted, state = records_in(tmp_path), state_of(tmp_path)
     assert state == state_of(tmp_path, from_snapshots=False)
@@ -117,13 +120,14 @@ def test_a_journal_is_kept_within_a_size(tmp_path):
     async def fill(service: Service) -> None:
         for _ in range(8):
             await tell(service, await ask(service, 400))
-            service.models.learners.keep("default")
+            service.models.threads["default"].keep()
+            service.models.drain()
         await asyncio.to_thread(service.models.drain)
         sizes.append(service.models.journal.used())
         await forget(service)
         sizes.append(service.models.journal.used())
 
-    with_service(tmp_path, fill, ServeOptions(keep=Retention(bytes=600_000)))
+    with_service(tmp_path, fill, ServeOptions(keep=Amount(bytes=600_000)))
     assert sizes[0] > 1_000_000
     assert 200_000 < sizes[1] <= 600_000
     assert state_of(tmp_path) == state_of(tmp_path, from_snapshots=False)
@@ -164,12 +168,12 @@ def test_the_last_record_before_a_time_is_found_beside_gaps(tmp_path):
 
 @pytest.mark.parametrize(("text", "size"), [("20GB", 20 * 10**9), ("512 MiB", 512 << 20), ("3kb", 3000)])
 def test_sizes_are_read(text, size):
-    assert Retention.of(text) == Retention(bytes=size)
+    assert Amount.of(text, "keep", "seconds", "rows", "bytes") == Amount(bytes=size)
 
 
 @pytest.mark.parametrize("text", ["20", "GB", "-1GB", "0GB", "1.5GB", "20 parsecs"])
 def test_other_amounts_are_refused(text):
     with pytest.raises(InvalidParameter, match="keep must"):
-        Retention.of(text)
+        Amount.of(text, "keep", "seconds", "rows", "bytes")
     with pytest.raises(InvalidParameter, match=r"keep.replies must"):
-        seconds_of(text, "keep_replies")
+        Amount.of(text, "keep_replies", "seconds")

@@ -50,7 +50,7 @@ async def revise(service: Service, row: str, label: str) -> asyncio.Task[Label]:
 
 
 def snapshot_by(service: Service) -> Any:
-    return service.models.learners._threads["default"].model.snapshot()
+    return service.models.threads["default"].model.snapshot()
 
 
 def replayed(folder: Path) -> Any:
@@ -106,7 +106,8 @@ def test_a_stop_does_not_wait_for_a_revision_and_the_next_start_has_it(tmp_path,
     async def scenario(service: Service) -> None:
         asked = await service.predict("default", [{"x": 1.0}, {"x": 2.0}])
         await service.label("default", [(f"{asked.seq}-0", "a"), (f"{asked.seq}-1", "b")])
-        service.models.learners.keep("default")
+        service.models.threads["default"].keep()
+        service.models.drain()
         tasks.append(await revise(service, f"{asked.seq}-0", "b"))
 
     holding = ExitStack()
@@ -116,7 +117,7 @@ def test_a_stop_does_not_wait_for_a_revision_and_the_next_start_has_it(tmp_path,
         assert await asyncio.to_thread(begun.wait, PATIENCE)
         assert snapshot_by(service) != replayed(tmp_path)  # it serves before it has learned the revision
         holding.close()
-        thread = service.models.learners._threads["default"]
+        thread = service.models.threads["default"]
         await asyncio.to_thread(wait_until, lambda: thread.is_current)
         assert snapshot_by(service) == replayed(tmp_path)
         assert service.models.state("default").learners["default"].view.labels == 2
@@ -165,12 +166,13 @@ def test_a_row_that_is_withdrawn_was_never_learned(tmp_path):
             rows = [f"{asked.seq}-{at}" for at in range(20)]
             await service.label("default", [(rows[at], labels[at]) for at in range(10) if at in told])
             if 1 in told:
-                done = await service.void("default", [rows[1], rows[19], "nobody"])
+                done = await service.withdraw("default", [rows[1], rows[19], "nobody"])
                 assert (len(done.outcome.voided), done.outcome.unknown, done.replayed) == (2, ["nobody"], 9)
-                service.models.learners.keep("default")
+                service.models.threads["default"].keep()
+                service.models.drain()
             await service.label("default", [(rows[at], labels[at]) for at in range(10, 19)])
             if 1 in told:
-                done = await service.void("default", [rows[4], rows[5], rows[1]])
+                done = await service.withdraw("default", [rows[4], rows[5], rows[1]])
                 assert (len(done.outcome.voided), done.outcome.repeated, done.replayed) == (2, 1, 16)
                 late = await service.label("default", [(rows[1], "b"), (rows[19], "b"), (rows[2], "a")], revise=True)
                 assert (late.outcome.expired, len(late.outcome.revised)) == ([rows[1], rows[19]], 1)
@@ -178,7 +180,7 @@ def test_a_row_that_is_withdrawn_was_never_learned(tmp_path):
                 assert snapshot_by(service) == replayed(tmp_path / str(1 in told))
             else:
                 await service.label("default", [(rows[2], "a")], revise=True)
-            live = service.models.learners._threads["default"].model
+            live = service.models.threads["default"].model
             found.append(dumps(live.learners["default"].model))
 
         return play

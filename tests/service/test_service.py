@@ -33,19 +33,23 @@ def test_what_is_counted(tmp_path):
         await service.label("default", [("1-0", "a")])
         await service.decisions.create(CreateRequest("rival", "majority", challenger_of="default"))
         found = service.counters()
-        assert (found["rows"], found["labels"], found["revisions"], found["ready"]) == (4, 3, 0, True)
-        assert found["commits"] >= 4
+        assert (found["rows_total"], found["labels_total"], found["revisions_total"], found["ready"]) == (4, 3, 0, True)
+        assert found["commits_total"] >= 4
         model = found["models"]["default"]
         learners = model.pop("learners")
-        watched = {"importance": {}, "input_changes": 0}
-        assert model == {"rows": 4, "waiting": 1, "version": asked.seq - 1, "snapshot_age": None} | watched
+        watched = {"importance": {}, "input_changes_total": 0, "model_snapshot_age_seconds": None}
+        assert model == {"model_rows_total": 4, "model_waiting_rows": 1} | watched
         told = {
-            name: (each["labels"], each["scores"]["model"]["error"], each["scores"]["model"]["recent_error"])
+            name: (
+                each["model_labels_total"],
+                each["scores"]["model"]["error"],
+                each["scores"]["model"]["recent_error"],
+            )
             for name, each in learners.items()
         }
         assert told == {"default": (3, None, None), "rival": (0, None, None)}  # all came before the first label
         await service.label("default", [(f"{asked.seq - 2}-0", "b")], revise=True)
-        assert service.counters()["revisions"] == 1
+        assert service.counters()["revisions_total"] == 1
 
     with_service(tmp_path, scenario)
 
@@ -250,7 +254,7 @@ def test_a_model_that_cannot_learn_is_told_and_the_journal_keeps_the_labels(tmp_
     assert "could not learn" in caplog.text
 
     async def again(service: Service) -> None:
-        assert service.counters()["models"]["default"]["learners"]["default"]["labels"] == 2
+        assert service.counters()["models"]["default"]["learners"]["default"]["model_labels_total"] == 2
 
     with_service(tmp_path, again)
 

@@ -42,7 +42,7 @@ def test_rows_are_predicted_without_being_recorded_if_the_option_says_so(tmp_pat
             answers = again.response.predictions(again.seq)
             assert answers[0].prediction in ("a", "b")
             assert [each.id for each in answers] == ["0-0", "0-1"]  # ids that no row has
-            assert service.counters()["unrecorded"] == 3
+            assert service.counters()["unrecorded_rows_total"] == 3
             with pytest.raises(Refused, match="no such column"):
                 await service.predict("default", [{"y": 1.0}], must_record=False)
         for must_record in (True,) if asked else (True, False):  # streams that are read go on later

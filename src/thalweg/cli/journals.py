@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,10 +64,10 @@ def replay(
     from thalweg.files import write_atomically
 
     with opened("replay", data, database) as journal:
-        from thalweg.service.learning.rebuild import champion_of, rebuild
+        from thalweg.service.learning.rebuild import rebuild
 
         last, _ = journal.last()
-        found = rebuild(journal, champion_of(journal, model), to, from_snapshots=not whole)
+        found = rebuild(journal, _champion_of(journal, model), to, from_snapshots=not whole)
     if model not in found.model.learners:
         raise InvalidParameter(f"the journal has no model {model!r} at record {to}: choose a later record with --to")
     if to is not None and to > last:
@@ -79,6 +80,18 @@ def replay(
         f"{model} after record {found.model.seq:,}: {found.model.labels:,} labels learned, "
         f"{found.replayed:,} of them again, {began}"
     )
+
+
+def _champion_of(journal: SqlJournal, name: str) -> str:
+    """The model under whose name a learner is kept: its own, or the one that it challenges."""
+    names = journal.models()
+    if name in names:
+        return name
+    for each in names:
+        for record in journal.records(each, kind="challenge"):
+            if json.loads(record.body)["name"] == name:
+                return each
+    raise InvalidParameter(f"the journal knows no model {name!r}; it knows {', '.join(names) or 'none'}")
 
 
 def verify(data: JournalFolder = None, database: JournalDatabase = None) -> None:
@@ -113,12 +126,13 @@ def compact(
     takes as long as learning the labels before it again.
     """
     with opened("compact", data, database, to_write=True) as journal:
+        from thalweg.cli.journal_cuts import make_cut_snapshots, why_nothing_is_cut
         from thalweg.service.journal.verification import verified
         from thalweg.service.learning.compaction import compact as run
-        from thalweg.service.learning.compaction import cut_points, make_cut_snapshots, why_nothing_is_cut
-        from thalweg.service.options import Retention
+        from thalweg.service.learning.compaction import cut_points
+        from thalweg.service.options import Amount
 
-        policy = Retention.of(keep)
+        policy = Amount.of(keep, "keep", "seconds", "rows", "bytes")
         if verify:
             verified(journal)
         make_cut_snapshots(journal, policy)
@@ -165,7 +179,7 @@ def erase(
 
 def _erase_rows(journal: SqlJournal, model: str, ids: Sequence[str]) -> LabelOutcome:
     """Erase rows of a model by their ids, in freed space too, by the same writer as in a running service."""
-    from thalweg.service.commands import Erase
+    from thalweg.service.commands import Withdraw
     from thalweg.service.learning.rebuild import rebuild
     from thalweg.service.writer import Writer
     from thalweg.service.writer_state import WriterState
@@ -181,7 +195,7 @@ def _erase_rows(journal: SqlJournal, model: str, ids: Sequence[str]) -> LabelOut
 
     writer = Writer(journal, lambda done, events: None, failed, lambda: None)
     writer.states = {model: WriterState.of(rebuild(journal, model).model)}
-    command = Erase(model, None, list(ids))
+    command = Withdraw(model, None, list(ids), erase=True)
     writer.start()
     writer.put([command])
     writer.stop()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from thalweg.service.commands import Command, Decide, Key, Predict, Refused, require_active
@@ -94,16 +95,11 @@ class PublishedModel:
         strange = frozenset(names)
         return not strange <= set(self.encoder.plan.names) and self.vote.add(strange, len(rows)) > self.vote.fitting
 
-    def features(self, rows: list[Any]) -> Any:
-        """The features of rows of JSON as a model learns them; the encoder remembers nothing."""
-        assert self.encoder is not None
-        return self.encoder.features(encoding.of_rows(rows, self.encoder), len(rows), learn=False)
-
-    def encode(self, rows: Any) -> Encoded:
-        """The features of the rows; `Refused` changes nothing."""
+    def encode(self, rows: Any, *, learn: bool) -> Encoded:
+        """The features of the rows, which the encoder may learn; `Refused` changes nothing."""
         assert self.encoder is not None
         found = (encoding.of_rows if isinstance(rows, list) else encoding.of_table)(rows, self.encoder)
-        return encode(self.encoder, found, len(rows), learn=self.records)
+        return encode(self.encoder, found, len(rows), learn=learn)
 
 
 def unrecorded(model: PublishedModel, rows: Any, state: ModelState | None = None) -> Predict:
@@ -112,8 +108,7 @@ def unrecorded(model: PublishedModel, rows: Any, state: ModelState | None = None
     require_active(model.name, state.learners[model.name].archived)
     if model.encoder is None:
         raise Refused(503, "the journal cannot be written, and the model does not know its columns yet", retry_after=1)
-    found = (encoding.of_rows if isinstance(rows, list) else encoding.of_table)(rows, model.encoder)
-    encoded = encode(model.encoder, found, len(rows), learn=False)
+    encoded = model.encode(rows, learn=False)
     predictions, response = state.predict(encoded.X)
     body = PredictBody(encoded.X, predictions, state.last, state.version)
     return Predict(model.name, None, body, response, model.epoch, recorded=False)
@@ -145,10 +140,14 @@ class Batcher:
         #: Held while rows are encoded and given to the writer, and by those who change what rows are encoded to.
         self.order = asyncio.Lock()
 
-    def ask(self, question: Question) -> None:
-        """Put a question; its future is set once the predictions are in the journal."""
-        self._questions.append(question)
+    def ask(
+        self, model: PublishedModel, rows: Any, key: Key | None, state: ModelState | None
+    ) -> asyncio.Future[Predict]:
+        """Predict rows, a list of JSON objects or a table of Arrow; done once the predictions are in the journal."""
+        future: asyncio.Future[Predict] = asyncio.get_running_loop().create_future()
+        self._questions.append(Question(model, rows, future, key, state))
         self._come.set()
+        return future
 
     async def run(self) -> None:
         while True:
@@ -207,14 +206,14 @@ class Batcher:
         require_active(model.name, state.learners[model.name].archived)
         rows = together[0].rows if len(together) == 1 else [row for each in together for row in each.rows]
         if model.encoder is not None:
-            return self._predicted(together, model, state, model.encode(rows))
+            return self._predicted(together, model, state, model.encode(rows, learn=model.records))
         if not model.records:
             raise Refused(
                 409, f"{model.name!r} has no columns yet: send the first rows to the service that this one follows"
             )
         settled = Decide(model.name, None, "schema", model.settle(together[0].rows), model.epoch)
         try:
-            return [settled, *self._predicted(together, model, state, model.encode(rows))]
+            return [settled, *self._predicted(together, model, state, model.encode(rows, learn=model.records))]
         except Refused:
             model.encoder = None
             raise
@@ -254,17 +253,8 @@ class Batcher:
 
 def _by_kind(questions: list[Question]) -> list[list[Question]]:
     """Neighbours to the same model together; a table by itself."""
-    found: list[list[Question]] = []
-    for each in questions:
-        last = found[-1][-1] if found else None
-        if (
-            last is not None
-            and last.model is each.model
-            and isinstance(last.rows, list)
-            and isinstance(each.rows, list)
-            and last.state is each.state
-        ):
-            found[-1].append(each)
-        else:
-            found.append([each])
-    return found
+
+    def kind(each: Question) -> tuple[int, ...]:
+        return (id(each.model), id(each.state)) if isinstance(each.rows, list) else (id(each),)
+
+    return [list(together) for _, together in groupby(questions, kind)]

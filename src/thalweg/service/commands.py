@@ -71,17 +71,11 @@ class Label(OfRows):
 
 
 @dataclass(slots=True, eq=False)
-class Void(OfRows):
-    """Rows to be withdrawn."""
+class Withdraw(OfRows):
+    """Rows to be withdrawn, with ``erase`` so that their values and labels are gone from the journal."""
 
     ids: list[str]
-
-
-@dataclass(slots=True, eq=False)
-class Erase(OfRows):
-    """Rows whose values and labels are to be gone from the journal."""
-
-    ids: list[str]
+    erase: bool
 
 
 @dataclass(slots=True, eq=False)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Callable
-from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -16,7 +14,7 @@ from thalweg.service.batcher import Batcher, PublishedModel
 from thalweg.service.commands import Decide, Key, Refused, require_active
 from thalweg.service.journal.records import Decision
 from thalweg.service.journal.sql import SqlJournal
-from thalweg.service.learning.creation import record_of, sent_as_file, version_record
+from thalweg.service.learning.creation import from_content, record_of, require_name
 from thalweg.service.learning.live_model import LiveModel, model_file
 from thalweg.service.learning.model_state import ModelState
 from thalweg.service.learning.rebuild import decision, learned_rows, rebuild
@@ -34,7 +32,6 @@ class Decisions:
 
     def __init__(self, models: LiveModels, batcher: Batcher) -> None:
         self._models, self._batcher = models, batcher
-        self._reader = models.journal.another
         #: Names of models that are being made, and of challengers that are being promoted.
         self._reserved: set[str] = set()
         self._promoting: set[str] = set()
@@ -57,7 +54,11 @@ class Decisions:
         """Make a model from the file of one."""
 
         def body() -> dict[str, Any]:
-            made = sent_as_file(name, content)
+            require_name(name)
+            try:
+                made = from_content(content, "the file")
+            except ModelFileError as error:
+                raise Refused(422, str(error)) from error
             LiveModel(name, Decision(0, "create", 0, made)).publish()  # what fails does so before it is recorded
             return made
 
@@ -135,7 +136,7 @@ class Decisions:
                 learners: dict[str, str] = {}
                 through: int | None = None
                 if change.add:
-                    learners, through = await asyncio.to_thread(_learned_again, self._reader, model.name, change)
+                    learners, through = await self._models.read(_learned_again, model.name, change)
                 body = change.to_json() | {"learners": learners}
                 async with self._batcher.order:
                     encoder = _changed(model, change)
@@ -164,24 +165,25 @@ class Decisions:
                 model_file, state.models[name], state.rows, state.learners[name].view, columns
             )
         at = record_named(state, version, seq)
-        found = await asyncio.to_thread(state_at, self._reader, state.name, at)
+        found = await self._models.read(state_at, state.name, at)
         if name not in found.learners:
             raise Refused(404, f"there was no model {name!r} at record {at} yet")
         return await asyncio.to_thread(found.file, name)
 
     async def versions(self, name: str) -> list[Version]:
-        return await asyncio.to_thread(listed, self._reader, self._models.state(name))
+        return await self._models.read(listed, self._models.state(name))
 
     async def name_version(self, name: str, version: str, key: Key | None = None) -> Decide:
         """Give a name to the state of a model after this record."""
-        return await self._do(Decide(self._models.state(name).name, None, "version", version_record(version), key=key))
+        require_name(version)
+        return await self._do(Decide(self._models.state(name).name, None, "version", {"version": version}, key=key))
 
     async def roll_back(self, name: str, version: str | None, seq: int | None, key: Key | None = None) -> Decide:
         """Let a model be what it was: it predicts and learns from that state on."""
         state = self._models.state(name)
         at = record_named(state, version, seq)
         async with self._models.model(state.name).vote.changing:  # the learner must fit the columns when it comes back
-            body = await asyncio.to_thread(rollback_body, self._reader, state.name, name, at)
+            body = await self._models.read(rollback_body, state.name, name, at)
             return await self._do(Decide(state.name, None, "rollback", body, key=key))
 
 
@@ -197,21 +199,16 @@ def _changed(model: PublishedModel, change: ColumnChange) -> Encoder:
     return encoder
 
 
-def _learned_again(reader: Callable[[], SqlJournal], name: str, change: ColumnChange) -> tuple[dict[str, str], int]:
+def _learned_again(journal: SqlJournal, name: str, change: ColumnChange) -> tuple[dict[str, str], int]:
     """Learners of the wider rows as files, and the last record whose labels they have learned."""
-    with closing(reader()) as journal:
-        model = rebuild(journal, name).model
-        through = model.seq
-        model.change_columns(change, through + 1)
-        files = model.learn_wider(learned_rows(journal, name, through))
+    model = rebuild(journal, name).model
+    through = model.seq
+    model.change_columns(change, through + 1)
+    files = model.learn_wider(learned_rows(journal, name, through))
     return {name: base64.b64encode(file).decode() for name, file in files.items()}, through
 
 
 # ---------------------------------------------------------------------- older states
-
-
-#: Opens a connection to the journal for the thread that calls it.
-Reader = Callable[[], SqlJournal]
 
 
 def record_named(state: ModelState, version: str | None, seq: int | None) -> int:
@@ -226,13 +223,12 @@ def record_named(state: ModelState, version: str | None, seq: int | None) -> int
     return state.versions[version]
 
 
-def state_at(reader: Reader, model: str, seq: int) -> LiveModel:
+def state_at(journal: SqlJournal, model: str, seq: int) -> LiveModel:
     """A model as it was after a record; `Refused` where the journal cannot say."""
-    journal = reader()
+    last, _ = journal.last()
+    if seq > last:
+        raise Refused(404, f"the journal ends at record {last}: there is no record {seq}")
     try:
-        last, _ = journal.last()
-        if seq > last:
-            raise Refused(404, f"the journal ends at record {last}: there is no record {seq}")
         return rebuild(journal, model, seq).model
     except (InvalidParameter, ModelFileError) as error:
         raise Refused(404, str(error)) from error
@@ -240,42 +236,36 @@ def state_at(reader: Reader, model: str, seq: int) -> LiveModel:
         if seq >= (begins := journal.cuts().get(model, 0)):
             raise
         raise Refused(404, f"the journal of {model!r} has just been cut: it begins at record {begins}") from error
-    finally:
-        journal.close()
 
 
-def rollback_body(reader: Reader, model: str, name: str, seq: int) -> dict[str, object]:
+def rollback_body(journal: SqlJournal, model: str, name: str, seq: int) -> dict[str, object]:
     """The record by which a learner of a model returns to its state after a record, with the columns of today.
 
     Where columns were added since, the learner learns the rows that the journal keeps from before that record again,
     with the defaults.
     """
-    found = state_at(reader, model, seq)
+    found = state_at(journal, model, seq)
     if name not in found.learners:
         raise Refused(404, f"there was no model {name!r} at record {seq} yet")
-    with closing(reader()) as journal:
-        settled = next(journal.records(model, after=found.seq, kind="schema"), None)
-        if settled is not None:
+    settled = next(journal.records(model, after=found.seq, kind="schema"), None)
+    if settled is not None:
+        raise Refused(409, f"the columns of {model!r} are those of record {settled.seq}: no state before it fits them")
+    changes = [(decision(each).body, each.seq) for each in journal.records(model, after=found.seq, kind="columns")]
+    for body, at in changes:
+        found.change_columns(ColumnChange.from_json(body), at)
+    if any(body["learners"] for body, _ in changes):
+        if found.labels and found.seq <= journal.cuts().get(model, 0):
             raise Refused(
-                409, f"the columns of {model!r} are those of record {settled.seq}: no state before it fits them"
+                409,
+                f"columns were added since record {seq}, and the rows from before it are erased: "
+                "download the model at that record, and upload it as a model of its own",
             )
-        changes = [(decision(each).body, each.seq) for each in journal.records(model, after=found.seq, kind="columns")]
-        for body, at in changes:
-            found.change_columns(ColumnChange.from_json(body), at)
-        if any(body["learners"] for body, _ in changes):
-            if found.labels and found.seq <= journal.cuts().get(model, 0):
-                raise Refused(
-                    409,
-                    f"columns were added since record {seq}, and the rows from before it are erased: "
-                    "download the model at that record, and upload it as a model of its own",
-                )
-            found.learn_wider(learned_rows(journal, model, found.seq))
+        found.learn_wider(learned_rows(journal, model, found.seq))
     return found.rollback_to_this(name)
 
 
-def listed(reader: Reader, state: ModelState) -> list[Version]:
+def listed(journal: SqlJournal, state: ModelState) -> list[Version]:
     """Named versions and snapshots, in order: states that are quickly found."""
     names = {seq: name for name, seq in state.versions.items()}
-    with closing(reader()) as journal:
-        seqs = sorted({*journal.snapshots(state.name), *names})
-        return [Version(names.get(record.seq), record.seq, record.time / 1e6) for record in journal.fetch(seqs)]
+    seqs = sorted({*journal.snapshots(state.name), *names})
+    return [Version(names.get(record.seq), record.seq, record.time / 1e6) for record in journal.fetch(seqs)]

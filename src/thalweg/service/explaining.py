@@ -5,9 +5,6 @@ Cost of a row: that of `thalweg.explain.contributions` with 32 background rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import closing
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,16 +21,6 @@ from thalweg.service.learning.model_state import ModelState
 _BACKGROUND = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Of one row: with the base value, the contributions add up to the score."""
-
-    base: float
-    score: float
-    #: The largest by column, and what all others contribute together.
-    contributions: dict[str, float]
-
-
 def require_explainable(state: ModelState, rows: int) -> None:
     """`Refused` where there is nothing to explain, or too much."""
     if rows > MOST_EXPLAINED:
@@ -44,27 +31,30 @@ def require_explainable(state: ModelState, rows: int) -> None:
         raise Refused(409, f"{state.name!r} has learned no label yet: there is nothing to explain")
 
 
-def explain(reader: Callable[[], SqlJournal], state: ModelState, X: Any) -> list[Explanation]:
-    """Explain encoded rows; ``reader`` opens a connection to the journal for this thread."""
+def explain(journal: SqlJournal, state: ModelState, X: Any) -> list[dict[str, Any]]:
+    """Explain encoded rows: by each, the largest contributions by column, and what all others contribute together.
+
+    With the base value, they add up to the score.
+    """
     plan = state.columns
     assert plan is not None
-    others = None if plan.sparse_columns else _recent_rows(reader, state.name, plan.width)
+    others = None if plan.sparse_columns else _recent_rows(journal, state.name, plan.width)
     found, by_column = contributions_by_column(state.models[state.name], X, others, plan)
-    return [Explanation(*each) for each in zip(found.base.tolist(), found.score.tolist(), by_column, strict=True)]
+    each = zip(by_column, found.base.tolist(), found.score.tolist(), strict=True)
+    return [dict(zip(("contributions", "base", "score"), row, strict=True)) for row in each]
 
 
-def _recent_rows(reader: Callable[[], SqlJournal], model: str, width: int) -> NDArray[np.float64]:
+def _recent_rows(journal: SqlJournal, model: str, width: int) -> NDArray[np.float64]:
     """Rows that were predicted last, as far as they have these columns."""
     found: list[NDArray[np.float64]] = []
-    with closing(reader()) as journal:
-        record = journal.last_of(model, kind="predict")
-        while record is not None and sum(map(len, found)) < _BACKGROUND:
-            body = body_of(record, PredictBody)
-            X = body.X
-            if not isinstance(X, np.ndarray) or X.shape[1] != width:
-                break
-            found.insert(0, np.delete(X, body.erased, axis=0))
-            record = journal.last_of(model, through=record.seq - 1, kind="predict")
+    record = journal.last_of(model, kind="predict")
+    while record is not None and sum(map(len, found)) < _BACKGROUND:
+        body = body_of(record, PredictBody)
+        X = body.X
+        if not isinstance(X, np.ndarray) or X.shape[1] != width:
+            break
+        found.insert(0, np.delete(X, body.erased, axis=0))
+        record = journal.last_of(model, through=record.seq - 1, kind="predict")
     if not found:
         raise Refused(409, f"{model!r} has predicted no rows yet, which an explanation compares with: predict some")
     return np.concatenate(found)[-_BACKGROUND:]

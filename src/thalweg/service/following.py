@@ -66,7 +66,7 @@ class JournalFollower(threading.Thread):
         self._committed(predicted, [])
         self._failed([each for each in commands if not isinstance(each, Predict)], read_only())
 
-    def after(self, call: Callable[[], None]) -> None:
+    def after(self, call: Callable[[], object]) -> None:
         call()
 
     def stop(self) -> None:

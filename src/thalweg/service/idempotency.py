@@ -27,18 +27,24 @@ class IdempotencyKeys:
         self._looking: asyncio.Task[None] | None = None
         self._under_way: dict[str, tuple[bytes, asyncio.Future[HttpResponse]]] = {}
 
-    async def once(self, key: str, request: bytes, act: Callable[[], Awaitable[HttpResponse]]) -> HttpResponse:
+    async def once(
+        self,
+        key: str,
+        request: bytes,
+        act: Callable[[], Awaitable[HttpResponse]],
+        other: str = "the Idempotency-Key was used before, with another request",
+    ) -> HttpResponse:
         """Do something once for all requests with this key.
 
-        ``request`` is a fingerprint of what is asked: the same key with another request is `Refused`. ``act`` does it,
-        and sees to it that the response is in the journal.
+        ``request`` is a fingerprint of what is asked: the same key with an ``other`` request is `Refused`. ``act`` does
+        it, and sees to it that the response is in the journal.
         """
         while True:
             if key in self._under_way or self.filter.may_have(key):  # most keys are new
                 if (known := await self._known(key)) is not None:
                     asked, response = known
                     if asked not in (request, b""):  # none is known of a request whose rows were erased
-                        raise Refused(409, "the Idempotency-Key was used before, with another request")
+                        raise Refused(409, other)
                     return response
                 if key in self._under_way:
                     continue

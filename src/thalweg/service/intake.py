@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from thalweg.service.commands import Refused
-from thalweg.service.options import Limits
+from thalweg.service.options import ServeOptions
 
 #: Seconds in which a body must have come as a whole; and once the service is stopping.
 _BODY_SECONDS, _LAST_SECONDS = 30.0, 1.0
+#: Bytes of all requests in work, and of large bodies that are unpacked at the same time, which takes many times as much
+#: memory.
+MOST_BYTES, MOST_UNPACKED = 256 << 20, 8 << 20
 #: Bytes beyond which a body is unpacked in a thread; and seconds that it may wait until there is room for that.
 LARGE, _TURN_SECONDS = 64 << 10, 30.0
 
@@ -30,8 +33,8 @@ class RequestSlot:
 class Intake:
     """For the event loop."""
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+    def __init__(self, options: ServeOptions) -> None:
+        self._options = options
         #: In work now: bytes are counted as they come, since what is announced may never do so.
         self.requests = self.bytes = self.unpacked = 0
         self._left = asyncio.Event()
@@ -48,9 +51,9 @@ class Intake:
 
     def enter(self, announced: int) -> RequestSlot:
         """A place among the requests in work; `Refused` where there is none, or none for so many bytes."""
-        if announced > self._limits.body:
+        if announced > self._options.max_body:
             raise self._too_large()
-        if self.requests >= self._limits.requests or self.bytes + announced > self._limits.bytes:
+        if self.requests >= self._options.max_waiting or self.bytes + announced > MOST_BYTES:
             raise _too_much()
         self.requests += 1
         return RequestSlot()
@@ -67,7 +70,7 @@ class Intake:
             return
         try:
             async with asyncio.timeout(_TURN_SECONDS):
-                while self.unpacked and self.unpacked + place.bytes > self._limits.unpacked:
+                while self.unpacked and self.unpacked + place.bytes > MOST_UNPACKED:
                     self._left.clear()
                     await self._left.wait()
         except TimeoutError as error:
@@ -79,9 +82,9 @@ class Intake:
         """A piece of a body that has come, or all of it."""
         place.bytes += len(piece)
         self.bytes += len(piece)
-        if place.bytes > self._limits.body:
+        if place.bytes > self._options.max_body:
             raise self._too_large()
-        if self.bytes > self._limits.bytes:
+        if self.bytes > MOST_BYTES:
             raise _too_much()
         return piece
 
@@ -110,7 +113,7 @@ class Intake:
                 return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def _too_large(self) -> Refused:
-        return Refused(413, f"a body may have at most {self._limits.body} bytes")
+        return Refused(413, f"a body may have at most {self._options.max_body} bytes")
 
 
 def _too_much() -> Refused:

@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any
+from contextlib import closing
+from typing import Any, TypeVar
 
 from thalweg.service.batcher import PublishedModel
 from thalweg.service.commands import Command, KeepSnapshot, Predict, Refused
 from thalweg.service.following import JournalFollower
 from thalweg.service.journal.records import Event
 from thalweg.service.journal.sql import SqlJournal
-from thalweg.service.learning.learner import LearnerCalls, Learners
+from thalweg.service.learning.learner import LearnerCalls, LearningThread
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.model_state import ModelState
 from thalweg.service.learning.rebuild import rebuild, rebuild_for_start
 from thalweg.service.writer import Writer
 from thalweg.service.writer_state import WriterState
 
+T = TypeVar("T")
 #: Labels learned again at a start after which a snapshot is due.
 _MANY_REPLAYED = 1000
 
@@ -48,17 +51,18 @@ class LiveModels:
         found = {name: rebuild_for_start(journal, name) for name in journal.models()}
         rebuilt = {name: each for name, (each, _) in found.items()}
         self._replayed = {name for name, each in rebuilt.items() if each.replayed > _MANY_REPLAYED}
-        self.learners = Learners(
-            {name: each.model for name, each in rebuilt.items()},
-            {name: revised_at for name, (_, revised_at) in found.items()},
-            LearnerCalls(
-                journal.another,
-                self._publish,
-                self._acknowledge,
-                self._failed,
-                lambda name, parts: self.writer.put([KeepSnapshot(name, None, parts)]),
-            ),
+        self._calls = LearnerCalls(
+            journal.another,
+            self._publish,
+            self._acknowledge,
+            self._failed,
+            lambda name, parts: self.writer.put([KeepSnapshot(name, None, parts)]),
         )
+        #: By the name of their model; records are put by one thread, the writer.
+        self.threads = {
+            name: LearningThread(name, each.model, self._calls, revised_at)
+            for name, (each, revised_at) in found.items()
+        }
         self.writer: Writer | JournalFollower
         if read_only:
             seqs = {name: each.model.seq for name, each in rebuilt.items()}
@@ -81,25 +85,46 @@ class LiveModels:
         self._loop = asyncio.get_running_loop()
         self.writer.start()
         for name in self._replayed:  # the next start is to be quicker
-            self.learners.keep(name)
-        self.learners.start()
+            self.threads[name].keep()
+        for thread in self.threads.values():
+            thread.start()
 
     def stop(self) -> None:
         """Finish what waits, keep a last snapshot of each model, and let the journal go."""
         self.drain()
-        for name in self.by_name:
-            self.learners.keep(name)
+        for thread in self.threads.values():
+            thread.keep()
+        self._wait()
         self.writer.stop()
         self.writer.join()
-        self.learners.stop()
+        for thread in self.threads.values():
+            thread.stop()
+        for thread in self.threads.values():
+            thread.join()
         self.journal.close()
 
+    def let_go(self) -> None:
+        """Acknowledge revisions without learning them from now on: the next start does that."""
+        for thread in self.threads.values():
+            thread.let_go()
+
+    @property
+    def broken(self) -> bool:
+        """Whether a model is no longer what the journal says."""
+        return any(thread.broken for thread in self.threads.values())
+
+    def _wait(self) -> None:
+        """Until all that was put is learned, except for revisions."""
+        for thread in self.threads.values():
+            thread.wait()
+
     def drain(self) -> None:
-        """Until the writer and then the learner have done all that waits."""
+        """Until the writer has done all that waits, with the snapshots of the learners, and these what it committed."""
+        self._wait()
         done = threading.Event()
         self.writer.after(done.set)
         done.wait()
-        self.learners.wait()
+        self._wait()
 
     # ------------------------------------------------------------------ for requests
 
@@ -133,6 +158,15 @@ class LiveModels:
         self.writer.put([command])
         return await command.future
 
+    async def read(self, read: Callable[..., T], *arguments: Any) -> T:
+        """Call something with the journal, in a thread."""
+
+        def with_journal() -> T:
+            with closing(self.journal.another()) as journal:
+                return read(journal, *arguments)
+
+        return await asyncio.to_thread(with_journal)
+
     # ------------------------------------------------------------------ between threads
 
     def call_soon(self, call: Callable[..., Any], *arguments: Any) -> None:
@@ -143,9 +177,22 @@ class LiveModels:
     def _committed(self, done: list[Command], events: list[tuple[str, Event]]) -> None:
         """In the writer's thread: predictions are acknowledged at once, the rest when it is learned."""
         self._acknowledge([each for each in done if isinstance(each, Predict)])
-        later = [each for each in done if not isinstance(each, Predict) and each.future is not None]
-        if events or later:
-            self.learners.put(events, later)
+        by_model: defaultdict[str, tuple[list[Event], list[Command]]] = defaultdict(lambda: ([], []))
+        for name, event in events:
+            by_model[name][0].append(event)
+        for each in done:
+            if not isinstance(each, Predict) and each.future is not None:
+                by_model[each.model][1].append(each)
+        for name, own in by_model.items():
+            self._thread(name).put(*own)
+
+    def _thread(self, name: str) -> LearningThread:
+        """The thread of a model; a new one where the model has just been made."""
+        if name not in self.threads:
+            thread = LearningThread(name, None, self._calls)
+            thread.start()
+            self.threads = self.threads | {name: thread}  # others may be going through it
+        return self.threads[name]
 
     def _acknowledge(self, commands: Sequence[Command]) -> None:
         if commands:
@@ -169,11 +216,13 @@ class LiveModels:
 
         By model, the last record that it has.
         """
-        self.learners.wait()
+        self._wait()
         models = {name: rebuild(self.journal, name).model for name in self.journal.models()}
         self._show(models)
         seqs = {name: model.seq for name, model in models.items()}
-        self.learners.replace(models)
+        for name, model in models.items():
+            self._thread(name).replace(model)
+        self._wait()
         return seqs
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
 from contextlib import closing
 
 from thalweg.errors import JournalError, ThalwegError
 from thalweg.service.commands import Command, Cut, DropReplies
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.compaction import cut_points, snapshots_of_versions
-from thalweg.service.options import Retention
+from thalweg.service.live_models import LiveModels
+from thalweg.service.options import Amount, ServeOptions
 
 _LOG = logging.getLogger("thalweg.service")
 #: Seconds between looks at the most and at the least.
@@ -30,21 +30,11 @@ class JournalRetention:
     """Looks from time to time for what is not to be kept, and gives the writer commands that erase it.
 
     It looks once a minute, and where records are cut also when there are a tenth more, so that a higher rate of
-    requests does not make the journal larger. ``keep`` is None where all records stay. ``versions`` has the records of
-    a model's named versions, and ``last`` is the last record that was written.
+    requests does not make the journal larger.
     """
 
-    def __init__(
-        self,
-        reader: Callable[[], SqlJournal],
-        keep: Retention | None,
-        keep_replies: int,
-        versions: Callable[[str], Sequence[int]],
-        last: Callable[[], int],
-        put: Callable[[Sequence[Command]], None],
-    ) -> None:
-        self._reader, self._keep, self._keep_replies = reader, keep, keep_replies
-        self._versions, self._last, self._put = versions, last, put
+    def __init__(self, models: LiveModels, options: ServeOptions) -> None:
+        self._models, self._keep, self._keep_replies = models, options.keep, options.keep_replies
         #: Records that were kept when the journal was last looked at, and the last of them.
         self._kept, self._looked_through = 0, 0
         #: Bytes of the journal when it was last looked at; None before.
@@ -59,7 +49,7 @@ class JournalRetention:
         while True:
             began = time.monotonic()
             try:
-                self._put(await asyncio.to_thread(self.due))
+                self._models.writer.put(await asyncio.to_thread(self.due))
             except JournalError:
                 pass  # the writer says so, and tries again
             except ThalwegError as error:
@@ -72,11 +62,11 @@ class JournalRetention:
                 await asyncio.sleep(_LEAST_SECONDS)
 
     def _has_grown(self) -> bool:
-        return self._keep is not None and self._last() - self._looked_through > _GROWTH * self._kept
+        return self._keep is not None and self._models.writer.seq - self._looked_through > _GROWTH * self._kept
 
     def due(self) -> list[Command]:
         """What is to be erased now; in a thread, since it reads the journal."""
-        with closing(self._reader()) as journal:
+        with closing(self._models.journal.another()) as journal:
             self.size, self.free = journal.size(), journal.free()
             found: list[Command] = []
             if self._keep is not None:
@@ -87,7 +77,7 @@ class JournalRetention:
                 found.append(DropReplies("", None, through))
             return found
 
-    def _cuts(self, journal: SqlJournal, keep: Retention) -> list[Command]:
+    def _cuts(self, journal: SqlJournal, keep: Amount) -> list[Command]:
         before, (self._looked_through, _) = journal.cuts(), journal.last()
         points = cut_points(journal, keep)
         self._kept = self._looked_through - min({**before, **points}.values(), default=0)
@@ -95,7 +85,9 @@ class JournalRetention:
         for name in journal.models():
             cut, begun = points.get(name, 0), before.get(name, 0)
             if cut > begun:
-                parts = snapshots_of_versions(journal, name, self._versions(name), cut)
+                known = self._models.by_name.get(name)
+                versions = () if known is None else list(known.state.versions.values())
+                parts = snapshots_of_versions(journal, name, versions, cut)
                 found.append(Cut(name, None, cut, parts))
             elif begun and not self._resumed:
                 found.append(Cut(name, None, begun, []))
@@ -113,30 +105,3 @@ class JournalRetention:
                 most,
             )
         self._warned = larger and not cutting
-
-
-#: Snapshots kept among those whose distance from now is within a factor of two.
-EACH_OCTAVE = 4
-
-
-def snapshots_to_drop(seqs: Sequence[int], now: int) -> list[int]:
-    """The snapshots that are not needed: of each octave of age, cut into parts, the oldest of a part stays.
-
-    Examples
-    --------
-    >>> kept: list[int] = []
-    >>> for seq in range(10, 10_000, 10):
-    ...     kept = sorted({*kept, seq} - set(snapshots_to_drop([*kept, seq], seq)))
-    >>> len(kept), kept[-3:]
-    (31, [9970, 9980, 9990])
-    """
-    kept: set[tuple[int, int]] = set()
-    dropped = []
-    for seq in seqs:
-        age = now - seq
-        octave = age.bit_length()
-        part = 2 * age * EACH_OCTAVE >> octave
-        if (octave, part) in kept:
-            dropped.append(seq)
-        kept.add((octave, part))
-    return dropped

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import gc
-import ipaddress
 import logging
 import signal
 import socket
@@ -35,7 +34,7 @@ from thalweg.service.journal.records import Record
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.compaction import compact, cut_points
 from thalweg.service.learning.creation import from_file, new
-from thalweg.service.options import Address, ServeOptions
+from thalweg.service.options import LOOPBACK, OF_WRITERS, Address, ServeOptions, is_among
 from thalweg.service.service import Service
 from thalweg.service.webhook import Webhook, read_secret
 from thalweg.stopping import stopping
@@ -61,12 +60,7 @@ def is_loopback(host: str) -> bool:
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
     (True, True, True, False)
     """
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return host == "localhost" or is_among(host, LOOPBACK)
 
 
 def authorizer_for(options: ServeOptions) -> Authorizer:
@@ -175,6 +169,7 @@ def serve(options: ServeOptions, say: Callable[[str], None]) -> None:
         say = _LOG.info
     feeds = [opener(address) for address in options.sources]
     with listening(options.listen) as listener:
+        gc.disable()  # what there is once it listens stays
         service = _opened(options, say)
         sys.setswitchinterval(_SWITCH_SECONDS)
         _give_back_memory()
@@ -186,7 +181,7 @@ def serve(options: ServeOptions, say: Callable[[str], None]) -> None:
         config = uvicorn.Config(
             application,
             loop="uvloop",
-            http=protocol(options.connections, options.trusted_proxy),
+            http=protocol(options),
             ws="none",
             log_level="error",  # errors of clients are in their responses
             access_log=False,
@@ -194,7 +189,7 @@ def serve(options: ServeOptions, say: Callable[[str], None]) -> None:
             proxy_headers=False,
             server_header=False,
             date_header=False,
-            timeout_keep_alive=options.connections.idle_seconds,  # type: ignore[arg-type]
+            timeout_keep_alive=options.keep_alive,  # type: ignore[arg-type]
             timeout_graceful_shutdown=30,
         )
         server = _Server(config)
@@ -278,9 +273,10 @@ def _opened(options: ServeOptions, say: Callable[[str], None]) -> Service:
 
 def _following(options: ServeOptions, journal: str) -> Service:
     """A replica of the service that writes a journal."""
-    for name, info in declared(ServeOptions).items():
-        if info.of_writers and getattr(options, name):
-            typed = (info.typed or name).replace("_", "-")
+    infos = declared(ServeOptions)
+    for name in OF_WRITERS:
+        if getattr(options, name):
+            typed = (infos[name].typed or name).replace("_", "-")
             raise InvalidParameter(
                 f"--follow predicts with the models of another service and learns nothing: leave out --{typed}"
             )
@@ -301,7 +297,8 @@ async def _run(server: _Server, listener: socket.socket, say: Callable[[int], No
     while not server.started and not running.done():
         await asyncio.sleep(0.005)
     if server.started:
-        gc.freeze()  # what is there by now stays: collections need not look at it
+        gc.freeze()  # collections need not look at it
+        gc.enable()
         gc.set_threshold(*_COLLECTIONS)
         say(listener.getsockname()[1])
     await running

@@ -10,15 +10,17 @@ import logging
 import time
 from typing import Any
 
+from thalweg import __version__
 from thalweg.service.alerts import ServiceAlerts, service_rules
 from thalweg.service.auth import Authorizer
-from thalweg.service.batcher import Batcher, PublishedModel, Question, unrecorded
-from thalweg.service.commands import Decide, Erase, Expire, Key, Label, Predict, Refused, Void
+from thalweg.service.batcher import Batcher, PublishedModel, unrecorded
+from thalweg.service.commands import Decide, Expire, Key, Label, Predict, Refused, Withdraw
 from thalweg.service.decisions import Decisions
-from thalweg.service.explaining import Explanation, explain, require_explainable
+from thalweg.service.explaining import explain, require_explainable
 from thalweg.service.following import JournalFollower
 from thalweg.service.idempotency import IdempotencyKeys
 from thalweg.service.intake import Intake
+from thalweg.service.journal.compressed_rows import as_learned
 from thalweg.service.journal.records import LabelValue
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.model_state import ModelState
@@ -57,11 +59,6 @@ class Listeners:
             return False
         return True
 
-    async def pause(self, seconds: float) -> None:
-        """Wait, but not longer than until `close`."""
-        if seconds > 0 and not self.closed:
-            await asyncio.sleep(seconds)
-
     def close(self) -> None:
         self.closed = True
         for name in list(self._waiting):
@@ -73,7 +70,6 @@ class Service:
 
     def __init__(self, journal: SqlJournal, options: ServeOptions) -> None:
         self.options = options
-        self.limits = options.limits
         self.counts = Counters()
         self.listeners = Listeners()
         self.started = time.time()
@@ -89,17 +85,10 @@ class Service:
         if options.alert_webhook is not None:
             self._webhook = Webhook(options.alert_webhook, read_secret(options.alert_secret_file))
         self._alerts = ServiceAlerts(service_rules(options.alert), self._alert, models.states())
-        self.retention = JournalRetention(
-            journal.another,
-            options.keep,
-            options.keep_replies,
-            lambda name: list(models.by_name[name].state.versions.values()) if name in models.by_name else [],
-            lambda: models.writer.seq,
-            lambda commands: models.writer.put(commands),
-        )
+        self.retention = JournalRetention(models, options)
         self._explaining = asyncio.Lock()
         #: Requests in progress. Labels, which may wait to be learned, take no place from predictions.
-        self.intake, self.label_intake = Intake(options.limits), Intake(options.limits)
+        self.intake, self.label_intake = Intake(options), Intake(options)
         self.stopping = False
 
     # ------------------------------------------------------------------ begin and end
@@ -116,14 +105,14 @@ class Service:
 
     def stop_soon(self) -> None:
         """From a signal: live views end, and nobody waits for bodies that have not come."""
-        for call in (self.listeners.close, self.intake.close, self.label_intake.close, self.models.learners.let_go):
+        for call in (self.listeners.close, self.intake.close, self.label_intake.close, self.models.let_go):
             self.models.call_soon(call)
 
     async def stop(self) -> None:
         """Finish what waits, keep a last snapshot of each model, and let the journal go."""
         self.stopping = True
         self.listeners.close()
-        self.models.learners.let_go()
+        self.models.let_go()
         while self.in_work:
             await asyncio.sleep(0.01)
         for task in self._tasks:
@@ -142,7 +131,7 @@ class Service:
 
     @property
     def ready(self) -> bool:
-        return (self.writable or self.unrecorded) and not (self.stopping or self.models.learners.broken)
+        return (self.writable or self.unrecorded) and not (self.stopping or self.models.broken)
 
     @property
     def unrecorded(self) -> bool:
@@ -184,22 +173,17 @@ class Service:
         if self.unrecorded and not must_record:
             return await self._predict_unrecorded(model, rows, state)
         try:
-            done = await self._ask(model, rows, key, state)
+            done = await self.batcher.ask(model, rows, key, state)
         except Refused as refused:
             if refused.status == 503 and self.unrecorded and not must_record:  # the journal failed meanwhile
                 return await self._predict_unrecorded(model, rows, state)
             if refused.status != 422 or not model.is_outvoted_by(rows):
                 raise
             await self._change_columns(model, rows)
-            done = await self._ask(model, rows, key, state)
+            done = await self.batcher.ask(model, rows, key, state)
         model.vote.fitting += len(rows)
         self.counts.predicted(len(rows))
         return done
-
-    async def _ask(self, model: PublishedModel, rows: Any, key: Key | None, state: ModelState | None) -> Predict:
-        future: asyncio.Future[Predict] = asyncio.get_running_loop().create_future()
-        self.batcher.ask(Question(model, rows, future, key, state))
-        return await future
 
     async def _predict_unrecorded(self, model: PublishedModel, rows: Any, state: ModelState | None) -> Predict:
         async with self.batcher.order:  # the encoder is read while nobody changes it
@@ -208,14 +192,14 @@ class Service:
         self.counts.unrecorded += len(rows)
         return done
 
-    async def explain(self, name: str, rows: list[dict[str, Any]]) -> tuple[ModelState, list[Explanation]]:
+    async def explain(self, name: str, rows: list[dict[str, Any]]) -> tuple[ModelState, list[dict[str, Any]]]:
         """What contributes to the predictions for rows, and the state that it is true of. Nothing is recorded."""
         model = self.models.model(name)
         state = model.state
         require_explainable(state, len(rows))
-        X = model.features(rows)
+        X = as_learned(model.encode(rows, learn=False).X)
         async with self._explaining:  # one at a time: it takes as long as thousands of predictions
-            return state, await asyncio.to_thread(explain, self.models.journal.another, state, X)
+            return state, await self.models.read(explain, state, X)
 
     async def _change_columns(self, model: PublishedModel, rows: Any) -> None:
         """To those of rows that are more than the rows before; unless somebody else has just done so."""
@@ -243,38 +227,34 @@ class Service:
         self.counts.revisions += len(done.outcome.revised)
         return done
 
-    async def void(self, name: str, ids: list[str], key: Key | None = None) -> Void:
-        """Withdraw rows: the model ends as if their labels had never come."""
+    async def withdraw(self, name: str, ids: list[str], erase: bool = False, key: Key | None = None) -> Withdraw:
+        """Withdraw rows, and perhaps erase their values and labels from the journal: the model ends as if they had
+        never had a label.
+        """
         self.models.model(name)
-        done: Void = await self.models.do(Void(name, None, ids, key=key))
-        return done
-
-    async def erase(self, name: str, ids: list[str], key: Key | None = None) -> Erase:
-        """Erase the values and labels of rows from the journal; the model ends as if they had never had a label."""
-        self.models.model(name)
-        done: Erase = await self.models.do(Erase(name, None, ids, key=key))
+        done: Withdraw = await self.models.do(Withdraw(name, None, ids, erase, key=key))
         return done
 
     # ------------------------------------------------------------------ what is counted
 
     def counters(self) -> dict[str, Any]:
-        """All that `/metrics` reports, as plain numbers."""
-        writer, learners = self.models.writer, self.models.learners
+        """All that `/metrics` reports, as plain numbers by the names of the metrics."""
+        writer, threads = self.models.writer, self.models.threads
         return self.counts.as_numbers() | {
-            "commits": writer.commits,
-            "in_work": self.in_work,
-            "queue": {"writer": len(writer), "learner": len(learners)},
-            "journal_bytes": self.retention.size,
-            "journal_free": self.retention.free,
+            "commits_total": writer.commits,
+            "requests_in_work": self.in_work,
+            "queue_length": {"writer": len(writer), "learner": sum(map(len, threads.values()))},
+            "journal_size_bytes": self.retention.size,
+            "journal_free_bytes": self.retention.free,
             "ready": self.ready,
-            "writable": self.writable,
-            "started": self.started,
-            "replica": self.replica,
-            "alerts": self._alerts.fired,
-            "posts": {} if self._webhook is None else self._webhook.counts(),
-            "models": {
-                each.name: each.counters(self.models.learners.snapshot_age(each.name)) for each in self.models.states()
-            },
+            "journal_writable": self.writable,
+            "start_time_seconds": self.started,
+            "info": {__version__: 1},
+            "replica_read_age_seconds": None if self.replica is None else self.replica[2],
+            "replica_record_time_seconds": None if self.replica is None else self.replica[1],
+            "alerts_total": self._alerts.fired,
+            "alert_posts_total": {} if self._webhook is None else dict(self._webhook.counts),
+            "models": {each.name: each.counters(threads[each.name].snapshot_age()) for each in self.models.states()},
         }
 
     # ------------------------------------------------------------------ what happens by itself

@@ -98,18 +98,15 @@ class Webhook(threading.Thread):
         self._queue: queue.Queue[_Post | None] = queue.Queue(MOST_WAITING)
         self._ending = threading.Event()
         self._opener = urllib.request.build_opener(_NoRedirect)
-        self.delivered = self.failed = self.dropped = 0
+        #: Alerts by what became of them.
+        self.counts = {"delivered": 0, "failed": 0, "dropped": 0}
 
     def put(self, alert: Mapping[str, Any]) -> None:
         """Send an alert in the background; one that finds a full queue is counted, and lost."""
         try:
             self._queue.put_nowait(_Post(str(uuid.uuid4()), json.dumps(alert, ensure_ascii=False).encode()))
         except queue.Full:
-            self.dropped += 1
-
-    def counts(self) -> dict[str, int]:
-        """Alerts by what became of them."""
-        return {"delivered": self.delivered, "failed": self.failed, "dropped": self.dropped}
+            self.counts["dropped"] += 1
 
     def stop(self, seconds: float = 5.0) -> None:
         """Try what waits once more, without pauses, for so many seconds; then give it up."""
@@ -122,10 +119,7 @@ class Webhook(threading.Thread):
 
     def run(self) -> None:
         while (post := self._queue.get()) is not None:
-            if self._deliver(post):
-                self.delivered += 1
-            else:
-                self.failed += 1
+            self.counts["delivered" if self._deliver(post) else "failed"] += 1
 
     def _deliver(self, post: _Post) -> bool:
         pause = self._first_pause

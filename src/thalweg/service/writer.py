@@ -17,14 +17,13 @@ from thalweg.service.commands import (
     Cut,
     Decide,
     DropReplies,
-    Erase,
     Expire,
     KeepSnapshot,
     Label,
     OfRows,
     Predict,
     Refused,
-    Void,
+    Withdraw,
     require_active,
 )
 from thalweg.service.journal.erasing import begin_cut, erase_page, erase_rows
@@ -44,7 +43,6 @@ from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import Ledger
 from thalweg.service.learning.rebuild import Reach, is_outdated, labels_kept, reach_of, reaches
 from thalweg.service.record_clock import RecordClock
-from thalweg.service.retention import snapshots_to_drop
 from thalweg.service.writer_state import WriterState
 
 _LOG = logging.getLogger("thalweg.service")
@@ -94,7 +92,7 @@ class Writer(threading.Thread):
         #: By model, the snapshot before which records were erased.
         self._cuts = journal.cuts()
         self._ledger = Ledger(journal, self._flush, self._cuts)
-        self._queue: queue.SimpleQueue[Sequence[Command] | Callable[[], None] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Sequence[Command] | Callable[[], object] | None] = queue.SimpleQueue()
         self._committed, self._failed, self._recover = committed, failed, recover
         self._key_written = key_written
         #: By model, once it had a revision.
@@ -109,7 +107,7 @@ class Writer(threading.Thread):
         """Commands that belong together: they are committed together."""
         self._queue.put(commands)
 
-    def after(self, call: Callable[[], None]) -> None:
+    def after(self, call: Callable[[], object]) -> None:
         """Call something once all that waits now is written."""
         self._queue.put(call)
 
@@ -250,10 +248,8 @@ class Writer(threading.Thread):
                 return self._predict(command)
             case Label():
                 return self._label(command)
-            case Void():
-                return self._void(command)
-            case Erase():
-                return self._erase(command)
+            case Withdraw():
+                return self._withdraw(command)
             case Decide():
                 return self._decide(command)
             case Expire():
@@ -335,17 +331,22 @@ class Writer(threading.Thread):
         state.learned += len(found.learned)
         return self._append_labels(command, "revise" if found.revised else "label")
 
-    def _void(self, command: Void) -> Event | None:
-        state = self.states[command.model]
-        require_active(command.model, command.model in state.archived)
-        command.outcome = found = self._ledger.void(command.model, command.ids, state.expired_through)
-        return self._withdraw(command, found)
-
-    def _erase(self, command: Erase) -> Event | None:
-        """Rows are withdrawn, and what the journal has of them is gone, with the snapshots that knew them."""
+    def _withdraw(self, command: Withdraw) -> Event | None:
+        """With an erasure, what the journal has of the rows is gone, with the snapshots that knew them."""
         model, state = command.model, self.states[command.model]
-        command.outcome = found = self._ledger.to_erase(model, command.ids, state.expired_through)
-        event = self._withdraw(command, found)
+        if not command.erase:
+            require_active(model, model in state.archived)
+        found = self._ledger.withdraw(model, command.ids, state.expired_through, erase=command.erase)
+        command.outcome = found
+        if not (found.voided or found.erased or command.key):
+            command.seq = self.seq
+            return None
+        unlabelled = sum(not first for _, first in found.voided)
+        if found.reaches_back:
+            state.labelled = self.seq + 1
+        state.waiting -= unlabelled
+        state.learned -= len(found.voided) - unlabelled
+        event = self._append_labels(command, "void")
         if found.erased:
             self._flush()
             erase_rows(self.journal, found.erased)
@@ -355,17 +356,6 @@ class Writer(threading.Thread):
             self._ledger.forget()
             self.after(self.journal.scrub_log)
         return event
-
-    def _withdraw(self, command: OfRows, found: LabelOutcome) -> Event | None:
-        if not (found.voided or found.erased or command.key):
-            command.seq = self.seq
-            return None
-        state, unlabelled = self.states[command.model], sum(not first for _, _, first in found.voided)
-        if found.reaches_back:
-            state.labelled = self.seq + 1
-        state.waiting -= unlabelled
-        state.learned -= len(found.voided) - unlabelled
-        return self._append_labels(command, "void")
 
     def _is_outdated(self, model: str, seq: int) -> bool:
         """Whether a snapshot is no longer true, and is none that stays all the same."""
@@ -385,7 +375,7 @@ class Writer(threading.Thread):
             known = self._reaches_of(command.model)
             known.append(reach_of(record.seq, body, self._cuts.get(command.model, 0)))
             command.replayed = self.states[command.model].learned - labels_kept(self.journal, command.model, known)
-        voided = sum(not first for *_, first in found.voided)  # the others, once their labels are left out
+        voided = sum(not first for _, first in found.voided)  # the others, once their labels are left out
         return LabelsArrived(record.seq, record.time, found.learned, back, voided, bool(found.erased))
 
     def _reaches_of(self, model: str) -> list[Reach]:
@@ -470,8 +460,33 @@ def _links(found: LabelOutcome, seq: int) -> list[LabelLink]:
     counts: dict[int, int] = {}
     for row in found.learned:
         counts[row.rows.seq] = counts.get(row.rows.seq, 0) + 1
-    for row, _ in found.revised:
-        counts.setdefault(row.rows.seq, 0)
-    for rows, _, first in found.voided:
-        counts[rows.seq] = counts.get(rows.seq, 0) + (first == 0)
+    for row, first in (*found.revised, *found.voided):
+        counts[row.rows.seq] = counts.get(row.rows.seq, 0) + (first == 0)
     return [LabelLink(asked, seq, rows) for asked, rows in counts.items()]
+
+
+#: Snapshots kept among those whose distance from now is within a factor of two.
+EACH_OCTAVE = 4
+
+
+def snapshots_to_drop(seqs: Sequence[int], now: int) -> list[int]:
+    """The snapshots that are not needed: of each octave of age, cut into parts, the oldest of a part stays.
+
+    Examples
+    --------
+    >>> kept: list[int] = []
+    >>> for seq in range(10, 10_000, 10):
+    ...     kept = sorted({*kept, seq} - set(snapshots_to_drop([*kept, seq], seq)))
+    >>> len(kept), kept[-3:]
+    (31, [9970, 9980, 9990])
+    """
+    kept: set[tuple[int, int]] = set()
+    dropped = []
+    for seq in seqs:
+        age = now - seq
+        octave = age.bit_length()
+        part = 2 * age * EACH_OCTAVE >> octave
+        if (octave, part) in kept:
+            dropped.append(seq)
+        kept.add((octave, part))
+    return dropped

@@ -13,7 +13,7 @@ import importlib.util
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import orjson
 
@@ -21,11 +21,8 @@ from thalweg.client.protocol import DEFAULT_MODEL, JSON
 from thalweg.errors import InvalidParameter, MissingExtra
 from thalweg.service.commands import HttpResponse, Key, Label, Predict, Refused
 from thalweg.service.feeds.source import Message, Source, SourceLost
-from thalweg.service.journal.records import StoredResponse, row_id
+from thalweg.service.journal.records import row_id
 from thalweg.service.service import Service
-
-#: Replies given before, by key.
-Known: TypeAlias = Mapping[str, StoredResponse]
 
 _LOG = logging.getLogger("thalweg.service")
 #: Seconds before a lost stream is opened again, doubled up to the longest.
@@ -68,14 +65,13 @@ class MessageHandler:
         """Predict, learn, publish the replies, and only then acknowledge; how many were refused."""
         if not messages:
             return 0
-        known = await self._service.keys.recalled([key for message in messages for key in self._keys(message)])
         rows = [message for message in messages if "row" in message.fields]
-        replies = await asyncio.gather(*(self._with_retries(self._predict, message, known) for message in rows))
+        replies = await asyncio.gather(*(self._with_retries(self._predict, message) for message in rows))
         wrong = {reply["of"] for reply in replies if "error" in reply}
         ids = {self._key(reply["of"]): reply["id"] for reply in replies if "id" in reply}
         labels = [message for message in messages if "label" in message.fields and message.place not in wrong]
         learn = partial(self._learn, ids)
-        learned = await asyncio.gather(*(self._with_retries(learn, message, known) for message in labels))
+        learned = await asyncio.gather(*(self._with_retries(learn, message) for message in labels))
         strange = [
             {"of": message.place, "error": message.fault or _NEITHER}
             for message in messages
@@ -90,80 +86,66 @@ class MessageHandler:
         """No request can have such a key: those of requests hold no tabulator."""
         return "\t".join([self._source.name, *place])
 
-    def _keys(self, message: Message) -> list[str]:
-        """All under which there may be a reply that matters to a message."""
-        return [self._key(message.place), self._key(message.place, "label"), self._key(_place_of_row(message))]
-
     async def _with_retries(
-        self, act: Callable[[Message, Known], Awaitable[dict[str, Any]]], message: Message, known: Known
+        self, act: Callable[[Message], Awaitable[dict[str, Any]]], message: Message
     ) -> dict[str, str]:
         """What is said of a message; a refusal that is not its fault is waited out, and may have been none."""
         while True:
             try:
-                reply = await act(message, known)
+                reply = await act(message)
             except Refused as refused:
                 if refused.status != 429 and refused.status < 500:
                     return {"of": message.place, "error": refused.sentence}
                 await asyncio.sleep(refused.retry_after or _AGAIN)
-                known = await self._service.keys.recalled(self._keys(message))
             else:
                 return {"of": message.place} | {key: str(value) for key, value in reply.items() if value is not None}
 
-    async def _predict(self, message: Message, known: Known) -> dict[str, Any]:
+    async def _predict(self, message: Message) -> dict[str, Any]:
         row, model = message.fields["row"], _model_of(message)
         if not isinstance(row, dict):
             raise Refused(422, "a row must be an object of columns and values")
+        act = partial(self._service.predict, model, [row])
+        return await self._once(self._key(message.place), [model, row], act, _predicted)
 
-        async def act(key: Key) -> HttpResponse:
-            return _predicted(await self._service.predict(model, [row], key))
-
-        return await _once(known, self._key(message.place), [model, row], act, _predicted)
-
-    async def _learn(self, ids: Mapping[str, str], message: Message, known: Known) -> dict[str, Any]:
+    async def _learn(self, ids: Mapping[str, str], message: Message) -> dict[str, Any]:
         fields, model = message.fields, _model_of(message)
         label = self._service.read_label(model, fields["label"])
-        identity = str(fields.get("id") or self._id_of(_place_of_row(message), ids, known))
+        identity = str(fields.get("id") or await self._id_of(_place_of_row(message), ids))
         revise = str(fields.get("revise", "")).lower() == "true"
-
-        async def act(key: Key) -> HttpResponse:
-            return _labelled(await self._service.label(model, [(identity, label)], revise, key))
-
-        content = [model, identity, label, revise]
-        outcome = await _once(known, self._key(message.place, "label"), content, act, _labelled)
+        act = partial(self._service.label, model, [(identity, label)], revise)
+        outcome = await self._once(self._key(message.place, "label"), [model, identity, label, revise], act, _labelled)
         for what, why in _WHY.items():
-            if outcome[what]:
+            if outcome.get(what):
                 raise Refused(409, f"the label of {identity} was not learned: {why}")
         return outcome
 
-    def _id_of(self, place: str, ids: Mapping[str, str], known: Known) -> str:
+    async def _id_of(self, place: str, ids: Mapping[str, str]) -> str:
         """The id under which a row was predicted, in this batch of messages or before."""
         key = self._key(place)
         if key in ids:
             return ids[key]
-        if key not in known:
+        known = await self._service.keys.recalled([key])
+        reply = orjson.loads(known[key].body) if key in known else {}
+        if "id" not in reply:  # or it was erased
             raise Refused(404, f"no row came at {place or 'an unnamed place'}")
-        identity: str = orjson.loads(known[key].body)["id"]
-        return identity
+        return str(reply["id"])
 
+    async def _once(
+        self, key: str, content: Any, act: Callable[[Key], Awaitable[Any]], written: Callable[[Any], HttpResponse]
+    ) -> dict[str, Any]:
+        """The reply to a message, or the one it had when it came before."""
+        try:
+            fingerprint = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).digest()
+        except orjson.JSONEncodeError as error:  # lists may be read deeper than they are written
+            raise Refused(422, f"the message cannot be kept: {error}") from error
 
-async def _once(
-    known: Known,
-    key: str,
-    content: Any,
-    act: Callable[[Key], Awaitable[HttpResponse]],
-    written: Callable[[Any], HttpResponse],
-) -> dict[str, Any]:
-    """The reply to a message, or the one it had when it came before."""
-    try:
-        fingerprint = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).digest()
-    except orjson.JSONEncodeError as error:  # lists may be read deeper than they are written
-        raise Refused(422, f"the message cannot be kept: {error}") from error
-    kept = known.get(key)
-    if kept is not None and kept.request != fingerprint:
-        raise Refused(409, "another message came from this place before: was the stream made anew?")
-    body = kept.body if kept is not None else (await act(Key(key, fingerprint, written))).body
-    reply: dict[str, Any] = orjson.loads(body)
-    return reply
+        async def first_time() -> HttpResponse:
+            return written(await act(Key(key, fingerprint, written)))
+
+        other = "another message came from this place before: was the stream made anew?"
+        response = await self._service.keys.once(key, fingerprint, first_time, other)
+        reply: dict[str, Any] = orjson.loads(response.body)
+        return reply
 
 
 _WHY = {

@@ -16,11 +16,10 @@ from starlette.routing import BaseRoute, Route
 from thalweg.client.protocol import ErrorBody
 from thalweg.service import page
 from thalweg.service.auth import Authorizer
-from thalweg.service.commands import Refused
 from thalweg.service.feeds.feeding import feed
 from thalweg.service.feeds.source import Source
 from thalweg.service.http.endpoint import WRITE_WHOLE, Endpoint
-from thalweg.service.http.exchange import as_json, refusal
+from thalweg.service.http.exchange import as_json
 from thalweg.service.http.openapi import ROUTES
 from thalweg.service.service import Service
 
@@ -99,16 +98,10 @@ def build(service: Service, authorizer: Authorizer, feeds: Sequence[Callable[[],
         await asyncio.gather(*reading, return_exceptions=True)
         await service.stop()
 
-    refusals = {HTTPException: _not_served, Refused: _refused}
-    routed = Starlette(routes=[*served, *page.routes()], lifespan=lifespan, exception_handlers=refusals)
+    routed = Starlette(
+        routes=[*served, *page.routes()], lifespan=lifespan, exception_handlers={HTTPException: _not_served}
+    )
     return Application({("POST", path): by_path[path]["POST"] for path in _STRAIGHT}, routed)
-
-
-async def _refused(request: StarletteRequest, error: Exception) -> Response:
-    """By a route that is not one of ours."""
-    assert isinstance(error, Refused)
-    response = refusal(error)
-    return Response(response.body, response.status, media_type=response.media)
 
 
 async def _not_served(request: StarletteRequest, error: Exception) -> Response:

@@ -11,7 +11,7 @@ import numpy as np
 from thalweg.client.protocol import ARROW
 from thalweg.errors import MissingExtra
 from thalweg.service.commands import HttpResponse, Predict, Refused
-from thalweg.service.options import Limits
+from thalweg.service.options import ServeOptions
 
 #: Places in the tables of Arrow's ``Message.fbs``.
 _HEADER_TYPE, _HEADER = 1, 2
@@ -69,7 +69,7 @@ class ArrowTable:
     table: Any
 
     @classmethod
-    def read(cls, body: bytes, limits: Limits) -> Self:
+    def read(cls, body: bytes, options: ServeOptions) -> Self:
         """The table of a stream."""
         pa = _pyarrow()
         batches = []
@@ -84,8 +84,8 @@ class ArrowTable:
                 for batch in stream:
                     batch.validate(full=True)
                     rows += batch.num_rows
-                    if rows > limits.rows:
-                        raise Refused(413, f"a request may have at most {limits.rows} rows")
+                    if rows > options.max_rows:
+                        raise Refused(413, f"a request may have at most {options.max_rows} rows")
                     batches.append(batch)
             return cls(pa.Table.from_batches(batches, schema))
         except (pa.ArrowException, ValueError, TypeError, OSError, EOFError, KeyError, IndexError) as error:

@@ -9,7 +9,6 @@ import asyncio
 import ipaddress
 import resource
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -19,7 +18,7 @@ from thalweg.client.protocol import JSON, ErrorBody
 from thalweg.service.commands import Refused
 from thalweg.service.http.endpoint import WHOLE_BODY, WRITE_WHOLE
 from thalweg.service.http.exchange import encode
-from thalweg.service.options import ConnectionLimits, Network, is_among
+from thalweg.service.options import ServeOptions, is_among
 
 #: Descriptors for the journal, streams and everything else that is no client.
 _RESERVED_DESCRIPTORS = 128
@@ -49,12 +48,11 @@ class OpenConnections:
     Where there are too many, the one that has been sending a head for the longest time makes room for a new one.
     """
 
-    def __init__(self, limits: ConnectionLimits, proxies: Sequence[Network]) -> None:
-        self.limits = limits
-        self.most = most_connections(limits.connections)
+    def __init__(self, options: ServeOptions) -> None:
+        self.options = options
+        self.most = most_connections(options.max_connections)
         self.total = 0
         self._by_client: Counter[str] = Counter()
-        self._proxies = proxies
         #: Connections whose head has not come yet, the oldest first, and the same by client.
         self._sending: dict[LimitedProtocol, None] = {}
         self._sending_by_client: defaultdict[str, dict[LimitedProtocol, None]] = defaultdict(dict)
@@ -65,11 +63,15 @@ class OpenConnections:
         if self.total >= self.most and not _made_room(self._sending):
             raise Refused(503, "too many connections are open: try again in a moment", retry_after=1)
         if (
-            self._by_client[client] >= self.limits.per_address
-            and not is_among(address, self._proxies)
+            self._by_client[client] >= self.options.max_connections_per_address
+            and not is_among(address, self.options.trusted_proxy)
             and not _made_room(self._sending_by_client[client])
         ):
-            raise Refused(429, f"an address may have at most {self.limits.per_address} connections", retry_after=1)
+            raise Refused(
+                429,
+                f"an address may have at most {self.options.max_connections_per_address} connections",
+                retry_after=1,
+            )
         self.total += 1
         self._by_client[client] += 1
         return client
@@ -109,7 +111,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
-        self._limits = self.open_connections.limits
+        self._options = self.open_connections.options
         self._entered: str | None = None
         self._refused = False
         self._deadline: asyncio.TimerHandle | None = None
@@ -142,7 +144,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self._refused:
             return
-        if self._incomplete > len(data) + self._limits.head:
+        if self._incomplete > len(data) + self._options.max_header:
             self._refuse(self._too_large())
         elif not self._has_head if self._in_message else self._incomplete:
             self._start_deadline()  # most heads come as a whole, and need none
@@ -166,7 +168,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _count(self, size: int) -> None:
         self._head_bytes += size
-        if self._head_bytes > self._limits.head or self._headers > _MOST_HEADERS:
+        if self._head_bytes > self._options.max_header or self._headers > _MOST_HEADERS:
             self._head_too_large = True
             raise ValueError("the head is too large")  # the parser stops
 
@@ -229,7 +231,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _start_deadline(self) -> None:
         if self._deadline is None and self._entered is not None:
-            self._deadline = self.loop.call_later(self._limits.head_seconds, self._late)
+            self._deadline = self.loop.call_later(self._options.header_timeout, self._late)
             self.open_connections.begin_head(self, self._entered)
 
     def _end_deadline(self) -> None:
@@ -240,10 +242,12 @@ class LimitedProtocol(HttpToolsProtocol):
                 self.open_connections.end_head(self, self._entered)
 
     def _late(self) -> None:
-        self._refuse(Refused(408, f"the headers did not arrive within {self._limits.head_seconds:g} seconds"))
+        self._refuse(Refused(408, f"the headers did not arrive within {self._options.header_timeout:g} seconds"))
 
     def _too_large(self) -> Refused:
-        return Refused(431, f"a request may have at most {_MOST_HEADERS} headers of {self._limits.head} bytes together")
+        return Refused(
+            431, f"a request may have at most {_MOST_HEADERS} headers of {self._options.max_header} bytes together"
+        )
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(self._too_large() if self._head_too_large else Refused(400, "the request is not HTTP"))
@@ -262,6 +266,6 @@ class LimitedProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-def protocol(limits: ConnectionLimits, proxies: Sequence[Network] = ()) -> type[LimitedProtocol]:
+def protocol(options: ServeOptions) -> type[LimitedProtocol]:
     """The protocol of one server, whose connections are counted together."""
-    return type("Protocol", (LimitedProtocol,), {"open_connections": OpenConnections(limits, proxies)})
+    return type("Protocol", (LimitedProtocol,), {"open_connections": OpenConnections(options)})

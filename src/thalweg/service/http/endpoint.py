@@ -113,7 +113,7 @@ class Endpoint:
 
     async def _body(self, request: Request) -> Any:
         """The body of a request, as one of the types that its route declares."""
-        kinds, limits = self.route.bodies, self.service.limits
+        kinds, options = self.route.bodies, self.service.options
         if self.route.is_optional and not request.body:
             return None
         if kinds[0] is bytes:
@@ -121,10 +121,8 @@ class Endpoint:
                 raise Refused(415, f"the body must be {BYTES}, the file of a model")
             return request.body
         if request.media == ARROW and ArrowTable in kinds:
-            return await asyncio.to_thread(ArrowTable.read, request.body, limits)
-        if request.is_large:
-            return await asyncio.to_thread(request.decoded, kinds[0], limits)
-        return request.decoded(kinds[0], limits)
+            return await asyncio.to_thread(ArrowTable.read, request.body, options)
+        return await request.apart(request.decoded, kinds[0], options)
 
     def _response(self, found: msgspec.Struct | HttpResponse) -> HttpResponse:
         return found if isinstance(found, HttpResponse) else as_json(found, self.route.status)

@@ -15,11 +15,13 @@ import orjson
 from thalweg.client.protocol import JSON, ErrorBody, prepared
 from thalweg.service.commands import HttpResponse, Key, Refused
 from thalweg.service.intake import LARGE
-from thalweg.service.options import Limits
+from thalweg.service.options import ServeOptions
 
 B = TypeVar("B", bound=msgspec.Struct)
 R = TypeVar("R")
 V = TypeVar("V")
+#: Objects and lists that a large body of JSON may have, however few rows are allowed.
+_LEAST_OBJECTS = 100_000
 #: JSON of a type of the protocol.
 encode = msgspec.json.Encoder().encode
 
@@ -42,33 +44,29 @@ class Request:
         """Call something that reads all of the body; a large one in a thread, so that others need not wait."""
         return await asyncio.to_thread(call, *arguments) if self.is_large else call(*arguments)
 
-    def decoded(self, kind: type[B], limits: Limits) -> B:
+    def decoded(self, kind: type[B], options: ServeOptions) -> B:
         """The body as a type of the protocol; `Refused` says what does not fit."""
         if self.media != JSON:
             raise Refused(415, f"the body must be {JSON}")
-        return parsed(self.body, kind, limits)
+        return parsed(self.body, kind, options)
 
-    def count(self, number: int, things: str, limits: Limits) -> None:
+    def count(self, number: int, things: str, options: ServeOptions) -> None:
         """So many rows, labels or ids are asked for; `Refused` where there are none, or too many."""
-        if not 0 < number <= limits.rows:
-            raise Refused(413 if number else 422, f"a request must have 1 to {limits.rows} {things}, got {number}")
+        if not 0 < number <= options.max_rows:
+            raise Refused(413 if number else 422, f"a request must have 1 to {options.max_rows} {things}, got {number}")
         self.rows = number
 
 
-def parsed(body: bytes, kind: type[B], limits: Limits) -> B:
+def parsed(body: bytes, kind: type[B], options: ServeOptions) -> B:
     """JSON as a type of the protocol; `Refused` says what does not fit."""
     # Objects take a hundred times the memory of their two brackets: they are counted before they are made.
-    if len(body) > LARGE and body.count(b"{") + body.count(b"[") > limits.objects:
-        raise Refused(413, f"a body may have at most {limits.objects} objects and lists: send fewer rows at a time")
+    most = max(4 * options.max_rows, _LEAST_OBJECTS)  # those of the rows, and of maps in them
+    if len(body) > LARGE and body.count(b"{") + body.count(b"[") > most:
+        raise Refused(413, f"a body may have at most {most} objects and lists: send fewer rows at a time")
     try:
         given = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise Refused(422, f"the body is not JSON: {error}") from error
-    return checked(given, kind)
-
-
-def checked(given: Any, kind: type[B]) -> B:
-    """Values of JSON as a type of the protocol."""
     try:
         found = msgspec.convert(given, prepared(kind))
     except msgspec.ValidationError as error:

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from thalweg.client import column_responses, history_responses, model_responses, protocol
 from thalweg.client.protocol import BYTES, DEFAULT_MODEL, EVENTS, JSON, Status, field_rule
 from thalweg.service.commands import Decide, HttpResponse, OfRows, Predict, Refused
-from thalweg.service.explaining import Explanation
 from thalweg.service.http import arrow
 from thalweg.service.http.arrow import ArrowTable
 from thalweg.service.http.exchange import EventStream, Once, Request, encode
@@ -58,7 +57,7 @@ async def predict(
         name, rows, written = query.model, body.table, arrow.predicted
     else:
         name, rows, written = body.model, await request.apart(_rows, body), _predicted
-    request.count(len(rows), "rows", service.limits)
+    request.count(len(rows), "rows", service.options)
     state = None
     if query.explain:
         state, explained = await service.explain(name, rows)
@@ -80,12 +79,9 @@ def _predicted(command: Predict) -> protocol.PredictResponse:
     return protocol.PredictResponse(command.model, command.body.version, predictions, command.recorded)
 
 
-def _explained(explained: Sequence[Explanation], command: Predict) -> protocol.PredictResponse:
+def _explained(explained: Sequence[dict[str, Any]], command: Predict) -> protocol.PredictResponse:
     found = _predicted(command)
-    predictions = [
-        replace(row, contributions=each.contributions, base=each.base, score=each.score)
-        for row, each in zip(found.predictions, explained, strict=True)
-    ]
+    predictions = [replace(row, **each) for row, each in zip(found.predictions, explained, strict=True)]
     return replace(found, predictions=predictions)
 
 
@@ -109,7 +105,7 @@ def _labels(
 ) -> list[tuple[str, LabelValue]]:
     """The labels by row, as the model takes them."""
     given = body.labels() if isinstance(body, ArrowTable) else [(each.id, each.label) for each in body.labels]
-    request.count(len(given), "labels", service.limits)
+    request.count(len(given), "labels", service.options)
     return [(row, service.read_label(name, value, at)) for at, (row, value) in enumerate(given)]
 
 
@@ -137,8 +133,8 @@ def _receipt(kind: type[R]) -> Callable[[Any], R]:
 @post("/v1/models/{name}/void", "learn", example=_IDS, waits=True)
 async def void(service: Service, request: Request, name: str, body: protocol.VoidRequest) -> Once[protocol.VoidReceipt]:
     """Withdraw rows: the model ends as if their labels had never come, and later ones are refused."""
-    request.count(len(body.ids), "ids", service.limits)
-    return Once(partial(service.void, name, body.ids), _receipt(protocol.VoidReceipt))
+    request.count(len(body.ids), "ids", service.options)
+    return Once(partial(service.withdraw, name, body.ids), _receipt(protocol.VoidReceipt))
 
 
 @post("/v1/models/{name}/erase", "admin", example=_IDS, waits=True)
@@ -148,8 +144,8 @@ async def erase(
     """Erase the values and labels of rows from the journal. The model ends as if the rows had never had a label, and
     later ones are refused.
     """
-    request.count(len(body.ids), "ids", service.limits)
-    return Once(partial(service.erase, name, body.ids), _receipt(protocol.EraseReceipt))
+    request.count(len(body.ids), "ids", service.options)
+    return Once(partial(service.withdraw, name, body.ids, True), _receipt(protocol.EraseReceipt))
 
 
 # ---------------------------------------------------------------------- models
@@ -336,7 +332,8 @@ async def _points(service: Service, name: str, last: int) -> AsyncIterator[bytes
         began = time.monotonic()
         if not await service.listeners.wait(champion, _HEARTBEAT_SECONDS):
             yield b": still here\n\n"
-        await service.listeners.pause(_LEAST_SECONDS - (time.monotonic() - began))
+        if not service.listeners.closed:
+            await asyncio.sleep(max(0.0, _LEAST_SECONDS - (time.monotonic() - began)))
 
 
 def _event(point: history_responses.Point) -> bytes:

@@ -25,7 +25,7 @@ _REFERENCE = "#/components/schemas/{name}"
 @get("/openapi.json", "read", media=JSON)
 async def openapi(service: Service) -> HttpResponse:
     """The description of all requests, of OpenAPI."""
-    return HttpResponse(200, JSON, msgspec.json.encode(description(service.limits.rows)))
+    return HttpResponse(200, JSON, msgspec.json.encode(description(service.options.max_rows)))
 
 
 def ref(kind: type[msgspec.Struct]) -> Described:

@@ -122,7 +122,7 @@ def _rows(service: Service, name: str, request: Request) -> tuple[InferRequest, 
         end = int(length)
     else:
         raise Refused(422, "Inference-Header-Content-Length must be the length of the JSON in the body")
-    given = parsed(request.body[:end], InferRequest, service.limits)
+    given = parsed(request.body[:end], InferRequest, service.options)
     if not given.inputs:
         raise Refused(422, "inputs must be a list of tensors, at least one")
     known, outputs = columns_of(service, name), _outputs(service, name)
@@ -149,7 +149,7 @@ def _width(service: Service, request: Request, tensor: InputTensor) -> int:
         raise Refused(422, f"input {tensor.name!r}: the datatype must be one of {', '.join(_DATATYPES)}")
     if len(tensor.shape) not in (1, 2) or min(tensor.shape) < 1:
         raise Refused(422, f"input {tensor.name!r}: the shape must be [rows] or [rows, columns], got {tensor.shape}")
-    request.count(tensor.shape[0], "rows", service.limits)
+    request.count(tensor.shape[0], "rows", service.options)
     return 1 if len(tensor.shape) == 1 else tensor.shape[1]
 
 
@@ -159,7 +159,8 @@ def _values(tensors: list[InputTensor], binary: bytes) -> Iterator[list[Any]]:
     for tensor in tensors:
         size = (tensor.parameters or {}).get("binary_data_size")
         if size is None:
-            found = list(_flat([] if tensor.data is UNSET else tensor.data))
+            nested = [] if tensor.data is UNSET else tensor.data  # rows of two dimensions at the most
+            found = [value for each in nested for value in (each if isinstance(each, list) else [each])]
         elif isinstance(size, int) and 0 <= size <= len(binary) - begin:
             found = _from_binary(tensor, binary[begin : begin + size])
             begin += size
@@ -170,14 +171,6 @@ def _values(tensors: list[InputTensor], binary: bytes) -> Iterator[list[Any]]:
         yield [_cell(value) for value in found]
     if begin != len(binary):
         raise Refused(422, f"{len(binary) - begin} bytes of the body belong to no input")
-
-
-def _flat(values: list[Any]) -> Iterator[Any]:
-    for each in values:
-        if isinstance(each, list):  # rows of a nested tensor, which has two dimensions at the most
-            yield from each
-        else:
-            yield each
 
 
 def _from_binary(tensor: InputTensor, content: bytes) -> list[Any]:
@@ -282,7 +275,7 @@ async def invocations(
     if not isinstance(name, str):
         raise Refused(422, "the model must be a name")
     rows = await request.apart(_invocation_rows, service, name, body)
-    request.count(len(rows), "rows", service.limits)
+    request.count(len(rows), "rows", service.options)
     return Once(partial(service.predict, name, rows, must_record=False), _invoked)
 
 
@@ -297,7 +290,9 @@ def _invocation_rows(service: Service, name: str, given: Invocation) -> list[dic
                 raise Refused(422, f"row {at}: it must have {len(frame.columns)} values, got {len(row)}")
         return [dict(zip(frame.columns, row, strict=True)) for row in frame.data]
     values: Any = given.instances if given.inputs is UNSET else given.inputs
-    return _by_column(values) if isinstance(values, dict) else _by_row(service, name, values)
+    if isinstance(values, dict):
+        return _by_column(values)
+    return values if all(isinstance(row, dict) for row in values) else as_rows(service, name, values)
 
 
 def _by_column(values: dict[str, Any]) -> list[dict[str, Any]]:
@@ -305,12 +300,6 @@ def _by_column(values: dict[str, Any]) -> list[dict[str, Any]]:
     if len(lengths) != 1 or -1 in lengths:
         raise Refused(422, "inputs by column must be lists of the same length")
     return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
-
-
-def _by_row(service: Service, name: str, values: list[Any]) -> list[dict[str, Any]]:
-    if all(isinstance(row, dict) for row in values):
-        return values
-    return as_rows(service, name, values)
 
 
 def _invoked(command: Predict) -> InvocationResponse:

@@ -127,7 +127,7 @@ class PostgresJournal(SqlJournal):
     def connect(self) -> None:
         """Connect, with every commit on the server's disk before it counts, and be the writer again if we were."""
         with suppress(self._driver.Error):
-            self.disconnect()
+            self.close()
         with self.translated():
             self._connection = self._connection_class.connect(
                 self.address, autocommit=True, connect_timeout=_CONNECT_SECONDS, application_name="thalweg"
@@ -173,13 +173,8 @@ class PostgresJournal(SqlJournal):
     def shrink(self) -> None:
         self._vacuum("VACUUM")
 
-    def overwrite_erased(self) -> None:
-        """The server keeps old versions of rows until a table is written anew."""
-
-    def scrub_log(self) -> None:
-        """The server's own affair."""
-
     def scrub(self) -> None:
+        """The server keeps old versions of rows until a table is written anew."""
         self._vacuum("VACUUM FULL")
 
     def _vacuum(self, command: str) -> None:
@@ -191,9 +186,6 @@ class PostgresJournal(SqlJournal):
                     patient.execute(f"{command} {table}")
         finally:
             patient.close()
-
-    def require_sound(self) -> None:
-        """The server has checksums of its own."""
 
     def among(self, column: str, values: Sequence[int] | Sequence[str]) -> tuple[str, Any]:
         """By an array."""
@@ -235,7 +227,7 @@ class SqliteJournal(SqlJournal):
 
     def connect(self) -> None:
         """Open the file, with every commit on the disk before it counts."""
-        self.disconnect()
+        super().close()
         path = self.folder / FILE
         if self.read_only and not path.exists():
             hint = ": name its folder" if self.folder.is_file() else ""
@@ -326,26 +318,27 @@ class SqliteJournal(SqlJournal):
         with self.translated():
             self.execute("VACUUM")
 
-    def overwrite_erased(self) -> None:
+    def overwrite_erased(self) -> bool:
         self.rows("PRAGMA secure_delete = ON")
+        return True
 
-    def scrub_log(self) -> None:
+    def scrub_log(self) -> bool:
         with self.translated():
             self.execute("PRAGMA busy_timeout = 0")
             try:
                 self.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # says whether somebody was in the way
             finally:
                 self.execute(f"PRAGMA busy_timeout = {1000 * _BUSY_SECONDS}")
+        return True
 
     def scrub(self) -> None:
         self.shrink()
         self.scrub_log()
 
-    def require_sound(self) -> None:
+    def fault(self) -> str | None:
         """By the check of pages and indexes that SQLite has."""
         found = self.value("PRAGMA integrity_check(1)")
-        if found != "ok":
-            raise JournalDamaged(f"the file of the journal is damaged: {' '.join(found.split())}")
+        return None if found == "ok" else " ".join(found.split())
 
     def among(self, column: str, values: Sequence[int] | Sequence[str]) -> tuple[str, Any]:
         """By a list of JSON, which may be as long as it likes."""

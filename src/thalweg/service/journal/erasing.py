@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import islice
 
 import orjson
 
@@ -63,7 +64,7 @@ def erase_page(journal: SqlJournal, model: str, cut: int, expired: int, page: tu
         gone = [row[0] for row in rows if (row[1] == 0 or row[0] <= expired) and row[2] <= cut and row[0] != cut]
         last = rows[-1][0] if len(rows) == limit else None
     else:
-        records = journal.first_records(model, _LABELS[phase - 1], after, cut, limit)
+        records = list(islice(journal.records(model, after=after, through=cut, kind=_LABELS[phase - 1]), limit))
         needed = _needed(journal, records)
         gone = [each.seq for each in records if each.seq not in needed and each.seq != cut]
         last = records[-1].seq if len(records) == limit else None
@@ -104,32 +105,12 @@ def erase_rows(journal: SqlJournal, places: Collection[tuple[int, int]]) -> None
 
 #: Bytes that a record, a reply or a part of a snapshot takes beside its body: its other columns and its links.
 _BESIDES = 200
-#: Predict records that are read at a time.
-_FETCH = 10_000
 
 
 def rows_after(journal: SqlJournal, model: str, seq: int) -> int:
     """Rows that a model has predicted after a record."""
     statement = "SELECT COALESCE(SUM(rows), 0) FROM journal WHERE model = ? AND kind = 'predict' AND seq > ?"
     return int(journal.value(statement, [model, seq]))
-
-
-def record_before_rows(journal: SqlJournal, model: str, rows: int) -> int:
-    """The last record after which a model has predicted at least so many rows; 0 where it has not predicted as many."""
-    statement = (
-        "SELECT seq, rows FROM journal WHERE model = ? AND kind = 'predict' AND seq < ? "
-        f"ORDER BY seq DESC LIMIT {_FETCH}"
-    )
-    before, counted = journal.last()[0] + 1, 0
-    while counted < rows:
-        found = journal.rows(statement, [model, before])
-        if not found:
-            return 0
-        for seq, asked in found:
-            before, counted = seq, counted + asked
-            if counted >= rows:
-                break
-    return before - 1
 
 
 def bytes_after(journal: SqlJournal, seq: int) -> int:

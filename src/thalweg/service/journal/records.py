@@ -338,25 +338,22 @@ class LabelOutcome:
     conflicts: list[str] = field(default_factory=list)
     #: Labels that the model did not know, where labels are classes.
     new_labels: list[str] = field(default_factory=list)
-    #: Rows that are withdrawn, with the record in which the first label came, or 0 for none.
-    voided: list[tuple[PredictedRows, int, int]] = field(default_factory=list)
+    #: Rows that are withdrawn, without a label, and the record in which the first one came, or 0 for none.
+    voided: list[tuple[LabelledRow, int]] = field(default_factory=list)
     #: Predict record and place of rows that are erased.
     erased: list[tuple[int, int]] = field(default_factory=list)
 
     def body(self) -> LabelBody:
         return LabelBody(
             [(each.rows.seq, each.row, each.label) for each in self.learned],
-            [
-                *((each.rows.seq, each.row, each.label, first) for each, first in self.revised),
-                *((rows.seq, row, "", first) for rows, row, first in self.voided),
-            ],
+            [(each.rows.seq, each.row, each.label, first) for each, first in (*self.revised, *self.voided)],
             self.erased,
         )
 
     @property
     def reaches_back(self) -> bool:
         """Whether what was learned before is changed."""
-        return bool(self.revised or self.erased) or any(first for _, _, first in self.voided)
+        return bool(self.revised or self.erased) or any(first for _, first in self.voided)
 
 
 Body = TypeVar("Body", PredictBody, LabelBody)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from operator import attrgetter
 from typing import Any, Self, get_args
 
 from thalweg.errors import JournalDamaged, JournalError
@@ -124,21 +125,21 @@ class SqlJournal(ABC):
     def shrink(self) -> None:
         """Give back the space of what was erased."""
 
-    @abstractmethod
-    def overwrite_erased(self) -> None:
-        """From now on, leave nothing behind of what is erased, as far as the database can."""
+    def overwrite_erased(self) -> bool:
+        """From now on, leave nothing behind of what is erased; whether the database can."""
+        return False
 
-    @abstractmethod
-    def scrub_log(self) -> None:
-        """Empty the log of changes, if nobody reads it at the moment."""
+    def scrub_log(self) -> bool:
+        """Empty the log of changes, if nobody reads it at the moment; whether it is ours to empty."""
+        return False
 
     @abstractmethod
     def scrub(self) -> None:
         """Leave nothing behind of all that was erased before; nobody else may use the journal."""
 
-    @abstractmethod
-    def require_sound(self) -> None:
-        """`JournalDamaged` where the database finds its own files damaged."""
+    def fault(self) -> str | None:
+        """What the database finds damaged in its own files; None for nothing, as of a server, which looks by itself."""
+        return None
 
     # ------------------------------------------------------------------ writing
 
@@ -202,37 +203,28 @@ class SqlJournal(ABC):
                 last = self.last_of(each.model, through=each.seq)
                 self._checksums[each.model] = b"" if last is None else last.checksum
             each.checksum = self._checksums[each.model] = checksum(each, self._checksums[each.model])
-        self._insert(
-            "journal",
-            _COLUMNS,
-            [(each.seq, each.model, each.kind, each.time, each.rows, each.body, each.checksum) for each in records],
-        )
-        self._insert("label_links", "asked, seq, rows", [(each.asked, each.seq, each.rows) for each in links])
-        self._insert(
-            "responses",
-            "key, request, status, media, body, seq",
-            [(each.key, each.request, each.status, each.media, each.body, each.seq) for each in responses],
-        )
-        self._insert(
-            "snapshots",
-            "model, seq, name, sha256, body",
-            [(each.model, each.seq, each.name, each.sha256, each.body) for each in parts],
-            "ON CONFLICT DO NOTHING",
-        )
+        self._insert("journal", _COLUMNS, records)
+        self._insert("label_links", "asked, seq, rows", links)
+        self._insert("responses", "key, request, status, media, body, seq", responses)
+        self._insert("snapshots", "model, seq, name, sha256, body", parts, "ON CONFLICT DO NOTHING")
 
-    def _insert(self, table: str, columns: str, rows: Sequence[Sequence[Any]], otherwise: str = "") -> None:
-        """Many rows in few statements, of few sizes: each costs a way to the database and back."""
-        marks = f"({', '.join('?' * (columns.count(',') + 1))})"
+    def _insert(self, table: str, columns: str, rows: Sequence[Any], otherwise: str = "") -> None:
+        """Many rows in few statements, of few sizes: each costs a way to the database and back.
+
+        Rows are objects whose attributes have the names of the columns.
+        """
+        names = columns.split(", ")
+        marks, of_row = f"({', '.join('?' * len(names))})", attrgetter(*names)
         begin = 0
         while begin < len(rows):
             size = min(1 << (len(rows) - begin).bit_length() - 1, _TOGETHER)
-            values = [value for row in rows[begin : begin + size] for value in row]
+            values = [value for row in rows[begin : begin + size] for value in of_row(row)]
             self.execute(f"INSERT INTO {table} ({columns}) VALUES {', '.join([marks] * size)} {otherwise}", values)
             begin += size
 
     def write_gap(self, seq: int, microseconds: int) -> None:
         """Before a record so much time has passed unseen, inside a transaction."""
-        self._insert("gaps", "seq, microseconds", [(seq, microseconds)])
+        self.execute("INSERT INTO gaps (seq, microseconds) VALUES (?, ?)", [seq, microseconds])
 
     def drop_snapshots(self, model: str, seqs: Iterable[int]) -> None:
         """Forget snapshots, inside a transaction."""
@@ -248,7 +240,7 @@ class SqlJournal(ABC):
     def set_cut(self, model: str, seq: int) -> None:
         """Note that the journal of a model begins at a snapshot, inside a transaction."""
         self.execute("DELETE FROM cuts WHERE model = ?", [model])
-        self._insert("cuts", "model, seq", [(model, seq)])
+        self.execute("INSERT INTO cuts (model, seq) VALUES (?, ?)", [model, seq])
 
     def delete_records(self, seqs: Sequence[int]) -> None:
         """Erase records and the links of their rows, inside a transaction."""
@@ -305,11 +297,6 @@ class SqlJournal(ABC):
             else:
                 high = nearest[0][0] - 1
         return int(self.value("SELECT max(seq) FROM journal WHERE seq <= ?", [low]) or 0)
-
-    def first_records(self, model: str, kind: Kind, after: int, through: int, limit: int) -> list[Record]:
-        """The first records of one kind between two others."""
-        statement = f"{self._of_kinds(1)} ORDER BY seq LIMIT {limit}"
-        return [require_unchanged(_record(row)) for row in self.rows(statement, [model, kind, after, through])]
 
     def in_order(self, through: int = _LATEST) -> Iterator[Record]:
         """Records of all models up to one, whatever their checksums."""
@@ -427,10 +414,7 @@ class SqlJournal(ABC):
         return [Part(model, seq, row[0], bytes(row[1]), bytes(row[2])) for row in rows]
 
     def close(self) -> None:
-        self.disconnect()
-
-    def disconnect(self) -> None:
-        """Close the connection, to open another one."""
+        """Close the connection; another one may be opened."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

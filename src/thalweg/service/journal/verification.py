@@ -25,7 +25,8 @@ def verified(journal: SqlJournal, through: int | None = None) -> Verified:
     Given ``through``, only the records up to this one and the links between them.
     """
     if through is None:
-        journal.require_sound()
+        if (fault := journal.fault()) is not None:
+            raise JournalDamaged(f"the file of the journal is damaged: {fault}")
         journal.require_end()
     found = _verified_records(journal, journal.last()[0] if through is None else through)
     for model in () if through is not None else journal.models():

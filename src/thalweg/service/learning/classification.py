@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from thalweg.catalogue import ask_of, make_model
 from thalweg.client.protocol import MOST_TEXT
+from thalweg.evaluate.anytime_comparison import MistakeComparison
 from thalweg.evaluate.drift import ChangeDetector
 from thalweg.evaluate.metrics import LABELS
+from thalweg.evaluate.scoring import Scoring, label_number
 from thalweg.evaluate.task import LabelTask
 from thalweg.fleet.keyed_classifier import KeyedClassifier
 from thalweg.learners.base.kept_predictions import KeptPredictions
@@ -22,9 +24,7 @@ from thalweg.pipeline.over_columns import over_columns, require_keys_taken
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features, as_learned
 from thalweg.service.journal.records import NO_PREDICTION, LabelledRow, LabelValue, Predicted
-from thalweg.service.learning.comparison import MistakeComparison
-from thalweg.service.learning.scoring import Scoring, label_number
-from thalweg.service.learning.task import Floats, Learner, ModelTask
+from thalweg.service.learning.task import Learner, ModelTask
 from thalweg.service.responses import LabelResponse
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import text_of
@@ -146,19 +146,15 @@ class Classification(ModelTask, LabelTask):
             costs=self.costs,
         )
 
-    def lines(self, name: str, rows: Sequence[LabelledRow]) -> Floats:
-        lines = np.array([_line(row, row.rows.body.predictions.get(name)) for row in rows])
-        return lines[:, : self.scoring.width]
-
-
-def _line(labelled: LabelledRow, own: Predicted | None) -> list[float]:
-    """One row as `Scoring` takes it; NaN for what was not known. Before any label no-change is wrong."""
-    body, row = labelled.rows.body, labelled.row
-    given = None if own is None else own[row]
-    likely = None if own is None else own.columns.get("of_positive")
-    return [
-        label_number(str(labelled.label)),
-        math.nan if given is None else label_number(str(given)),
-        -1.0 if body.last is None else label_number(str(body.last)),
-        math.nan if likely is None else float(likely[row]),
-    ]
+    def line(self, labelled: LabelledRow, own: Predicted | None) -> list[float]:
+        """Before any label no-change is wrong."""
+        body, row = labelled.rows.body, labelled.row
+        given = None if own is None else own[row]
+        likely = None if own is None else own.columns.get("of_positive")
+        found = [
+            label_number(str(labelled.label)),
+            math.nan if given is None else label_number(str(given)),
+            -1.0 if body.last is None else label_number(str(body.last)),
+            math.nan if likely is None else float(likely[row]),
+        ]
+        return found[: self.scoring.width]

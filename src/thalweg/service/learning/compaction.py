@@ -6,17 +6,17 @@ Cost: O(snapshots), and O(records) where a number of rows or bytes is to be kept
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from thalweg.errors import ModelFileError
-from thalweg.service.journal.erasing import FIRST, begin_cut, bytes_after, erase_page, record_before_rows, rows_after
+from thalweg.service.journal.erasing import FIRST, begin_cut, bytes_after, erase_page, rows_after
 from thalweg.service.journal.records import Part
 from thalweg.service.journal.sql import SqlJournal
-from thalweg.service.learning.live_model import rows_in
-from thalweg.service.learning.rebuild import Reach, reaches, rebuild, true_snapshots
-from thalweg.service.options import Retention
+from thalweg.service.learning.live_model import number_in
+from thalweg.service.learning.rebuild import rebuild, true_snapshots
+from thalweg.service.options import Amount
 
 #: Records that are erased at a time.
 PAGE = 2000
@@ -72,13 +72,13 @@ def snapshots_of_versions(journal: SqlJournal, model: str, versions: Collection[
     ]
 
 
-def cut_points(journal: SqlJournal, keep: Retention) -> dict[str, int]:
+def cut_points(journal: SqlJournal, keep: Amount) -> dict[str, int]:
     """By model, the snapshot at which its journal may begin; models without one are left out."""
     snapshots = {name: true_snapshots(journal, name) for name in journal.models()}
     try:
         found = _among(journal, snapshots, keep)
         for name, seq in found.items():
-            rows_in(journal.snapshot(name, seq))  # the model could not be built from a damaged one
+            number_in(journal.snapshot(name, seq), "rows")  # the model could not be built from a damaged one
     except ModelFileError:
         whole = {name: [seq for seq in seqs if _is_whole(journal, name, seq)] for name, seqs in snapshots.items()}
         return _among(journal, whole, keep)
@@ -87,13 +87,13 @@ def cut_points(journal: SqlJournal, keep: Retention) -> dict[str, int]:
 
 def _is_whole(journal: SqlJournal, name: str, seq: int) -> bool:
     try:
-        rows_in(journal.snapshot(name, seq))
+        number_in(journal.snapshot(name, seq), "rows")
     except ModelFileError:
         return False
     return True
 
 
-def _among(journal: SqlJournal, snapshots: dict[str, list[int]], keep: Retention) -> dict[str, int]:
+def _among(journal: SqlJournal, snapshots: dict[str, list[int]], keep: Amount) -> dict[str, int]:
     if keep.bytes is not None:
         return _within(journal, snapshots, keep.bytes)
     found = {}
@@ -111,7 +111,7 @@ def _among(journal: SqlJournal, snapshots: dict[str, list[int]], keep: Retention
 
 
 def _rows_until(journal: SqlJournal, model: str, seq: int) -> int:
-    return rows_in(journal.snapshot(model, seq))
+    return number_in(journal.snapshot(model, seq), "rows")
 
 
 def _within(journal: SqlJournal, snapshots: dict[str, list[int]], most: int) -> dict[str, int]:
@@ -126,59 +126,3 @@ def _within(journal: SqlJournal, snapshots: dict[str, list[int]], most: int) -> 
     enough = bisect_left(candidates, True, key=lambda seq: each * bytes_after(journal, seq - 1) <= most)
     least = candidates[min(enough, len(candidates) - 1)]
     return {name: seqs[min(bisect_left(seqs, least), len(seqs) - 1)] for name, seqs in snapshots.items() if seqs}
-
-
-#: Records that a new snapshot lets a cut erase beyond what older ones do, as a share of those that stay: fewer are not
-#: worth a replay.
-_WORTH_A_REPLAY = 0.1
-
-
-def make_cut_snapshots(journal: SqlJournal, keep: Retention) -> None:
-    """Make the snapshots at which a cut erases all but what is to be kept, where older ones leave much more.
-
-    A size is a limit, which any later snapshot keeps. So none is made for it.
-    """
-    if keep.bytes is not None:
-        return
-    before, near, (last, _) = journal.cuts(), cut_points(journal, keep), journal.last()
-    for name in journal.models():
-        place = _last_to_erase(journal, name, keep, reaches(journal, name))
-        record = journal.last_of(name, through=place)
-        gain = place - max(before.get(name, 0), near.get(name, 0))
-        if record is not None and gain > 0 and gain >= _WORTH_A_REPLAY * (last - place):
-            parts = rebuild(journal, name, place).model.snapshot()
-            with journal.transaction():
-                journal.write([], parts=parts)
-
-
-def why_nothing_is_cut(journal: SqlJournal, keep: Retention) -> str:
-    """The reason, as the end of a sentence."""
-    if keep.bytes is not None:
-        if journal.used() <= keep.bytes:
-            return "the journal is not larger than --keep"
-        return "the last snapshot, what came after it and rows without a label take more than --keep"
-    before, reason = journal.cuts(), "--keep asks for all of its records"
-    for name in journal.models():
-        revisions = reaches(journal, name)
-        wanted = _last_to_erase(journal, name, keep, ())
-        if reached := [(at, first) for at, first in revisions if first <= wanted < at]:
-            at, first = min(reached, key=lambda reach: reach[1])
-            return f"record {at} revises labels of record {first}, and all from there on is kept with it"
-        if wanted > before.get(name, 0):
-            reason = "few of its records are older than --keep, or their rows got labels later"
-    return reason
-
-
-def _last_to_erase(journal: SqlJournal, name: str, keep: Retention, revisions: Sequence[Reach]) -> int:
-    """The last record of a journal that need not be kept; 0 for none.
-
-    A cut never comes between a label and its revision, since the model could not be learned again without the label.
-    """
-    if keep.seconds is not None:
-        _, now = journal.last()
-        found = journal.last_before(now - 1_000_000 * keep.seconds)
-    else:
-        found = record_before_rows(journal, name, keep.rows or 0)
-    while reached := [first for at, first in revisions if first <= found < at]:
-        found = min(reached) - 1
-    return found

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 from msgspec import ValidationError, convert
+from msgspec.structs import replace
 
 from thalweg.catalogue import MODELS, TASKS, make_model
 from thalweg.client.protocol import CreateRequest, Parameters, prepared
@@ -22,7 +23,6 @@ from thalweg.service.learning.classification import Classification
 from thalweg.service.learning.regression import COVERAGE, Regression
 from thalweg.service.learning.task import ModelTask
 from thalweg.store import loads
-from thalweg.tables.encoder import Encoder
 from thalweg.tables.plan import Plan
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", re.ASCII)
@@ -38,7 +38,7 @@ def record_of(given: CreateRequest, champion: ModelTask | None, columns: Plan | 
 
     ``champion`` is the task of the one that is challenged, ``columns`` what its columns are, if that is known.
     """
-    _require_name(given.name)
+    require_name(given.name)
     if champion is None:
         task = _task_of(given)
         body = _kind_record(given, task) | task.record()
@@ -57,15 +57,10 @@ def record_of(given: CreateRequest, champion: ModelTask | None, columns: Plan | 
     return body
 
 
-def _require_name(name: str) -> None:
+def require_name(name: str) -> None:
+    """`Refused` of what cannot be the name of a model or of a version."""
     if not _NAME.fullmatch(name):
         raise Refused(422, "a name must have at most 64 letters, digits, dots, dashes or underscores")
-
-
-def version_record(version: str) -> dict[str, Any]:
-    """The record that names the state of a model; `Refused` where that is no name."""
-    _require_name(version)
-    return {"version": version}
 
 
 def _task_of(given: CreateRequest) -> ModelTask:
@@ -113,21 +108,18 @@ def _kind_record(given: CreateRequest, task: ModelTask) -> dict[str, Any]:
 
 
 def _schema_record(described: dict[str, Any], task: ModelTask, kind: str) -> dict[str, Any]:
-    found = schema.at_creation(described, task.key_column)
-    if "labels" in found and not task.has_classes:
+    encoder, labels = schema.as_described(described, task.key_column), schema.allowed_labels(described)
+    if labels is not None and not task.has_classes:
         raise Refused(422, "the labels of a regression model are numbers: leave 'labels' out of the schema")
-    task.check_columns(Encoder.from_json(found["schema"]).plan, [kind])
-    return found
+    task.check_columns(encoder.plan, [kind])
+    return {"schema": encoder.to_json()} | ({} if labels is None else {"labels": labels})
 
 
 def new(given: CreateRequest, described: Path | None) -> dict[str, Any]:
     """The record that makes the first model, with the columns of a file; an `InvalidParameter` where that cannot be."""
     try:
-        body = record_of(given, None)
-        if described is None:
-            return body
-        task = task_kind(body).of_record(body)
-        return body | _schema_record(orjson.loads(described.read_bytes()), task, given.kind)
+        columns = None if described is None else orjson.loads(described.read_bytes()) or {}
+        return record_of(replace(given, schema=columns), None)
     except Refused as refused:
         raise InvalidParameter(refused.sentence) from refused
     except OSError as error:
@@ -143,15 +135,6 @@ def from_file(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror or error}") from error
     return from_content(content, str(path))
-
-
-def sent_as_file(name: str, content: bytes) -> dict[str, Any]:
-    """The record that makes a model of this name from a file that was sent; `Refused` where that cannot be."""
-    _require_name(name)
-    try:
-        return from_content(content, "the file")
-    except ModelFileError as error:
-        raise Refused(422, str(error)) from error
 
 
 def from_content(content: bytes, path: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -48,10 +48,6 @@ class _Batch:
     waiting: list[Command]
 
 
-#: Committed records; a revision that is done; a model to begin anew with; None to end.
-_Message = _Batch | Revision | LiveModel | None
-
-
 class LearningThread(threading.Thread):
     """Learns; started once, stopped once. The model, as the journal says it is, belongs to it from now on.
 
@@ -66,9 +62,10 @@ class LearningThread(threading.Thread):
         #: Whether something could not be learned: the model is no longer what the journal says.
         self.broken = False
         self._calls = calls
-        self._queue: queue.SimpleQueue[_Message] = queue.SimpleQueue()
+        #: Committed records, what is to be called in the thread, to which the model belongs, and None to end.
+        self._queue: queue.SimpleQueue[_Batch | Callable[[], None] | None] = queue.SimpleQueue()
         self._urgent = threading.Event()
-        self._open = 0  # batches that were put and are not learned yet
+        self._open = 0  # messages that were put and are not done yet
         self._changed = threading.Condition()
         self._made: float | None = None
         self._taken = 0.0  # seconds, by the last snapshot
@@ -85,24 +82,27 @@ class LearningThread(threading.Thread):
 
     def put(self, events: list[Event], waiting: list[Command]) -> None:
         """Committed records, in order, and the commands that wait for them."""
-        with self._changed:
-            self._open += 1
-        self._queue.put(_Batch(events, waiting))
-        if waiting:
-            self._urgent.set()
+        self._put(_Batch(events, waiting), urgent=bool(waiting))
 
     def replace(self, model: LiveModel) -> None:
-        """Begin anew, once all that was put is learned."""
-        with self._changed:
-            self._open += 1
-        self._queue.put(model)
-        self._urgent.set()
+        """Begin anew with a model that has learned all revisions in the journal, once all that was put is learned."""
+        self._put(lambda: self._begin_anew(model))
+
+    def keep(self) -> None:
+        """Make a snapshot once all that was put is learned, unless the model is not what the journal says."""
+        self._put(lambda: self._guarded(self._keep))
 
     def let_go(self) -> None:
         """Revisions are acknowledged without being learned from now on: the next start does that."""
         self._ending = True
-        self.put([], [])
-        self._urgent.set()
+        self._put(self._abandon)
+
+    def _put(self, message: _Batch | Callable[[], None], *, urgent: bool = True) -> None:
+        with self._changed:
+            self._open += 1
+        self._queue.put(message)
+        if urgent:
+            self._urgent.set()
 
     def wait(self) -> None:
         """Until all that was put is learned, except for revisions."""
@@ -126,7 +126,7 @@ class LearningThread(threading.Thread):
         while going:
             events: list[Event] = []
             waiting: list[Command] = []
-            taken_together = 0
+            done = 0
             message = self._queue.get()
             if isinstance(message, _Batch) and not message.waiting:
                 self._urgent.wait(_PATIENCE_SECONDS)  # rows to be counted: let more of them gather
@@ -134,20 +134,18 @@ class LearningThread(threading.Thread):
             while isinstance(message, _Batch):
                 events += message.events
                 waiting += message.waiting
-                taken_together += 1
+                done += 1
                 if self._queue.empty():
                     break
                 message = self._queue.get()
-            if taken_together:
+            if done:
                 self._learn(events, waiting)
-            if isinstance(message, Revision):
-                self._swap(message)
-            elif isinstance(message, LiveModel):
-                taken_together += 1
-                self._begin_anew(message)
+            if callable(message):
+                message()
+                done += 1
             going = message is not None
             with self._changed:
-                self._open -= taken_together
+                self._open -= done
                 self._changed.notify_all()
         self._abandon()
 
@@ -191,7 +189,7 @@ class LearningThread(threading.Thread):
         ):  # a revision may have read further
             model.take(part)
             if _names_version(part[-1]):
-                self.keep()
+                self._keep()
         self._calls.published(model, model.publish())
         self._keep_if_due(model)
 
@@ -208,7 +206,8 @@ class LearningThread(threading.Thread):
         elif self._revision is None and not self.is_current:
             assert self.model is not None
             name, labels = self.model_name, self.model.labels
-            self._revision = Revision(name, self._revised_at, labels, self._calls.reader, self._queue.put)
+            learned = self._calls.reader, lambda revision: self._put(lambda: self._swap(revision))
+            self._revision = Revision(name, self._revised_at, labels, *learned)
             self._revision.start()
 
     def _swap(self, done: Revision) -> None:
@@ -245,7 +244,6 @@ class LearningThread(threading.Thread):
         self._revising = []
 
     def _begin_anew(self, model: LiveModel) -> None:
-        """With a model that has learned all revisions in the journal."""
         self._abandon()
         self.model, self._included = model, model.seq
 
@@ -258,10 +256,9 @@ class LearningThread(threading.Thread):
         new, seconds = model.labels - labels, time.monotonic() - when
         due = new >= _EVERY_LABELS or (new and seconds >= _EVERY_SECONDS)
         if due and seconds * _MOST_TIME >= self._taken:
-            self.keep()
+            self._keep()
 
-    def keep(self) -> None:
-        """Make a snapshot now, unless the model is not what the journal says."""
+    def _keep(self) -> None:
         if not self.is_current or self.model is None:
             return
         began = time.monotonic()
@@ -285,75 +282,3 @@ def _up_to_versions(events: Sequence[Event]) -> Iterator[Sequence[Event]]:
     for begin, end in pairwise([0, *ends, len(events)]):
         if begin < end:
             yield events[begin:end]
-
-
-class Learners:
-    """Learning threads by the name of their model; records are put by one thread, the writer.
-
-    ``revised`` has the last record with a revision of those models that have not learned all of them.
-    """
-
-    def __init__(self, models: Mapping[str, LiveModel], revised: Mapping[str, int], calls: LearnerCalls) -> None:
-        self._calls = calls
-        self._threads = {
-            name: LearningThread(name, model, calls, revised.get(name, 0)) for name, model in models.items()
-        }
-
-    def start(self) -> None:
-        for thread in self._threads.values():
-            thread.start()
-
-    def put(self, events: Sequence[tuple[str, Event]], waiting: Sequence[Command]) -> None:
-        """Committed records with the names of their models, in order, and the commands that wait for them."""
-        by_model: dict[str, tuple[list[Event], list[Command]]] = {}
-        for name, event in events:
-            by_model.setdefault(name, ([], []))[0].append(event)
-        for command in waiting:
-            by_model.setdefault(command.model, ([], []))[1].append(command)
-        for name, own in by_model.items():
-            self._thread(name).put(*own)
-
-    def replace(self, models: Mapping[str, LiveModel]) -> None:
-        """Begin anew with these models, which are what the journal says."""
-        for name, model in models.items():
-            self._thread(name).replace(model)
-        self.wait()
-
-    def _thread(self, name: str) -> LearningThread:
-        if name not in self._threads:
-            thread = LearningThread(name, None, self._calls)
-            thread.start()
-            self._threads = self._threads | {name: thread}  # others may be going through it
-        return self._threads[name]
-
-    def wait(self) -> None:
-        """Until all that was put is learned, except for revisions."""
-        for thread in self._threads.values():
-            thread.wait()
-
-    def let_go(self) -> None:
-        """Acknowledge revisions without learning them from now on: the next start does that."""
-        for thread in self._threads.values():
-            thread.let_go()
-
-    def stop(self) -> None:
-        """Finish what waits, then end."""
-        for thread in self._threads.values():
-            thread.stop()
-        for thread in self._threads.values():
-            thread.join()
-
-    @property
-    def broken(self) -> bool:
-        return any(thread.broken for thread in self._threads.values())
-
-    def keep(self, name: str) -> None:
-        """Make a snapshot of a model now, unless it is not what the journal says."""
-        self._threads[name].keep()
-
-    def snapshot_age(self, name: str) -> float | None:
-        """Seconds since the last snapshot of a model; None where this process made none yet."""
-        return self._threads[name].snapshot_age()
-
-    def __len__(self) -> int:
-        return sum(len(thread) for thread in self._threads.values())

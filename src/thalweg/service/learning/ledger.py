@@ -116,17 +116,27 @@ class Ledger:
         found.learned.sort(key=lambda each: (each.rows.seq, each.row))  # whatever the order within a request
         return found
 
-    def void(self, model: str, ids: Sequence[str], expired_through: int) -> LabelOutcome:
-        """Withdraw rows by their ids: from now on they have no label and can get none."""
-        found, cut = LabelOutcome(), self._cuts.get(model, 0)
+    def withdraw(self, model: str, ids: Sequence[str], expired_through: int, *, erase: bool) -> LabelOutcome:
+        """Withdraw rows by their ids: from now on they have no label and can get none.
+
+        Rows that can no longer be withdrawn have expired, and can be erased nonetheless.
+        """
+        found, cut, gone = LabelOutcome(), self._cuts.get(model, 0), set[tuple[int, int]]()
         for at, place, rows in self._rows_of(model, ids, found):
             label, first = rows.labels.get(place[1], ("", 0))
-            if label is None:
+            is_settled = first <= cut if first else rows.seq <= expired_through
+            if erase and (place in gone or place[1] in rows.body.erased):
                 found.repeated += 1
-            elif _is_settled(rows, first, cut, expired_through):
+                continue
+            if erase:
+                gone.add(place)
+                found.erased.append(place)
+            elif label is None:
+                found.repeated += 1
+            elif is_settled:
                 found.expired.append(ids[at])
-            else:
-                found.voided.append((rows, place[1], first))
+            if label is not None and not is_settled:
+                found.voided.append((LabelledRow(rows, place[1], ""), first))
                 rows.labels[place[1]] = (None, first)
         return found
 
@@ -144,24 +154,6 @@ class Ledger:
                 (found.expired if was_erased else found.unknown).append(given)
             else:
                 yield at, place, rows
-
-    def to_erase(self, model: str, ids: Sequence[str], expired_through: int) -> LabelOutcome:
-        """Which rows are there to be erased; those that wait, or whose label came after the cut, are withdrawn."""
-        found, cut = LabelOutcome(), self._cuts.get(model, 0)
-        for _, place, rows in self._rows_of(model, ids, found):
-            if place[1] in rows.body.erased or place in found.erased:
-                found.repeated += 1
-            else:
-                found.erased.append(place)
-                label, first = rows.labels.get(place[1], ("", 0))
-                if label is not None and not _is_settled(rows, first, cut, expired_through):
-                    found.voided.append((rows, place[1], first))
-        return found
-
-
-def _is_settled(rows: PredictedRows, first: int, cut: int, expired_through: int) -> bool:
-    """Whether a row, whose first label came in a record or in none, 0, can no longer change what is learned."""
-    return first <= cut if first else rows.seq <= expired_through
 
 
 def _size(rows: PredictedRows) -> int:

@@ -11,7 +11,7 @@ import copy
 import hashlib
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -449,16 +449,10 @@ def model_file(model: Any, rows: int, seen: View, columns: dict[str, Any] | None
     return dumps(model, notes=notes)
 
 
-def labels_in(parts: Sequence[Part]) -> int:
-    """How many labels the model of a snapshot had learned; a `ModelFileError` as of `LiveModel.from_snapshot`."""
+def number_in(parts: Sequence[Part], what: Literal["rows", "labels"]) -> int:
+    """How many rows the model of a snapshot had predicted, or labels it had learned; errors as of `from_snapshot`."""
     _, plain = _files_in(parts)
-    return int(plain["labels"])
-
-
-def rows_in(parts: Sequence[Part]) -> int:
-    """How many rows the model of a snapshot had predicted; a `ModelFileError` as of `LiveModel.from_snapshot`."""
-    _, plain = _files_in(parts)
-    return int(plain["rows"])
+    return int(plain[what])
 
 
 def _pieces(name: str, file: bytes) -> Iterator[tuple[str, bytes]]:

@@ -11,6 +11,7 @@ import orjson
 from thalweg.client import column_responses, model_responses
 from thalweg.client.history_responses import Change, Course, LivePoint, Point, Points
 from thalweg.client.model_responses import KeyDetails, Model, ModelDetails
+from thalweg.evaluate.anytime_comparison import LEVEL, Comparison
 from thalweg.evaluate.model_history import MeanWatch, columns_by_label
 from thalweg.explain.importance_sampler import loss_name
 from thalweg.fleet.keyed_classifier import KeyedClassifier
@@ -18,7 +19,6 @@ from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features
 from thalweg.service.journal.records import LabelValue, Predicted
 from thalweg.service.learning.column_watch import WatchView
-from thalweg.service.learning.comparison import LEVEL, Comparison
 from thalweg.service.learning.progress import View, family_weights, point_of
 from thalweg.service.learning.task import ModelTask
 from thalweg.service.responses import Response
@@ -112,20 +112,20 @@ class ModelState:
         }
 
     def counters(self, snapshot_age: float | None) -> dict[str, Any]:
+        """By the names of metrics."""
         return {
-            "rows": self.rows,
-            "waiting": self.waiting,
-            "version": self.version,
-            "snapshot_age": snapshot_age,
+            "model_rows_total": self.rows,
+            "model_waiting_rows": self.waiting,
+            "model_snapshot_age_seconds": snapshot_age,
             "importance": {} if self.watch is None else self.watch.ranking,
-            "input_changes": None if self.watch is None else self.watch.changes,
+            "input_changes_total": None if self.watch is None else self.watch.changes,
             "learners": {
                 name: {
-                    "labels": seen.view.labels,
-                    "delay": seen.view.delay,
+                    "model_labels_total": seen.view.labels,
+                    "model_label_delay_seconds": seen.view.delay,
                     "scores": seen.view.scores,
-                    "family_weights": family_weights(self.models.get(name)),
-                    "changed": seen.changes[-1]["time"] if seen.changes else None,
+                    "model_family_weight_ratio": family_weights(self.models.get(name)),
+                    "model_error_change_time_seconds": seen.changes[-1]["time"] if seen.changes else None,
                 }
                 | self._keys(name)
                 for name, seen in self.learners.items()
@@ -138,7 +138,7 @@ class ModelState:
         if not isinstance(model, KeyedClassifier) or not model.__sklearn_is_fitted__():
             return {}
         keys, in_memory, taken = model.n_keys_, model.n_keys_in_memory_, model.n_key_bytes_
-        return {"keys": {"memory": in_memory, "disk": keys - in_memory}, "key_bytes": taken}
+        return {"model_keys": {"memory": in_memory, "disk": keys - in_memory}, "model_key_memory_bytes": taken}
 
     def key(self, name: str, key: str) -> KeyDetails:
         """How a key of a learner does; `Refused` where there is no such key."""

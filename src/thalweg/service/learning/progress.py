@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from thalweg.client.history_responses import RecentPredictions
 from thalweg.evaluate.averages import CumulativeMean, FadingMean, HistoryPoints
 from thalweg.evaluate.model_history import MeanWatch, trace_of
+from thalweg.evaluate.scoring import Floats, Scores, Scoring
 from thalweg.kernels import compiled
 from thalweg.saved import Saved
-from thalweg.service.learning.scoring import Floats, Scores, Scoring
 
 #: Points kept at the most, and changes.
 MOST_POINTS, MOST_CHANGES = 300, 200

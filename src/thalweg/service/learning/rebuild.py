@@ -25,7 +25,7 @@ from thalweg.service.journal.records import (
 )
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.ledger import predicted_rows
-from thalweg.service.learning.live_model import LiveModel, labels_in
+from thalweg.service.learning.live_model import LiveModel, number_in
 
 #: Records that are taken in at a time.
 _TOGETHER = 512
@@ -97,15 +97,9 @@ def rebuild_for_start(journal: SqlJournal, name: str) -> tuple[Rebuilt, int]:
     return rebuild(journal, name), 0
 
 
-def catch_up(journal: SqlJournal, model: LiveModel, through: int | None = None) -> None:
-    """Take in the records after the model's last; revisions among them are left out."""
-    for events in _events(journal, journal.records(model.name, after=model.seq, through=through), {}):
-        model.take(events)
-
-
-def events_after(journal: SqlJournal, name: str, seq: int) -> Iterator[list[Event]]:
+def events_after(journal: SqlJournal, name: str, seq: int, through: int | None = None) -> Iterator[list[Event]]:
     """Records of a model after one, as they came: labels are those of the records, whatever was revised later."""
-    return _events(journal, journal.records(name, after=seq), {})
+    return _events(journal, journal.records(name, after=seq, through=through), {})
 
 
 def learned_rows(journal: SqlJournal, name: str, through: int) -> Iterator[list[LabelledRow]]:
@@ -116,18 +110,6 @@ def learned_rows(journal: SqlJournal, name: str, through: int) -> Iterator[list[
         rows = [row for each in events if isinstance(each, LabelsArrived) for row in each.labelled]
         if rows:
             yield rows
-
-
-def champion_of(journal: SqlJournal, name: str) -> str:
-    """The model under whose name a learner is kept: its own, or the one that it challenges."""
-    names = journal.models()
-    if name in names:
-        return name
-    for each in names:
-        for record in journal.records(each, kind="challenge"):
-            if orjson.loads(record.body)["name"] == name:
-                return each
-    raise InvalidParameter(f"the journal knows no model {name!r}; it knows {', '.join(names) or 'none'}")
 
 
 #: Of a record with revisions, its seq and the first record that it changes: of labels, or of rows that were erased.
@@ -172,7 +154,7 @@ def labels_kept(journal: SqlJournal, name: str, revisions: Sequence[Reach]) -> i
     for seq in reversed(journal.snapshots(name)):
         if not is_outdated(seq, revisions):
             try:
-                return labels_in(journal.snapshot(name, seq))
+                return number_in(journal.snapshot(name, seq), "labels")
             except ModelFileError:
                 continue
     return 0

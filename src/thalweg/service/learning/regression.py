@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.catalogue import ask_of, make_model
+from thalweg.evaluate.anytime_comparison import SquaredErrorComparison
 from thalweg.evaluate.drift import ResidualChanges
 from thalweg.evaluate.metrics import NUMBERS
 from thalweg.evaluate.number_baselines import NumberBaselines
+from thalweg.evaluate.scoring import Scoring
 from thalweg.evaluate.task import Asked, NumberTask
 from thalweg.kernels import compiled
 from thalweg.learners.base.kept_predictions import OF_NUMBERS, KeptPredictions
@@ -22,8 +24,6 @@ from thalweg.learners.base.rows import width_for_core
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features, as_learned
 from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted
-from thalweg.service.learning.comparison import SquaredErrorComparison
-from thalweg.service.learning.scoring import Scoring
 from thalweg.service.learning.task import Floats, Learner, ModelTask
 from thalweg.service.responses import NumberResponse
 from thalweg.tables.cells import brief
@@ -142,18 +142,13 @@ class Regression(ModelTask, NumberTask):
             coverage=self.coverage,
         )
 
-    def lines(self, name: str, rows: Sequence[LabelledRow]) -> Floats:
-        return np.array([_line(row, row.rows.body.predictions.get(name)) for row in rows])
+    def line(self, labelled: LabelledRow, own: Predicted | None) -> list[float]:
+        body, row = labelled.rows.body, labelled.row
+        value, *interval = [math.nan] * 3
+        if own is not None:
+            value, *interval = (float(own.columns[name][row]) for name in _SAID)
+        return [float(labelled.label), value, *(body.baselines.get(name, math.nan) for name in _BASELINES), *interval]
 
 
 def _unknown(rows: int) -> Predicted:
     return Predicted(dict.fromkeys(_SAID, np.full(rows, np.nan)))
-
-
-def _line(labelled: LabelledRow, own: Predicted | None) -> list[float]:
-    """One row as `Scoring` takes it; NaN for what was not known."""
-    body, row = labelled.rows.body, labelled.row
-    value, *interval = [math.nan] * 3
-    if own is not None:
-        value, *interval = (float(own.columns[name][row]) for name in _SAID)
-    return [float(labelled.label), value, *(body.baselines.get(name, math.nan) for name in _BASELINES), *interval]

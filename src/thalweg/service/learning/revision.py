@@ -23,7 +23,7 @@ from thalweg.service.journal.databases import open_journal
 from thalweg.service.journal.records import Part
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.live_model import LiveModel
-from thalweg.service.learning.rebuild import Abandoned, catch_up, labels_kept, reaches, rebuild
+from thalweg.service.learning.rebuild import Abandoned, events_after, labels_kept, reaches, rebuild
 
 T = TypeVar("T")
 #: Labels that are worth the second that a process takes to start.
@@ -79,7 +79,7 @@ class Revision(threading.Thread):
     def _rebuilt(self, journal: SqlJournal) -> LiveModel:
         self.labels_kept = labels_kept(journal, self.model_name, reaches(journal, self.model_name))
         if self._labels - self.labels_kept > _MANY and (model := self._by_a_process(journal)) is not None:
-            catch_up(journal, model)  # what came while it was handed over
+            _catch_up(journal, model)  # what came while it was handed over
             return model
         stopped = self._abandoned.is_set
         return rebuild(journal, self.model_name, revised_through=self.through, stopped=stopped).model
@@ -98,7 +98,7 @@ class Revision(threading.Thread):
         model = self.model
         if model is None:
             raise self.failure or Abandoned
-        self._connected(lambda journal: catch_up(journal, model, seq))
+        self._connected(lambda journal: _catch_up(journal, model, seq))
         self.close()
         return model
 
@@ -120,6 +120,12 @@ class Revision(threading.Thread):
             except JournalError:
                 self.close()
                 time.sleep(_AGAIN_SECONDS)
+
+
+def _catch_up(journal: SqlJournal, model: LiveModel, through: int | None = None) -> None:
+    """Take in the records after the model's last; revisions among them are left out."""
+    for events in events_after(journal, model.name, model.seq, through):
+        model.take(events)
 
 
 #: The process yields to everything else on the machine.

@@ -123,13 +123,6 @@ def allowed_labels(schema: Any) -> list[str] | None:
     return list(dict.fromkeys(labels))
 
 
-def at_creation(described: Any, key: str | None = None) -> dict[str, Any]:
-    """What the record that makes a model keeps of a schema."""
-    found: dict[str, Any] = {"schema": as_described(described, key).to_json()}
-    labels = allowed_labels(described)
-    return found if labels is None else found | {"labels": labels}
-
-
 def of_table(table: Any, key: str | None = None) -> Encoder:
     """An encoder for the columns that a table of first rows shows; pyarrow's, whatever they came as.
 

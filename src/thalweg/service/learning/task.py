@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.catalogue import MODELS, make_model
+from thalweg.evaluate.anytime_comparison import Comparison
 from thalweg.evaluate.number_baselines import NumberBaselines
+from thalweg.evaluate.scoring import Scoring
 from thalweg.evaluate.task import Asked, Task
 from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.pipeline.over_columns import over_columns
@@ -20,9 +22,7 @@ from thalweg.saved import Saved
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features
 from thalweg.service.journal.records import LabelledRow, LabelValue, Predicted
-from thalweg.service.learning.comparison import Comparison
 from thalweg.service.learning.progress import Progress
-from thalweg.service.learning.scoring import Scoring
 from thalweg.service.responses import Response
 from thalweg.tables.plan import Plan
 
@@ -139,9 +139,13 @@ class ModelTask(Task):
     @abstractmethod
     def scoring(self) -> Scoring: ...
 
-    @abstractmethod
     def lines(self, name: str, rows: Sequence[LabelledRow]) -> Floats:
         """What a learner had predicted for rows, set against their labels, as `scoring` takes it."""
+        return np.array([self.line(row, row.rows.body.predictions.get(name)) for row in rows])
+
+    @abstractmethod
+    def line(self, labelled: LabelledRow, own: Predicted | None) -> list[float]:
+        """One row of `lines`; NaN for what was not known."""
 
 
 @cache

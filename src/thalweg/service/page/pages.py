@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from string import Template
 from typing import TYPE_CHECKING
 
@@ -20,34 +21,14 @@ if TYPE_CHECKING:
     from starlette.routing import Route
 
 _LIVE, _REPORT = "thalweg.service.page", "thalweg.report.page"
-_SCRIPTS = (
-    "challenge.js",
-    "chart.js",
-    "charts.js",
-    "class_specs.js",
-    "columns.js",
-    "course.js",
-    "line.js",
-    "look.js",
-    "made.js",
-    "main.js",
-    "marks.js",
-    "number_specs.js",
-    "numbers.js",
-    "service.js",
-    "specs.js",
-    "verdict.js",
-)
-#: What may be asked for by name, and where it lies; charts and colours are those of the report.
-_LIES_IN = {
-    **{name: (_LIVE, name, "text/javascript") for name in _SCRIPTS},
-    "live.css": (_LIVE, "live.css", "text/css"),
-    "mark.svg": (_LIVE, "mark.svg", "image/svg+xml"),
-    "page.css": (_REPORT, "page.css", "text/css"),
-    "uPlot.css": (_REPORT, "uplot/uPlot.min.css", "text/css"),
-    "uPlot.js": (_REPORT, "uplot/uPlot.iife.min.js", "text/javascript"),
-    "uPlot-licence.txt": (_REPORT, "uplot/LICENSE", "text/plain"),
+#: Of the report, by the names under which they may be asked for.
+_SHARED = {
+    "page.css": "page.css",
+    "uPlot.css": "uplot/uPlot.min.css",
+    "uPlot.js": "uplot/uPlot.iife.min.js",
+    "uPlot-licence.txt": "uplot/LICENSE",
 }
+_MEDIA = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "txt": "text/plain"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +59,7 @@ async def _asset(request: Request) -> Response:
     from starlette.responses import JSONResponse
 
     name = request.path_params["name"]
-    if name not in _LIES_IN:
+    if name not in assets():
         return JSONResponse({"error": "there is no such asset"}, 404)
     return _sent(request, asset(name))
 
@@ -99,9 +80,16 @@ def page() -> Asset:
 
 
 @cache
+def assets() -> dict[str, Traversable]:
+    """What may be asked for by name; charts and colours are those of the report."""
+    own, report = (files(package).joinpath("assets") for package in (_LIVE, _REPORT))
+    found = {each.name: each for each in own.iterdir() if not each.name.endswith(".html")}
+    return found | {name: report.joinpath(*path.split("/")) for name, path in _SHARED.items()}
+
+
+@cache
 def asset(name: str) -> Asset:
-    package, path, media = _LIES_IN[name]
-    return _made(files(package).joinpath("assets", *path.split("/")).read_bytes(), media)
+    return _made(assets()[name].read_bytes(), _MEDIA[name.rpartition(".")[2]])
 
 
 def _made(content: bytes, media: str) -> Asset:

@@ -43,7 +43,7 @@ class Comparison(Saved, ABC):
         """Where the mean difference is, at `LEVEL`, however often one looks."""
 
     def winner(self) -> str | None:
-        """Which of the two is better beyond doubt, "champion" or "challenger"; None while it is open."""
+        """Which of the two is significantly better, "champion" or "challenger"; None while it is open."""
         found = self.interval()
         if found is None or self.labels < LEAST_LABELS or found[0] <= 0.0 <= found[1]:
             return None
