@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
+
+# Before NumPy is imported: threads of BLAS and OpenMP wait for each other in a busy loop, beside the other worker.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -35,6 +40,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for index, item in enumerate(found):
             if index not in kept:
                 item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """Leave modules and tests, which live to the end, out of every later garbage collection."""
+    gc.collect()
+    gc.freeze()
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

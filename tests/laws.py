@@ -93,7 +93,7 @@ MODES = {
     "StreamPipeline-named": StreamPipeline(
         [("scale", StandardScaler(forgetting=0.05, clip=5.0)), ("map", RandomFeatures(40)), ("model", Perceptron())]
     ),
-    "StreamPipeline-axes": StreamPipeline([RandomFeatures(12, sigma=3.0), CCIPCA(3), AutoClassifier()]),
+    "StreamPipeline-axes": StreamPipeline([RandomFeatures(12, sigma=3.0), CCIPCA(3), AutoClassifier(curved=False)]),
     "TargetEncoded": TargetEncodedClassifier(OnlineLDC(0.3, counts="soft"), ((0, 1),)),
     "KernelMean-given": KernelMeanClassifier(sigma=2.0, rho=0.4, bias=0.01),
     "KernelMean-float32": KernelMeanClassifier(sigma=2.0, tune=None, dtype="float32"),

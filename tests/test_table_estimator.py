@@ -114,7 +114,7 @@ def test_flights_are_predicted_as_in_a_run(tmp_path: Path) -> None:
     assert dumps(model.learner_) == dumps(run.learner_)
 
 
-@pytest.mark.parametrize("size", [1, 7, 120, 300])
+@pytest.mark.parametrize("size", [1, pytest.param(7, marks=pytest.mark.slow), 120])
 def test_the_size_of_chunks_does_not_matter_once_the_columns_are_settled(size: int) -> None:
     X, y = mixed()
     whole = TableClassifier(QUICK, head=200).partial_fit(X, y)

@@ -26,7 +26,7 @@ from thalweg.run.runner import Run
 
 pytest.importorskip("pyarrow")
 
-ROWS = 6000
+ROWS = 3000
 ASKED = ("--positive", "yes", "--costs", "fp=1,fn=20", "--alerts", "5/day", "--time", "when", "--drop", "when")
 OPTIONS = {"positive": "yes", "costs": "fp=1,fn=20", "alerts": "5/day", "time": "when", "drop": ("when",)}
 
@@ -100,7 +100,7 @@ def test_scores_are_those_of_scikit_learn(rare_table: None, capsys: pytest.Captu
         own = np.flatnonzero(day == each)
         best = own[np.argsort(-of_yes[own], kind="stable")[:5]]
         right, alerts = right + int(truth[best].sum()), alerts + len(best)
-    assert (found["alerts"]["found"], found["alerts"]["alerts"], found["alerts"]["periods"]) == (right, alerts, 59)
+    assert (found["alerts"]["found"], found["alerts"]["alerts"], found["alerts"]["periods"]) == (right, alerts, 29)
     assert found["alerts"]["precision"] == right / alerts
     costs = found["costs"]["majority"]
     assert costs["difference"] == pytest.approx(model["cost"] - scores["majority"]["cost"])
@@ -121,7 +121,7 @@ def test_neither_chunks_nor_interruptions_change_a_byte(
     small = json.loads(results("small")["metrics.json"])
     assert small["rare"] == whole["rare"]
     assert results("small")["predictions.csv"] == results("whole")["predictions.csv"]
-    options = RunOptions(source="table.csv", target="fraud", model="oldc", probabilities="all", chunk=500, out="cut",
+    options = RunOptions(source="table.csv", target="fraud", model="oldc", probabilities="all", chunk=250, out="cut",
                          **OPTIONS, **late)  # fmt: skip
     resumed: Run | None = None
     for stop in (1, 2, 2, 100):
@@ -296,16 +296,16 @@ def test_probabilities_of_every_label_or_of_none(rare_table: None, capsys: pytes
     Path("table.csv").write_text("\n".join([*lines, '0,0,2024-06-01,"sure, no"', "0,0,2024-06-01,perhaps"]) + "\n")
     plain = ("run", "table.csv", "--target", "fraud", "--drop", "when", "--model", "oldc", "--quiet")
     _, _, complaint = run(capsys, *plain, "--probabilities", "all", "--out", "out")
-    assert "row 6,001: the label 'sure, no' is in none of the first 1,000 rows and has no column" in complaint
-    assert "--head 6002 makes one" in complaint
-    row = predictions()[4000]
+    assert "row 3,001: the label 'sure, no' is in none of the first 1,000 rows and has no column" in complaint
+    assert "--head 3002 makes one" in complaint
+    row = predictions()[2000]
     assert list(row) == ["row", "label", "prediction", "probability", "P(no)", "P(yes)"]
     assert float(row["P(no)"]) + float(row["P(yes)"]) == pytest.approx(1.0, abs=2e-6)
     assert float(row[f"P({row['prediction']})"]) == float(row["probability"])
     assert predictions()[0]["P(no)"] == ""
     run(capsys, *plain, "--probabilities", "none", "--out", "none")
     assert Path("none/predictions.csv").read_text().splitlines()[:2] == ["row,label,prediction", '1,"no",']
-    run(capsys, *plain, "--probabilities", "all", "--head", "6002", "--out", "long")
+    run(capsys, *plain, "--probabilities", "all", "--head", "3002", "--out", "long")
     with Path("long/predictions.csv").open(newline="") as rows:
         assert next(csv.reader(rows))[4:] == ["P(no)", "P(perhaps)", "P(sure, no)", "P(yes)"]
 
@@ -313,7 +313,7 @@ def test_probabilities_of_every_label_or_of_none(rare_table: None, capsys: pytes
 @pytest.mark.slow
 def test_runs_are_compared_by_blocks(rare_table: None, capsys: pytest.CaptureFixture[str]) -> None:
     plain = ("run", "table.csv", "--target", "fraud", "--drop", "when", "--costs", "fp=1,fn=20", "--quiet")
-    late = ("--delay", "400")  # the first 401 rows have no prediction, the last 400 no score
+    late = ("--delay", "200")  # the first 201 rows have no prediction, the last 200 no score
     run(capsys, *plain, *late, "--model", "oldc", "--probabilities", "all", "--out", "oldc")
     run(capsys, *plain, *late, "--model", "logistic", "--out", "logistic")
     _, printed, _ = run(capsys, "compare", "oldc", "logistic", "--json")
@@ -322,8 +322,8 @@ def test_runs_are_compared_by_blocks(rare_table: None, capsys: pytest.CaptureFix
     for folder in ("oldc", "logistic"):
         values = []
         for at in range(1, 19):  # the first block and the last one are empty
-            rows = predictions(folder)[:-400]
-            rows = [row for row in [*rows[: 300 * at], *rows[300 * at + 300 :]] if row["prediction"]]
+            rows = predictions(folder)[:-200]
+            rows = [row for row in [*rows[: 150 * at], *rows[150 * at + 150 :]] if row["prediction"]]
             truth, said = (np.array([row[name] == "yes" for row in rows]) for name in ("label", "prediction"))
             top = np.array([float(row["probability"]) for row in rows])
             of_yes = np.where(said, top, 1 - top)
@@ -354,7 +354,7 @@ def test_runs_are_compared_by_blocks(rare_table: None, capsys: pytest.CaptureFix
     run(capsys, *plain, "--model", "logistic", "--out", "early")
     _, said, _ = run(capsys, "compare", "oldc", "early")
     assert "not over the same rows: " in " ".join(said.split())
-    assert "are oldc 5,199, logistic 5,999." in " ".join(said.split())
+    assert "are oldc 2,599, logistic 2,999." in " ".join(said.split())
     run(capsys, *plain, "--model", "perceptron", "--positive", "no", "--out", "no")
     _, printed, _ = run(capsys, "compare", "oldc", "no", "--json")
     assert json.loads(printed)["pairs"][0]["rare"] is None
@@ -394,10 +394,10 @@ def test_a_label_that_never_comes_is_named(rare_table: None, capsys: pytest.Capt
 def test_the_first_rows_may_have_one_label(rare_table: None) -> None:
     """The label that comes second is then the one of interest, whatever the chunks."""
     lines = Path("table.csv").read_text().splitlines()
-    early = [line.replace(",yes", ",no") for line in lines[1:2001]]
-    Path("table.csv").write_text("\n".join([lines[0], *early, *lines[2001:]]) + "\n")
+    early = [line.replace(",yes", ",no") for line in lines[1:1501]]
+    Path("table.csv").write_text("\n".join([lines[0], *early, *lines[1501:]]) + "\n")
     found = []
-    for chunk in (None, 100, 1500):
+    for chunk in (None, 100, 1400):
         options = RunOptions(source="table.csv", target="fraud", model="oldc", drop=("when",), chunk=chunk, out="out")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

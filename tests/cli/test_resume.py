@@ -17,7 +17,8 @@ def test_a_run_that_was_cut_off_is_not_overwritten(table, capsys: pytest.Capture
     """An error half-way leaves the checkpoint, with which only the same options go on."""
     lines = Path("table.csv").read_text().splitlines()
     Path("table.csv").write_text("\n".join([*lines[:1300], "warm,1,2024-01-01,2024-01-01,wet", *lines[1300:]]))
-    arguments = ("run", *PLAIN, "--out", "out", "--chunk", "50", "--checkpoint-seconds", "0", "--quiet")
+    common = ("--out", "out", "--chunk", "50", "--checkpoint-seconds", "0", "--quiet", "--model", "logistic")
+    arguments = ("run", *PLAIN, *common)
     code, _, complaint = run(capsys, *arguments)
     assert code == 2
     assert complaint.startswith("thalweg: table.csv, row 1,300, column 'a': 'warm' is not a number; --bad-rows skip")
@@ -27,7 +28,7 @@ def test_a_run_that_was_cut_off_is_not_overwritten(table, capsys: pytest.Capture
     assert "out holds a run that was cut off: continue it with --resume, start over with --fresh" in complaint
     code, _, complaint = run(capsys, *arguments, "--resume", "--model", "oldc")
     assert code == 2
-    assert "was started with model = 'auto', not 'oldc'" in complaint
+    assert "was started with model = 'logistic', not 'oldc'" in complaint
     Path("table.csv").write_text("\n".join(lines) + "\n")
     code, said, _ = run(capsys, *arguments, "--resume")
     assert code == 0
@@ -46,7 +47,8 @@ def cut_off(capsys: pytest.CaptureFixture[str], *options: str) -> list[str]:
     """Leave a run in ``out`` that an error ended in row 1,300, with a checkpoint; the lines of the whole table."""
     lines = Path("table.csv").read_text().splitlines()
     Path("table.csv").write_text("\n".join([*lines[:1300], "warm", *lines[1300:]]) + "\n")
-    arguments = (*PLAIN, "--out", "out", "--chunk", "50", "--checkpoint-seconds", "0", "--quiet", *options)
+    common = ("--out", "out", "--chunk", "50", "--checkpoint-seconds", "0", "--quiet", "--model", "logistic")
+    arguments = (*PLAIN, *common, *options)
     assert run(capsys, "run", *arguments)[0] == 2
     assert Path("out/checkpoint").exists()
     return lines

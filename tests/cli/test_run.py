@@ -92,7 +92,7 @@ FORMS: dict[str, Callable[[np.datetime64], object]] = {
 @pytest.mark.parametrize("form", FORMS)
 def test_times_may_be_written_in_other_forms(form: str, table, capsys: pytest.CaptureFixture[str]) -> None:
     """As ISO 8601 they give the same predictions, and shuffled rows those of the rows in order."""
-    head, *lines = Path("table.csv").read_text().splitlines()
+    head, *lines = Path("table.csv").read_text().splitlines()[:401]
     rows = [line.split(",") for line in lines]
     written = [
         ",".join([a, b, str(FORMS[form](np.datetime64(when))), str(FORMS[form](np.datetime64(told))), label])

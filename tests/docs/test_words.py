@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,11 +45,16 @@ NAMES = re.compile(
 )
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def docstrings() -> Iterator[tuple[str, str]]:
     """The docstrings of public names, with where they stand."""
     for part in PUBLIC:
         for path in sorted((PACKAGE / part).rglob("*.py")) if (PACKAGE / part).is_dir() else [PACKAGE / part]:
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in ast.walk(parsed(path)):
                 if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                     name = getattr(node, "name", "the module")
                     if not name.startswith("_") and (text := ast.get_docstring(node)):
@@ -65,7 +71,7 @@ def helps() -> Iterator[tuple[str, str]]:
 def messages() -> Iterator[tuple[str, str]]:
     """The literal parts of every error that is raised."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Raise) and node.exc is not None:
                 words = [each.value for each in ast.walk(node.exc) if isinstance(each, ast.Constant)]
                 yield (

@@ -95,8 +95,8 @@ def test_answers_outside_the_streams_classes_are_mistakes(counting_learner: Any)
 def test_any_scikit_learn_classifier_is_asked_row_by_row(make: Any, delay: int) -> None:
     stream = Stagger(seed=3)
     model, slow = make(), make()
-    records = list(prequential(model, stream, rows=90, chunk=32, delay=delay))
-    X, y = stream.take(90)
+    records = list(prequential(model, stream, rows=50, chunk=16, delay=delay))
+    X, y = stream.take(50)
     for row, x in enumerate(X):
         if row > delay:
             assert joined(records, "predictions")[row] == slow.predict([x])[0]

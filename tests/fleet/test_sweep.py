@@ -50,7 +50,7 @@ def test_every_setting_over_one_stream(features, counts, classes):
     assert found.best == found.settings[int(found.mistakes.argmin())]
 
 
-@pytest.mark.quick(40)
+@pytest.mark.quick(20)
 @pytest.mark.parametrize(
     "model",
     [

@@ -60,7 +60,7 @@ def changed(values: np.ndarray) -> Iterator[np.ndarray]:
         yield np.resize(values, shape)
 
 
-@pytest.mark.quick(16)
+@pytest.mark.quick(9)
 @pytest.mark.parametrize(("trees", "name"), NAMES)
 def test_a_state_that_was_changed_is_refused_or_can_be_used(trees: str, name: str) -> None:
     header, arrays = header_and_arrays(CONTENT[trees])

@@ -39,7 +39,7 @@ def blobs(rows, features, classes, seed=0, drift=0.0):
     ],
 )
 def test_the_kernel_is_its_slow_twin(features, classes, budget, forgetting, held, given):
-    X, y = (rows.repeat(held, axis=0)[:260] for rows in blobs(260, features, classes, seed=features, drift=0.01))
+    X, y = (rows.repeat(held, axis=0)[:180] for rows in blobs(180, features, classes, seed=features, drift=0.01))
     fast = KernelMeanClassifier(budget=budget, forgetting=forgetting, tune=None, **given)
     slow = SlowKernelMean(classes, budget, forgetting, **given)
     fast.partial_fit(X[:1], y[:1], classes=np.arange(classes))

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from tests.examples import examples
 from tests.late_calls import ask, tell
 from thalweg import AutoRegressor, OnlineLinearRegression, PredictionIntervals, StandardScaler
 from thalweg.learners.base.kept_predictions import KeptPredictions
@@ -43,7 +44,7 @@ def slow_follow(model, X, y, order):
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.filterwarnings("ignore:X is sparse")
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(data=st.data())
 def test_any_order_in_any_pieces_is_what_single_calls_make_of_it(name, data):
     make, outputs = MODELS[name]

@@ -46,6 +46,7 @@ def turning_squares(rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
     return X, y % classes
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize(
     ("options", "weights"),

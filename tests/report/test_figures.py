@@ -48,7 +48,7 @@ def _is_drawn(text: Text, figure: Figure) -> bool:
     return True
 
 
-@pytest.mark.quick(5)
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("make", [*FIGURES, *WITHOUT_CURVES])
 def test_no_text_overlaps_another_or_leaves_the_page(make) -> None:
     figure = make()

@@ -170,7 +170,7 @@ def test_a_comparison_goes_over_the_rows_once_and_counts_as_numpy_does() -> None
         both.results["a"].compare(other)
 
 
-@pytest.mark.parametrize("late", [{}, {"delay": 60}, {"delay": 60, "chunk": 7}])
+@pytest.mark.parametrize("late", [{}, {"delay": 20}, {"delay": 20, "chunk": 7}])
 def test_before_the_first_label_no_model_has_a_prediction(late: dict[str, Any]) -> None:
     river = pytest.importorskip("river.linear_model")
     models = {
@@ -179,11 +179,11 @@ def test_before_the_first_label_no_model_has_a_prediction(late: dict[str, Any]) 
         "river": from_river(river.LogisticRegression()),
         "sets": thalweg.PredictionSets(thalweg.StreamPipeline([thalweg.StandardScaler(), thalweg.OnlineLDC()])),
     }
-    found = evaluate.compare(models, SEA(seed=3), rows=200, **late)
+    found = evaluate.compare(models, SEA(seed=3), rows=80, **late)
     delay = late.get("delay", 0)
     for result in found.results.values():
-        assert result.to_frame()["prediction"].isna().tolist() == [True] * (delay + 1) + [False] * (199 - delay)
-    assert found.to_frame()["rows"].tolist() == [199 - 2 * delay] * len(models)
+        assert result.to_frame()["prediction"].isna().tolist() == [True] * (delay + 1) + [False] * (79 - delay)
+    assert found.to_frame()["rows"].tolist() == [79 - 2 * delay] * len(models)
 
 
 def test_a_comparison_says_which_model_leaves_out_a_column() -> None:

@@ -161,7 +161,7 @@ def test_neither_chunks_nor_a_stop_change_what_is_said_of_late_labels(
     assert delays["medians"] == pytest.approx([3600, 3 * 3600], rel=0.1)
     lines = Path("rows.csv").read_text().splitlines()
     Path("rows.csv").write_text("\n".join([*lines[:950], "warm" + lines[951], *lines[951:]]) + "\n")
-    assert run(capsys, *arguments, "--chunk", "37", "--checkpoint-seconds", "0", "--fresh")[0] == 2
+    assert run(capsys, *arguments, "--chunk", "97", "--checkpoint-seconds", "0", "--fresh")[0] == 2
     Path("rows.csv").write_text("\n".join(lines) + "\n")
     assert run(capsys, "run", "--resume", "--out", "out", "--quiet")[0] == 0
     assert results() == whole

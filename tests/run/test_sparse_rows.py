@@ -169,7 +169,7 @@ def test_numbers_beside_text_are_learned_by_the_members_over_dense_columns(capsy
 def test_a_model_of_a_table_learns_dicts_and_tables_with_maps(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [{"label": "ab"[i % 2], "x": i % 7, "words": {f"w{i % 2}{i % 5}": 1, "the": 2}} for i in range(600)]
     Path("rows").write_text("\n".join(map(json.dumps, rows)))
-    assert run(capsys, "run", "rows", "--target", "label", "--out", "out", "--quiet")[0] == 0
+    assert run(capsys, "run", "rows", "--target", "label", "--model", "logistic", "--out", "out", "--quiet")[0] == 0
     by_dict, by_table, by_frame, by_row = (load("out/model.thalweg") for _ in range(4))
     labels = [row.pop("label") for row in rows]
     cells = pa.array([list(row["words"].items()) for row in rows], pa.map_(pa.string(), pa.float64()))

@@ -120,7 +120,7 @@ def test_a_replay_with_snapshots_watches_the_same(told):
         again.take(events[:size])
         events = events[size:]
         again.publish()
-        if luck.random() < 0.1:
+        if luck.random() < 0.03:
             again = LiveModel.from_snapshot(again.snapshot())
     assert again.snapshot() == model.snapshot()
 
@@ -188,11 +188,11 @@ def test_causes_of_rises_are_those_of_a_run_and_the_same_in_a_replay(late):
         assert 0 <= expected["at"] - each.row < 64
     luck, again, seen = random.Random(2), created(NUMBERS, "majority"), []
     while events:
-        size = luck.choice([1, 3, 200])
+        size = luck.choice([1, 20, 200])
         again.take(events[:size])
         events = events[size:]
         seen.append(again.publish().inputs("m").causes)
-        if luck.random() < 0.1:
+        if luck.random() < 0.03:
             again = LiveModel.from_snapshot(again.snapshot())
     assert again.snapshot() == model.snapshot()
     assert next(first for first in seen if first)[0].labels == found[0].labels  # told before all rows after it came
@@ -287,8 +287,8 @@ def test_predictions_and_labels_that_change_are_shown_and_the_same_in_a_replay()
     events = events_of(described, rows, labels, predicted)
     model, again = created(described, "oldc"), created(described, "oldc")
     model.take(events)
-    for begin in range(0, len(events), 50):
-        again.take(events[begin : begin + 50])
+    for begin in range(0, len(events), 90):
+        again.take(events[begin : begin + 90])
         again = LiveModel.from_snapshot(again.snapshot())
     prediction, label = model.publish().inputs("m").outcomes
     assert (prediction.name, label.name, model.publish().inputs("m").changes) == ("prediction", "label", [])

@@ -65,7 +65,7 @@ def test_damage_is_found_before_it_is_learned(tmp_path: Path):
     content = (tmp_path / "right" / FILE).read_bytes()
     rng = np.random.default_rng(7)
     found, unseen = 0, 0
-    for trial in range(60):
+    for trial in range(30):
         damaged = bytearray(content)
         at = int(rng.integers(len(damaged)))
         if trial % 3:
