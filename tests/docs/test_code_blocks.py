@@ -16,7 +16,7 @@ INSTALLING = ("cd ", "git ", "make ", "pip ", "python -m venv ", "python -m benc
 NOT_CODE = {"", "text"}
 #: Pages that start servers, or learn for seconds.
 LONG = {"alerts.md", "evaluate-a-model.md", "forgetting.md", "merge-models.md", "one-model-per-key.md"}
-LONG |= {"rare-classes.md", "regression.md"}
+LONG |= {"features.md", "rare-classes.md", "regression.md"}
 
 
 def name(page: Path) -> str:
