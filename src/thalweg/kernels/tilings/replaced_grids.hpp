@@ -62,14 +62,19 @@ template <class T, int L> class ReplacedGrids {
   }
   // Cells that were never met are not written. The i-th number that is saved of a cell has its place there.
   template <class Place, class Valid> void visit_cells(State &state, int64_t wide, Place place, Valid valid) {
-    std::vector<int64_t> places;
+    std::vector<int64_t> from(wide), places;
+    for (int64_t i = 0; i < wide; i++) from[i] = place(i);
     BufferOf<T> values;
-    for (int64_t m = 0; m < count(); m++)
-      for (int64_t i = 0; i < grids.size(m) && int64_t(tables[m].size()) == grids.size(m) * wide; i++) {
+    for (int64_t m = 0; m < count() && !state.reads(); m++)
+      for (int64_t i = 0; i < grids.size(m); i++) {
         const T *cell = tables[m].data() + i * wide;
-        if (std::all_of(cell, cell + wide, [](T v) { return v == 0; })) continue;
+        bool met = false;
+        for (int64_t j = 0; j < wide; j++) met |= cell[j] != 0;
+        if (!met) continue;
         places.push_back(m * kCells + i);
-        for (int64_t j = 0; j < wide; j++) values.push_back(cell[place(j)]);
+        values.resize(values.size() + wide);
+        T *to = values.data() + values.size() - wide;
+        for (int64_t j = 0; j < wide; j++) to[j] = cell[from[j]];
       }
     state.integers("cells", places);
     const int64_t n = int64_t(places.size());
@@ -77,12 +82,14 @@ template <class T, int L> class ReplacedGrids {
       if (i < 0 || i >= count() * kCells || i % kCells >= grids.size(i / kCells)) throw BadState("cells");
     values.resize(n * wide);
     state.matrix("cell_weights", values, n, wide, wide);
-    for (int64_t i = 0; i < n * wide; i++)
-      if (!std::isfinite(values[i]) || !valid(place(i % wide), values[i])) throw BadState("cell_weights");
+    for (int64_t i = 0; i < n; i++)
+      for (int64_t j = 0; j < wide; j++)
+        if (const T v = values[i * wide + j]; !std::isfinite(v) || !valid(from[j], v)) throw BadState("cell_weights");
+    if (!state.reads()) return;
     for (int64_t m = 0; m < count(); m++) clear(m, wide);
     for (int64_t i = 0; i < n; i++) {
       T *cell = tables[places[i] / kCells].data() + places[i] % kCells * wide;
-      for (int64_t j = 0; j < wide; j++) cell[place(j)] = values[i * wide + j];
+      for (int64_t j = 0; j < wide; j++) cell[from[j]] = values[i * wide + j];
     }
   }
 

@@ -79,8 +79,9 @@ template <int L> class Tilings final : public Learner {
     state.integer("rows", rows, not_negative);
     cells.visit(state);
     // Saved class by class, each one's squares behind its weights.
-    const auto place = [this](int64_t i) { return i / (L * parts) * L + i / L % parts * cell_weights() + i % L; };
-    cells.visit_cells(state, cell_floats(), place, [this](int64_t i, float v) { return i < cell_weights() || v >= 0; });
+    const int64_t weights = cell_weights();
+    const auto place = [&](int64_t i) { return i / (L * parts) * L + i / L % parts * weights + i % L; };
+    cells.visit_cells(state, cell_floats(), place, [&](int64_t i, float v) { return i < weights || v >= 0; });
   }
 
  protected:
