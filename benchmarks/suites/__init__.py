@@ -21,6 +21,7 @@ NAMES = (
     "kernel_mean",
     "forest",
     "regression",
+    "features",
     "pca",
     "auc",
     "command_line",

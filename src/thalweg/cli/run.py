@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 import time
@@ -265,7 +266,7 @@ def _print_summary(metrics: dict[str, Any], timing: dict[str, Any], folder: Path
     from thalweg.report.page.against import against_findings
     from thalweg.report.page.change_lines import changes_sentence
     from thalweg.report.page.formats import count, counted, percent
-    from thalweg.report.page.importance import top_columns
+    from thalweg.report.page.importance import features_to_keep, top_columns
     from thalweg.report.page.input_parts import MOST_FINDINGS, findings
     from thalweg.report.page.row_axis import RowAxis
     from thalweg.report.score_table import KAPPAS, score_table, verdict_of
@@ -325,6 +326,10 @@ def _print_summary(metrics: dict[str, Any], timing: dict[str, Any], folder: Path
     if columns := top_columns(metrics):
         joined = " Columns with a + stand for each other." if any(" + " in name for name in columns) else ""
         console.print(f"Most important columns over the last rows: {', '.join(columns)}.{joined}", soft_wrap=True)
+    if metrics["run"]["options"]["features"] == "auto" and (kept := features_to_keep(metrics)):
+        console.print("Features from earlier rows that earned a place; to keep them:", soft_wrap=True)
+        for line in kept:
+            console.print(f"  --feature {shlex.quote(line)}", soft_wrap=True, highlight=False)
     about = metrics.get("importance", {}).get("label")
     for cause in metrics.get("importance", {}).get("causes", ())[:_MOST_COMPLAINTS]:
         effect = "the prediction" if about is None else f"P({about})"

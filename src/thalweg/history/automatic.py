@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -30,25 +31,26 @@ def automatic(
     keys = _keys(head, plan)
     made: list[Feature] = []
 
-    def add(name: str, expression: Call | Operation) -> None:
+    def add(words: str, expression: Call | Operation) -> None:
+        name = re.sub(r"\W+", "_", words).strip("_")
         taken = {*head.column_names, *(feature.name for feature in made)}
         while name in taken:
-            name += "'"
+            name += "_"
         made.append(Feature(name, expression))
 
     if target is not None:
         function = "rate" if classes else "mean"
-        what = f"share of {label}" if classes else f"mean {target}"
+        what = f"share {label}" if classes else f"mean {target}"
         if not classes or label is not None:
             for rows in (_FADES, 10.0):
-                add(f"{what}, {rows:g} rows", Call(function, TARGET, window=Window(rows, "rows", fading=True)))
+                add(f"{what} {rows:g} rows", Call(function, TARGET, window=Window(rows, "rows", fading=True)))
             for key in keys:
                 window = Window(_FADES_BY_KEY, "rows", fading=True)
                 add(f"{what} by {key}", Call(function, TARGET, by=(key,), window=window))
         add(f"last {target}", Call("lag", TARGET, steps=1))
         if not classes:
             for steps in _seasons(delay):
-                add(f"{target}, {steps} before", Call("lag", TARGET, steps=steps))
+                add(f"{target} {steps} before", Call("lag", TARGET, steps=steps))
             for key in keys[:1]:
                 add(f"last {target} by {key}", Call("lag", TARGET, by=(key,), steps=1))
     for key in keys[:_MOST_KEYS]:

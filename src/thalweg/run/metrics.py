@@ -52,6 +52,7 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
     times, column = None, options.time
     if run.row_times is not None and column is not None:
         times = run.row_times.metrics(column, run.first_rows.clocks[column])
+    made = run.earlier_rows
     seen = model._features_seen() if run.counts.learned and hasattr(model, "_features_seen") else None
     return {
         "schema": SCHEMA,
@@ -80,6 +81,7 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
         **({} if run.against is None else {"against": run.against.metrics()}),
         **({} if words is None else {"words": words}),
         **({} if importance is None else {"importance": importance}),
+        **({"features": {each.name: str(each) for each in made.features}} if made is not None else {}),
         **({"alerts_fired": run.alerts.found()} if run.alerts.rules else {}),
         "inputs": run.watch.metrics(run.encoder.plan),
         **({"warnings": warnings} if warnings else {}),

@@ -59,10 +59,24 @@ def importance_part(metrics: Mapping[str, Any]) -> dict[str, Any] | None:
         "last": axis.when(last) if axis else f"row {count(last)}",
         "joined": [", ".join(column["columns"]) for column in importance["columns"] if "columns" in column],
         "left_out": importance["columns_left_out"],
+        "features": features_to_keep(metrics) if metrics["run"]["options"]["features"] == "auto" else [],
         "lines": [
             _line(importance["columns"][at], strips[at], largest, last, before.index(at) + 1, axis) for at in order
         ],
     }
+
+
+def features_to_keep(metrics: Mapping[str, Any]) -> list[str]:
+    """The lines of those features from earlier rows that are important beyond their intervals, over all rows."""
+    lines, importance = metrics.get("features", {}), metrics.get("importance")
+    columns: Sequence[ImportanceOfColumn] = importance["columns"] if importance else ()
+    clear = {
+        name
+        for column in columns
+        if (column["overall"]["increase"] or 0.0) > _HALF_INTERVAL * (column["overall"]["increase_error"] or 0.0)
+        for name in column.get("columns", [column["name"]])
+    }
+    return [line for name, line in lines.items() if name in clear]
 
 
 def top_columns(metrics: Mapping[str, Any], most: int = 4) -> list[str]:
