@@ -154,6 +154,17 @@ def test_champion_and_challenger(client: Client) -> None:
     client.restore("challenger")
 
 
+def test_a_row_that_is_withdrawn_is_not_erased(client: Client) -> None:
+    """With idempotency keys, as the client sends them."""
+    client.create("rows", "oldc")
+    ids = client.predict(ROWS[:3], model="rows").ids
+    client.label(ids, LABELS[:3], model="rows")
+    assert client.void(ids[:1], model="rows").voided == 1
+    assert client.void(ids[:1], model="rows").repeated == 1
+    assert client.erase(ids[:2], model="rows").erased == 2
+    assert client.erase(ids[:2], model="rows").repeated == 2
+
+
 def test_many_at_once_through_the_awaiting_client(common: Server) -> None:
     async def asked() -> tuple[int, set[str]]:
         async with AsyncClient(f"http://127.0.0.1:{common.port}", model="together") as client:

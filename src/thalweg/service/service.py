@@ -227,7 +227,7 @@ class Service:
         self.counts.revisions += len(done.outcome.revised)
         return done
 
-    async def withdraw(self, name: str, ids: list[str], erase: bool = False, key: Key | None = None) -> Withdraw:
+    async def withdraw(self, name: str, ids: list[str], key: Key | None = None, *, erase: bool = False) -> Withdraw:
         """Withdraw rows, and perhaps erase their values and labels from the journal: the model ends as if they had
         never had a label.
         """

@@ -145,7 +145,7 @@ async def erase(
     later ones are refused.
     """
     request.count(len(body.ids), "ids", service.options)
-    return Once(partial(service.withdraw, name, body.ids, True), _receipt(protocol.EraseReceipt))
+    return Once(partial(service.withdraw, name, body.ids, erase=True), _receipt(protocol.EraseReceipt))
 
 
 # ---------------------------------------------------------------------- models
