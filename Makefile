@@ -54,7 +54,7 @@ stubs: $(VENV)/.dev  ## Write the types of the compiled module, src/thalweg/kern
 layers: $(VENV)/.dev  ## Imports point one way
 	$(BIN)/lint-imports
 doctest: $(VENV)/.dev  ## Examples in docstrings
-	$(BIN)/python -m pytest -q --doctest-modules src/thalweg
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q --doctest-modules src/thalweg
 unit: $(VENV)/.dev  ## Tests that are not marked slow
 	$(QUICK)
 

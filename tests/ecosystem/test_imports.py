@@ -30,11 +30,16 @@ ONE_LEARNER = 29
 
 def added(before: str, then: str) -> list[str]:
     """The modules that a statement loads in a fresh interpreter, after another one."""
+    return added_by_each(before, then)[0]
+
+
+def added_by_each(before: str, *statements: str) -> list[list[str]]:
+    """The modules that each statement loads in a fresh interpreter, after those before it."""
     keep = "known = set(sys.modules)"
     tell = "print(json.dumps(list(set(sys.modules) - known)))"
-    script = f"import json, sys; {before}; {keep}; {then}; {tell}"
+    script = "; ".join([f"import json, sys; {before}", *(f"{keep}; {each}; {tell}" for each in statements)])
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def families(modules: list[str]) -> set[str]:
@@ -80,19 +85,21 @@ def test_only_the_needed_parts_of_evaluation_are_loaded(module):
     assert not any(name.startswith(("thalweg.streams", "scipy.stats", "scipy.integrate")) for name in modules)
 
 
-def test_a_learner_loads_little_beyond_scikit_learn_base():
-    modules = added("import numpy, sklearn.base", "import thalweg; thalweg.OnlineLDC")
+def test_a_learner_loads_little_beyond_scikit_learn_base_and_a_frame_only_its_own_library():
+    modules, _, by_frame, by_river = added_by_each(
+        "import numpy, sklearn.base",
+        "import thalweg; thalweg.OnlineLDC",
+        "import pyarrow",
+        'thalweg.OnlineLDC().fit(pyarrow.table({"a": [0.0, 1.0]}), [0, 1])',
+        "import thalweg.river",
+    )
     ours = [module for module in modules if module.startswith("thalweg")]
     assert len(ours) <= ONE_LEARNER
     assert len(modules) - len(ours) <= 12
     others = {module for module in ours if module.startswith("thalweg.learners.")}
     assert not {f"thalweg.learners.{name}" for name in ("auto", "kernel_mean", "learn_nse", "committee")} & others
-
-
-def test_learning_a_frame_loads_only_its_own_library():
-    begin = "import numpy as np, sklearn.base, thalweg, pyarrow as pa; thalweg.OnlineLDC"
-    modules = added(begin, 'thalweg.OnlineLDC().fit(pa.table({"a": [0.0, 1.0]}), [0, 1])')
-    assert not {"polars", "matplotlib", "rich", "typer"} & families(modules)
+    assert not {"polars", "matplotlib", "rich", "typer"} & families(by_frame)
+    assert "river" not in families(by_river)
 
 
 def test_every_public_name_can_be_had_and_is_listed():

@@ -167,6 +167,7 @@ def test_neither_chunks_nor_a_stop_change_what_is_said_of_late_labels(
     assert results() == whole
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("share", [0.5, 0.2])
 @pytest.mark.parametrize("delay", [0, 50])
 def test_coin_tosses_teach_nothing_and_a_run_says_so(share: float, delay: int) -> None:

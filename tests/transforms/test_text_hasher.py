@@ -144,7 +144,7 @@ def test_names_are_bounded_and_follow_the_stream():
     assert names.get(12345) is None
 
 
-@examples(60)
+@examples(20)
 @given(st.lists(st.text(), max_size=8), st.lists(WORDS, max_size=4), st.integers(1, 6))
 def test_names_continue_from_json(strings, texts, limit):
     whole = FeatureNames(6, limit).add_names(strings)
