@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from thalweg import (
     OnlineLinearRegression,
     TableClassifier,
     TableRegressor,
+    WindowForest,
     cli,
     load,
     save,
@@ -130,6 +132,35 @@ def test_the_size_of_chunks_does_not_matter_once_the_columns_are_settled(size: i
     assert dumps(parts.learner_) == dumps(whole.learner_)
     assert parts.encoder_.state() == whole.encoder_.state()
     np.testing.assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))
+
+
+def texts(rows: int = 400) -> tuple[Any, Any]:
+    """A frame of numbers, words, categories of which there are many, and times written in several ways."""
+    rng = np.random.default_rng(1)
+    times = pd.date_range("2024-01-01", periods=rows, freq="7h13min")
+    forms = (
+        "%Y-%m-%dT%H:%M:%S.%f+02:00",
+        "%m/%d/%Y %I:%M %p",
+        "%d.%m.%Y %H:%M",
+        "%d %B %Y",
+        "%Y-%m",
+        "%H:%M",
+        "%Y%m%d",
+    )
+    frame = pd.DataFrame({f"when{at}": times.strftime(form) for at, form in enumerate(forms)})
+    frame["load"] = rng.normal(size=rows)
+    frame["note"] = [" ".join(rng.choice([f"word{i}" for i in range(200)], 7)) for _ in range(rows)]
+    frame["part"] = [f"p{i}" for i in rng.integers(0, 120, rows)]
+    return frame, np.where(frame["load"] > 0, "wet", "dry")
+
+
+@pytest.mark.parametrize("size", [1, 30])
+def test_the_size_of_chunks_does_not_matter_to_a_model_of_text(size: int) -> None:
+    X, y = texts(120)
+    whole, parts = TableClassifier(PLAIN, head=100).partial_fit(X, y), TableClassifier(PLAIN, head=100)
+    for start in range(0, len(X), size):
+        parts.partial_fit(X[start : start + size], y[start : start + size])
+    same(parts, whole)
 
 
 def test_the_first_rows_may_be_misleading() -> None:
@@ -306,6 +337,64 @@ def test_one_dict_is_encoded_as_a_table_to_the_last_bit(settled: TableClassifier
     if before.encoder_.row(rows[0], learn=True) is not None:
         before.encoder_.undo(mark)
         same(before, settled)
+
+
+odd_cells = st.fixed_dictionaries(
+    {},
+    optional={
+        "when0": st.sampled_from(["", None, "2024-02-30", "2024-01-31 24:00", "2024-1-5", " 2024-01-05 "]),
+        "when1": st.sampled_from(["1/5/24", "12/31/2024 13:05 PM", "1/31/2024 12:00 am"]),
+        "when2": st.sampled_from(["1.1.24", "01.01.24 7:30 pm EST", "01.01.1999 23:59:59,1234567 (UTC)"]),
+        "when5": st.sampled_from(["7:30", "07:30:15.123456789", "00:30 pm"]),
+        "note": st.one_of(st.text(), st.sampled_from(["", " ", "word1\n word2 WORD1", "\x1c", None, float("nan")])),
+        "part": st.sampled_from(["new", "", None, " p1", "p1", 7]),
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def of_text() -> TableClassifier:
+    return TableClassifier(PLAIN).fit(*texts())
+
+
+@given(changes=st.lists(odd_cells, min_size=1, max_size=6))
+@examples(40)
+def test_one_dict_of_text_is_encoded_as_a_table_to_the_last_bit(
+    of_text: TableClassifier, changes: list[dict[str, Any]]
+) -> None:
+    alone, whole = copy.deepcopy(of_text), copy.deepcopy(of_text)
+    rows = texts(len(changes))[0].to_dict("records")
+    for row in [{**row, **change} for row, change in zip(rows, changes, strict=True)]:
+        try:
+            table = whole._table([row])
+            whole._step(whole.encoder_, whole.learner_, Call(table, np.array(["wet"])), "partial_fit")
+        except InvalidInput as error:
+            with pytest.raises(InvalidInput, match=re.escape(str(error))):
+                alone.learn_one(row, "wet")
+            continue
+        assert alone.predict_one(row) == alone.predict([row])[0]
+        assert list(alone.predict_proba_one(row).values()) == alone.predict_proba([row])[0].tolist()
+        alone.learn_one(row, "wet")
+    same(alone, whole)
+
+
+def test_the_table_is_in_what_it_says() -> None:
+    """Names of targets, trees and intervals of single rows, and columns that are left out."""
+    X, y = mixed(400)
+    model = TableClassifier(WindowForest()).fit(X, pd.Series(y, name="weather"))
+    assert model.columns_[-1] == ("weather", "–", "the label")
+    assert "site = " in model.export_text()
+    numbers = TableRegressor(AutoRegressor(curved=False))
+    row = X.iloc[7].to_dict()
+    assert numbers.predict_interval_one(row) is None
+    numbers.fit(X, columns_of_numbers(400)[1])
+    ends = numbers.predict_interval(X[7:8], coverage=0.5)
+    assert numbers.predict_interval_one(row, coverage=0.5) == (ends.lower[0], ends.upper[0])
+    for labels in ([*y[:399], None], pd.Series(y).where(y == "wet")):
+        with pytest.raises(InvalidInput, match=r"learn only the rows that have one, in pandas X\[y"):
+            TableClassifier(QUICK).fit(X, labels)
+    with pytest.raises(InvalidInput, match="learn only the rows that have one"):
+        TableRegressor().fit(X, [*range(399), float("nan")])
 
 
 def test_the_command_and_the_service_take_its_file(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from thalweg.errors import InvalidInput
+from thalweg.frames.frame import LABELLED_ONLY
 from thalweg.frames.reading import as_array, as_they_are
 from thalweg.kernels import compiled
 
@@ -34,7 +35,7 @@ def as_labels(y: ArrayLike | None, rows: int, owner: str) -> NDArray[Any]:
         labels: NDArray[Any] = y if _is_labels_already(y) else _column_of(y)
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             first = int(np.flatnonzero(~np.isfinite(labels))[0])
-            where = f"contains NaN or infinity at row {first}"
+            where = f"contains NaN or infinity at row {first}{missing_hint(labels[first])}"
             raise InvalidInput(f"y must hold a label for every row, but Input y {where}")
         if labels.dtype.kind == "O":
             labels = _from_objects(labels)
@@ -77,7 +78,8 @@ def _from_objects(labels: NDArray[Any]) -> NDArray[Any]:
         try:
             kinds.add(kind_of(label))
         except InvalidInput as error:
-            raise InvalidInput(f"{error} at row {at}") from None
+            hint = missing_hint(label)
+            raise InvalidInput(f"{error} at row {at}{hint}") from None
     if len(kinds) > 1:
         names = " and ".join(sorted(_KIND_NAMES[kind] for kind in kinds))
         raise InvalidInput(f"y must hold labels of one type, got {names} together")
@@ -86,6 +88,11 @@ def _from_objects(labels: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(labels, dtype=LABEL_TYPES[kind])
     except OverflowError as error:
         raise InvalidInput("y must hold integers from -2**63 to 2**63 - 1") from error
+
+
+def missing_hint(label: object) -> str:
+    """What to do about a label that is missing; nothing about others."""
+    return LABELLED_ONLY if label is None or label != label else ""
 
 
 def kind_of(label: object) -> str:

@@ -71,7 +71,8 @@ def test_what_the_user_says_comes_first() -> None:
     kinds = {name: kind for name, kind, _ in model.columns_}
     assert (kinds["count"], kinds["took"], kinds["text"], kinds["when"]) == ("sparse category", "–", "text", "time")
     assert model.predict_one(X.iloc[3].to_dict()) == model.predict(X)[3]
-    dense = TableClassifier(QUICK).fit(X, y)
+    with pytest.warns(UserWarning, match="column 'text' is left out: it seems to be text"):
+        dense = TableClassifier(QUICK).fit(X, y)
     assert "which OnlineLDC does not take" in dense.encoder_.plan.left_out["text"]
     with pytest.raises(InvalidParameter, match="OnlineLDC takes no sparse rows"):
         TableClassifier(QUICK, text=["text"]).fit(X, y)

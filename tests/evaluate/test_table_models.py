@@ -10,12 +10,16 @@ from sklearn.base import clone
 
 from tests.test_table_estimator import PLAIN, QUICK, columns_of_numbers, mixed, same
 from thalweg import OnlineLinearRegression, TableClassifier, TableRegressor, evaluate
+from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate import prequential, summarise
 from thalweg.explain import contributions, importance
+from thalweg.frames import chunks
 from thalweg.store import dumps
+from thalweg.streams import Table
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
 
 
 def test_a_run_takes_its_learner_and_its_parameters() -> None:
@@ -51,6 +55,24 @@ def test_prequential_settles_the_columns(labels: list[Any]) -> None:
     late = summarise(prequential(TableClassifier(PLAIN), [(X, y)], delay=30)).model
     assert 0.15 < late.error < 0.4
     assert late.log_loss < 0.7
+
+
+def test_a_frame_comes_with_its_labels_or_the_name_of_their_column() -> None:
+    X, y = mixed(300)
+    X = X.drop(columns="took")
+    whole = X.assign(wet=y)
+    model = TableClassifier(PLAIN)
+    by_chunks = summarise(prequential(clone(model), chunks(whole, "wet")))
+    for given in ((whole, "wet"), (X, y), (Table(X, y),), (pl.from_pandas(whole), "wet")):
+        assert summarise(prequential(clone(model), *given)).scores == by_chunks.scores
+    by_stream, by_rows = evaluate.run(model, Table(X, y)), evaluate.run(model, X, y)
+    assert by_stream.to_frame()["prediction"].tolist() == by_rows.to_frame()["prediction"].tolist()
+    with pytest.raises(InvalidInput, match="the frame has no column 'wett'"):
+        next(prequential(model, whole, "wett"))
+    with pytest.raises(InvalidParameter, match="name a column only where rows are a frame"):
+        next(prequential(model, [[1.0]], "wet"))
+    with pytest.raises(InvalidInput, match="X must hold numbers, column 'site' does not"):
+        next(prequential(PLAIN, X[["site"]], y))
 
 
 def test_late_numbers_are_learned_in_turn() -> None:

@@ -7,7 +7,7 @@ ours or any iterable of pairs of features and labels.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,8 +23,9 @@ from thalweg.frames.reading import as_array, frame_of, sliced
 from thalweg.labels import Labels as KnownLabels
 from thalweg.labels import as_labels
 from thalweg.learners.base.regressor import StreamRegressor, as_targets
+from thalweg.learners.base.sparse_rows import is_sparse
 from thalweg.parameters import whole_number
-from thalweg.streams import Stream
+from thalweg.streams import Stream, Table
 from thalweg.table_model import TableModel
 from thalweg.tables.late_labels import Batch
 
@@ -70,11 +71,27 @@ def _pairs(chunks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         yield chunk[0], chunk[1]
 
 
+def with_labels(stream: Any, y: Any) -> Walkable:
+    """A frame or an array with its labels as a stream; ``y`` may name their column. Without any, what was given."""
+    if y is None:
+        return cast("Walkable", stream)
+    if not isinstance(y, str):
+        return Table(stream, y)
+    frame = frame_of(stream)
+    if frame is None:
+        rule = "name a column only where rows are a frame"
+        raise InvalidParameter.of("prequential", "y", rule, y)
+    if y not in frame.names:
+        raise InvalidInput.of_column("the frame", y, frame.names)
+    rest = frame.select([name for name in frame.names if name != y])
+    return Table(rest, frame.column(y))
+
+
 def require_walkable(owner: str, stream: Any) -> None:
     """Raise `InvalidParameter` for what is neither a stream nor chunks."""
     table = isinstance(stream, np.ndarray | Mapping | str) or frame_of(stream) is not None
     if table or not isinstance(stream, Iterable):
-        rule = "be a Stream, as Table(X, y) is, or pairs of features and labels, as thalweg.frames.chunks gives them"
+        rule = "come with y, or be a Stream, or pairs of features and labels, as thalweg.frames.chunks gives them"
         raise InvalidParameter(f"The 'stream' parameter of {owner} must {rule}, got a {type(stream).__name__}.")
 
 
@@ -84,7 +101,11 @@ def batches_of(stream: Walkable, size: int, rows: int | None) -> Iterator[tuple[
         return ChunkedRows(stream).batches(size, rows)
     names = stream.given_names
     batches = stream.batches(size, rows)
-    return batches if names is None else ((NamedRows(X, names), y) for X, y in batches)
+    return batches if names is None else ((NamedRows(X, names) if _is_array(X) else X, y) for X, y in batches)
+
+
+def _is_array(X: Any) -> bool:
+    return isinstance(X, np.ndarray) or is_sparse(X)
 
 
 def _classes_of(stream: Walkable, classes: ArrayLike | None) -> Labels:
@@ -108,7 +129,8 @@ def _classes_of(stream: Walkable, classes: ArrayLike | None) -> Labels:
 
 def prequential(
     model: Model,
-    stream: Walkable,
+    stream: Walkable | Any,
+    y: ArrayLike | str | None = None,
     *,
     classes: ArrayLike | None = None,
     rows: int | None = None,
@@ -130,10 +152,11 @@ def prequential(
         A learner of thalweg (one compiled call per chunk), or a scikit-learn classifier or regressor with
         ``partial_fit`` (called row by row). Or a `TableClassifier` or `TableRegressor`: rows are then frames. With
         late labels the first chunk settles its columns.
-    stream : Stream, or iterable of (X, y)
-        Source of the rows. ``thalweg.streams.Table(X, y)`` is for rows and labels in memory.
-        ``thalweg.frames.chunks(source, target)`` is for a frame or a file with a column of labels. Generated streams,
-        and chunks of your own, arrays or frames, work too.
+    stream : Stream, iterable of (X, y), or rows of which y has the labels
+        Source of the rows: a frame or an array with ``y``, a generated stream, or chunks of your own, arrays or frames.
+        ``thalweg.frames.chunks(source, target)`` reads files and tables larger than memory.
+    y : array-like or str, optional
+        The labels or targets of rows in memory, or the name of their column in a frame.
     classes : array-like, optional
         All labels of the chunks, for a classifier. By default they are found by a first pass over the chunks. A
         generator allows only one pass and needs them. A `Stream` has its own.
@@ -177,6 +200,7 @@ def prequential(
     True
     """
     owner = "prequential"
+    stream = with_labels(stream, y)
     require_walkable(owner, stream)
     late, size = whole_number(owner, "delay", delay), whole_number(owner, "chunk", chunk, least=1)
     rows = None if rows is None else whole_number(owner, "rows", rows)

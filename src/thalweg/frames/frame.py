@@ -26,6 +26,8 @@ ENCODE_FIRST = (
     "TableClassifier and TableRegressor read text, categories and times, as in TableClassifier(learner).fit(X, y); or "
     "encode the column first, for example with scikit-learn's OneHotEncoder"
 )
+#: What to do about rows without a label.
+LABELLED_ONLY = ": learn only the rows that have one, in pandas X[y.notna()] and y[y.notna()]"
 #: Cells in flight: 1 MB of them, about a level-2 cache.
 _CELLS = 1 << 17
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
 from thalweg.frames import arrow_frame, data_frames
-from thalweg.frames.frame import Frame
+from thalweg.frames.frame import LABELLED_ONLY, Frame
 
 _NO_FRAMES = (np.ndarray, list, tuple, str)
 
@@ -163,7 +163,8 @@ def _values(y: Any) -> NDArray[Any] | Any:
     if missing is not None:
         named = getattr(y, "name", None)
         column = "" if named is None else f", column {named!r}"
-        raise InvalidInput(f"y must hold a value for every row, got a missing one at row {missing.argmax()}{column}")
+        where = f"row {missing.argmax()}{column}"
+        raise InvalidInput(f"y must hold a value for every row, got a missing one at {where}{LABELLED_ONLY}")
     return values
 
 

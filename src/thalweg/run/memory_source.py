@@ -12,6 +12,7 @@ from typing import Any
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.frames.arrow_columns import columns_of, free_name, numbers_by_column, series_of, sparse_column
 from thalweg.frames.arrow_frame import pyarrow_for
+from thalweg.frames.reading import names_of_columns
 from thalweg.learners.base.sparse_rows import is_sparse
 from thalweg.parameters import whole_number
 from thalweg.streams import Stream
@@ -120,7 +121,13 @@ class MemorySource:
         first = 1
         for X, y in self._stream.batches(_ROWS, self._rows):
             names = list(map(str, self._stream.feature_names))
-            columns = sparse_column(X) if is_sparse(X) else numbers_by_column(X, names)
+            columns = (
+                sparse_column(X)
+                if is_sparse(X)
+                else columns_of(X)
+                if names_of_columns(X)
+                else numbers_by_column(X, names)
+            )
             table = pa.table(columns | {self.target: series_of(y, "y")})
             self.label_type = label_type(table.column(self.target))
             yield Block(table, self.given, first, typed=True)

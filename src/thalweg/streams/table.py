@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.frames.reading import as_array, as_plain, as_they_are, frame_of
+from thalweg.frames.frame import Frame
+from thalweg.frames.reading import as_array, as_plain, as_they_are, frame_of, sliced
 from thalweg.streams.stream import Labels, Rows, Stream
 
 
@@ -19,7 +21,9 @@ class Table(Stream):
     Parameters
     ----------
     X : array-like of shape (rows, features), sparse matrix or data frame
-        Finite numbers; copied. Rows of a sparse matrix are given out as a `scipy.sparse.csr_array`.
+        Finite numbers; copied. Rows of a sparse matrix are given out as a `scipy.sparse.csr_array`. A frame may also
+        have text, categories, times and gaps: its rows are given out as frames then, for a `TableClassifier` or a
+        `TableRegressor`.
     y : array-like of shape (rows,)
         Labels; copied.
     feature_names : sequence of str, optional
@@ -43,7 +47,7 @@ class Table(Stream):
             if sparse:
                 self._X = _compressed(X)
             else:
-                self._X = np.array(as_plain(X, "X") if frame is None else frame.rows(), dtype=np.float64)
+                self._X = _cells(frame) if frame is not None else np.array(as_plain(X, "X"), dtype=np.float64)
         except InvalidInput:
             raise
         except (TypeError, ValueError) as error:
@@ -53,23 +57,28 @@ class Table(Stream):
         if np.ma.is_masked(y):
             raise InvalidInput("The y of a Table must hold a label for every row, got a masked array.")
         self._y = np.array(as_they_are(as_array(y)))
-        if self._X.ndim != 2 or self._y.shape != self._X.shape[:1]:
+        shape = np.shape(self._X) if frame is None else (len(frame), len(frame.names))
+        if len(shape) != 2 or self._y.shape != shape[:1]:
             raise InvalidInput(
                 "A Table must have X of shape (rows, features) and y of shape (rows,), "
-                f"got {self._X.shape} and {self._y.shape}."
+                f"got {shape} and {self._y.shape}."
             )
-        if not np.isfinite(self._X.data if sparse else self._X).all():
+        as_frame = frame is not None and not isinstance(self._X, np.ndarray)
+        if not as_frame and not np.isfinite(self._X.data if sparse else self._X).all():
             row, column = np.argwhere(~np.isfinite(self._X))[0] if not sparse else _first_not_finite(self._X)
             raise InvalidInput(
                 f"The X of a Table must be finite, got {self._X[row, column]} in row {row}, column {column}."
             )
-        columns = self._X.shape[1]
+        columns = shape[1]
         given = feature_names if frame is None or feature_names is not None else frame.names
         self._given = None if given is None else tuple(given)
         if self._given is not None and len(self._given) != columns:
             raise InvalidParameter.of("Table", "feature_names", f"name all {columns} columns", feature_names)
         if self._given is not None and len(set(self._given)) < columns:
             raise InvalidParameter.of("Table", "feature_names", "name each column differently", feature_names)
+        if as_frame and feature_names is not None:
+            raise InvalidParameter.of("Table", "feature_names", "be left out for a frame with its own", feature_names)
+        self._columns = columns
         try:
             self._classes = np.unique(self._y)
         except TypeError as error:
@@ -92,7 +101,7 @@ class Table(Stream):
     @property
     def n_features(self) -> int:
         """The number of columns of X."""
-        return int(self._X.shape[1])
+        return self._columns
 
     @property
     def given_names(self) -> tuple[Hashable, ...] | None:
@@ -107,7 +116,8 @@ class Table(Stream):
     def take(self, n: int | None = None, start: int = 0) -> Rows:
         """Rows ``start`` … ``start + n - 1``; without ``n``, all from ``start`` on."""
         first, stop = self._span("n", n, start)
-        return self._X[first:stop].copy(), self._y[first:stop].copy()
+        rows = sliced(self._X, first, stop)
+        return rows.copy() if hasattr(rows, "copy") else rows, self._y[first:stop].copy()
 
     def _span(self, name: str, count: int | None, start: int) -> tuple[int, int]:
         first, stop = super()._span(name, count, start)
@@ -120,6 +130,16 @@ class Table(Stream):
 
     def __repr__(self) -> str:
         return f"Table({self.length} rows, {self.n_features} features, {len(self._classes)} classes)"
+
+
+def _cells(frame: Frame) -> Any:
+    """The rows of a frame as numbers; a frame of them where some cells are none."""
+    with suppress(InvalidInput):
+        rows = np.array(frame.rows(), dtype=np.float64)
+        if np.isfinite(rows).all():
+            return rows
+    native = frame.native
+    return native.copy() if hasattr(native, "copy") else native
 
 
 def _compressed(X: Any) -> Any:

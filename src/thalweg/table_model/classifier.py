@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 
 from thalweg.errors import InvalidInput
 from thalweg.frames.arrow_frame import array_of, pyarrow_for
-from thalweg.frames.frame import Floats
+from thalweg.frames.frame import LABELLED_ONLY, Floats
 from thalweg.frames.reading import as_array
 from thalweg.labels import as_labels
 from thalweg.learners.auto import AutoClassifier
@@ -44,7 +44,9 @@ class TableClassifier(ClassifierMixin, TableModel):
         What learns the encoded rows; by default `AutoClassifier()`. Its parameters are ``learner__rate`` and so on.
     head : int >= 1, default 1000
         How many rows settle the columns. Until so many came the columns are planned anew each time the rows have
-        doubled, and the rows learned again; `fit` settles the columns by the rows that it is given.
+        doubled, and the rows learned again; `fit` settles the columns by the rows that it is given. The model does not
+        depend on how many rows came at a time, and their predictions do, since rows that come together settle the
+        columns together: the first of them alone would not show that a column is text.
     categorical, numeric, text, drop : sequence of str
         Columns that are categories, numbers or text, whatever they look like, and those that are not read.
     time : str, optional
@@ -176,7 +178,10 @@ class TableClassifier(ClassifierMixin, TableModel):
         """The probability of each label for one row; empty before any row was learned."""
         if not self.__sklearn_is_fitted__():
             return {}
-        return dict(zip(self.classes_.tolist(), self.predict_proba([self._row(x)])[0].tolist(), strict=True))
+        labels = self._typed(self.learner_.classes_)
+        order = np.argsort(labels)
+        proba = self.learner_.predict_proba(self._encoded_one(x))[0]
+        return dict(zip(labels[order].tolist(), proba[order].tolist(), strict=True))
 
     @property
     def label_type(self) -> LabelType | None:
@@ -239,7 +244,8 @@ class TableClassifier(ClassifierMixin, TableModel):
         bad = [at for at, word in enumerate(words) if word is None or not word.strip()]
         missing = np.isin(places, [*bad, len(words)])
         if missing.any():
-            raise InvalidInput(f"y must hold a label for every row, got a missing one at row {int(missing.argmax())}")
+            at = int(missing.argmax())
+            raise InvalidInput(f"y must hold a label for every row, got a missing one at row {at}{LABELLED_ONLY}")
         named = [plain_label(word.strip()) for word in words]
         if pyarrow_for(y).types.is_boolean(coded.dictionary.type):
             named = [spelled_as(word, known.tolist()) for word in named]

@@ -19,17 +19,22 @@ class Call:
 
     #: Dicts, or a table of Arrow with all columns.
     rows: Any
-    targets: NDArray[Any]
+    targets: Any
     #: The steps of `follow`; None where each row is learned as it comes.
     order: NDArray[np.int64] | None = None
+    #: How the column of targets is called.
+    target: str = "y"
     #: What the learner is given besides, as weights.
     options: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, X: Any, targets: Any, order: Any, options: dict[str, Any]) -> Call:
+    def of(cls, X: Any, y: Any, order: Any, options: dict[str, Any]) -> Call:
+        """Rows whose targets are not checked yet."""
         import pyarrow as pa
 
-        return cls(list(X) if are_dicts(X) else pa.table(columns_of(X)), targets, order, options)
+        named = getattr(y, "name", None)
+        rows = list(X) if are_dicts(X) else pa.table(columns_of(X))
+        return cls(rows, None, order, named if isinstance(named, str) and named else "y", options)
 
     @property
     def is_plain(self) -> bool:
@@ -55,7 +60,8 @@ class Call:
         rows = self.rows
         rows = list(map(dict, rows)) if isinstance(rows, list) else rows.take(np.arange(len(rows)))
         order = None if self.order is None else np.array(self.order, dtype=np.int64)
-        return Call(rows, np.array(self.targets), order, {name: np.array(each) for name, each in self.options.items()})
+        targets = np.array(self.targets)
+        return Call(rows, targets, order, self.target, {name: np.array(each) for name, each in self.options.items()})
 
 
 class HeldRows:
@@ -97,7 +103,7 @@ def head_of(calls: Sequence[Call], most: int) -> tuple[Chunk, str]:
 
     tables = [call.table() for call in calls]
     names = list(dict.fromkeys(name for table in tables for name in table.column_names))
-    target, pieces = free_name("y", names), list[Piece]()
+    target, pieces = free_name(calls[0].target, names), list[Piece]()
     for call, table in zip(calls, tables, strict=True):
         rows = min(len(table), most - sum(piece.length for piece in pieces))
         if rows:

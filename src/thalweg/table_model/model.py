@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
@@ -189,7 +190,7 @@ class TableModel(BaseEstimator):
                 return self._learn_first(method, X, y, order, options)
             table = self._table(X)
             targets = self._targets(y, len(table), order)
-            return self._step(self.encoder_, self.learner_, Call(table, targets, order, options), method)
+            return self._step(self.encoder_, self.learner_, Call(table, targets, order, options=options), method)
         except Exception:
             self._notes = notes
             raise
@@ -198,7 +199,7 @@ class TableModel(BaseEstimator):
         """The same of a model whose columns are not settled."""
         held = self._held or HeldRows()
         weights = {name: value for name, value in options.items() if name in ("sample_weight", "classes")}
-        call = Call.of(X, None, order, weights)
+        call = Call.of(X, y, order, weights)
         rows = len(call.rows)
         if rows == 0:
             raise InvalidInput(
@@ -211,7 +212,7 @@ class TableModel(BaseEstimator):
             require_width(len(call.names), len(self._names), type(self).__name__)
         if held.planned and self.misfits == "error":
             self.encoder_.require_columns(call.names, "the row" if rows == 1 else "X")
-        asked = Call(call.rows, call.targets, order, options)
+        asked = replace(call, options=options)
         found = _NOTHING
         if held.planned and not held.is_due(rows, self.head):
             with suppress(InvalidInput):  # cells that are not what the columns seemed to be
@@ -233,7 +234,7 @@ class TableModel(BaseEstimator):
         """Settle the columns by the first of these rows, of which nothing is learned yet."""
         self._rules.check(self)
         self._notes = self._with_first_targets(y)
-        call = Call.of(X, None, None, {})
+        call = Call.of(X, y, None, {})
         call.targets = self._targets(y, len(call.rows))
         self.encoder_, self.learner_ = self._planned([call])
         self._remember_names(call.names, _has_words(X))
@@ -337,12 +338,24 @@ class TableModel(BaseEstimator):
         if not self.__sklearn_is_fitted__():
             return None
         features: Any = self.encoder_.row(row, learn=False)
-        if features is not None:
-            return self.learner_.predict_one(features)
-        rows = self.encode([row])
-        sparse = not isinstance(rows, np.ndarray)
-        features = dict(zip(rows.indices.tolist(), rows.data.tolist(), strict=True)) if sparse else rows[0]
+        if features is None:
+            rows = self.encode([row])
+            sparse = not isinstance(rows, np.ndarray)
+            features = dict(zip(rows.indices.tolist(), rows.data.tolist(), strict=True)) if sparse else rows[0]
         return self.learner_.predict_one(features)
+
+    def _encoded_one(self, x: Any) -> Any:
+        """One row, a dict, as rows of which it is the only one."""
+        row = self._row(x)
+        features = self.encoder_.row(row, learn=False)
+        if features is None:
+            return self._named(self.encode([row]))
+        if isinstance(features, np.ndarray):
+            return self._named(features[None])
+        from scipy.sparse import csr_array
+
+        entries = np.array(list(features.values())), np.array(list(features), dtype=np.int64), [0, len(features)]
+        return self._named(csr_array(entries, shape=(1, self.encoder_.plan.width)))
 
     # ------------------------------------------------------------------ what is known
 
@@ -370,6 +383,12 @@ class TableModel(BaseEstimator):
     def explain(self) -> str:
         """What the learner says of itself."""
         return str(self.learner_.explain())
+
+    @available_if(lambda model: hasattr(learner_of(model._learner_now), "export_text"))  # type: ignore[untyped-decorator]
+    def export_text(self, number: int = 0, *, max_depth: int | None = None) -> str:
+        """A tree as text, with the names of columns and categories; see the learner for the parameters."""
+        names = self._encoder_now().feature_names()
+        return str(learner_of(self.learner_).export_text(number, feature_names=names, max_depth=max_depth))
 
     @property
     def background(self) -> Floats | None:

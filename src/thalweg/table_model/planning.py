@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from thalweg.errors import InvalidInput, InvalidParameter
@@ -52,5 +53,7 @@ def plan_for(model: Any, head: Chunk, target: str, learner: Any) -> tuple[Plan, 
         if model.text:
             rule = f"be left out: {owner} takes no sparse rows"
             raise InvalidParameter.of(type(model).__name__, "text", rule, model.text)
-        plan = without_text(plan, plan_columns(head, detect_text=False, **asked), owner)[0]
+        plan, left_out = without_text(plan, plan_columns(head, detect_text=False, **asked), owner)
+        for name in left_out:
+            warnings.warn(f"column {name!r} is {plan.left_out[name]}", stacklevel=2)
     return plan if history is None else with_features(plan, history), history

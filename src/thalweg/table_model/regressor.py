@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -87,6 +88,16 @@ class TableRegressor(RegressorMixin, TableModel):
         learner: Any = self.learner_
         found = [learner.predict_interval(self._named(rows), **asked) for rows in self._encoded(X)]
         return Interval(*map(np.concatenate, zip(*found, strict=True))) if found else Interval(np.empty(0), np.empty(0))
+
+    @available_if(_learner_has("predict_interval"))  # type: ignore[untyped-decorator]
+    def predict_interval_one(self, x: Mapping[str, Any], coverage: float | None = None) -> tuple[Any, Any] | None:
+        """The ends of the interval of one row, a dict of column name to cell; None before any row was learned."""
+        if not self.__sklearn_is_fitted__():
+            return None
+        asked = {} if coverage is None else {"coverage": coverage}
+        learner: Any = self.learner_
+        lower, upper = learner.predict_interval(self._encoded_one(x), **asked)
+        return lower[0].tolist(), upper[0].tolist()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -157,18 +157,18 @@ class Encoder:
             X[:, -1] = gaps
         return self._with_sparse(X, parsed) if self.plan.sparse_columns else X
 
-    def row(self, x: Mapping[str, Any], *, learn: bool) -> Floats | None:
-        """The features of one row, a dict, which a call for each column in NumPy would make slow.
+    def row(self, x: Mapping[str, Any], *, learn: bool) -> Floats | dict[int, float] | None:
+        """The features of one row, a dict, which a call for each column in NumPy or Arrow would make slow.
 
-        None, and nothing remembered, where there is more to it: a cell that is no plain value of its column, a column
-        that is absent, or sparse columns.
+        With sparse columns they are a dict of those that are not zero. None, and nothing remembered, where there is
+        more to it: a cell that is no plain value of its column, or a column that is absent.
         """
         columns = self.plan.columns
         if self.missing == "error" or self.plan.key is not None or self.history is not None:
             return None
         cells: list[Any] = []
         for column in columns:
-            cell = NOT_ONE if column.sparse or column.name not in x else column.parse_one(x[column.name])
+            cell = column.parse_one(x[column.name]) if column.name in x else NOT_ONE
             if cell is NOT_ONE:
                 return None
             cells.append(cell)
@@ -179,7 +179,15 @@ class Encoder:
             gap |= is_missing and not getattr(column, "indicator", False)
         if self.plan.marks_gaps:
             found.append(float(gap))
-        return np.array(found)
+        if not self.plan.sparse_columns:
+            return np.array(found)
+        entries, start = {at: value for at, value in enumerate(found) if value}, len(found)
+        for column, cell in zip(columns, cells, strict=True):
+            if column.sparse:
+                indices, values = column.compressed_one(cell)
+                entries.update(zip((indices + start).tolist(), values.tolist(), strict=True))
+                start += column.width
+        return entries
 
     def _with_sparse(self, X: Floats, parsed: Sequence[Any]) -> Any:
         from scipy.sparse import csr_array, hstack

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array
 from thalweg.errors import Diverging, InvalidInput, InvalidParameter
 from thalweg.frames.reading import as_array, as_plain, frame_of
 from thalweg.kernels import compiled
+from thalweg.labels import missing_hint
 from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.kept_predictions import KeptPredictions, steps_of
 from thalweg.learners.base.rows import Floats, Row, clearer_error, names_of, rows_for, shown, width_for_core
@@ -52,6 +53,7 @@ def no_target(value: Any, row: int) -> InvalidInput:
     """The refusal of a target that is no finite number, or too large."""
     return InvalidInput(
         f"y must hold finite numbers within ±{compiled.largest_value:g}, got {shown(value)} at row {row}"
+        f"{missing_hint(value)}"
     )
 
 

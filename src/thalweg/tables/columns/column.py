@@ -175,6 +175,10 @@ class Column(ABC):
         """Of a sparse column: where each row begins, the sorted indices of its entries, and their values."""
         raise NotImplementedError
 
+    def compressed_one(self, cell: Any) -> tuple[NDArray[np.int32], Floats]:
+        """The same of what `parse_one` gave: the sorted indices, and their values."""
+        raise NotImplementedError
+
     def done(self) -> str:
         """What is done to it, by what is known of it by now."""
         return self.treatment + self.na_in_words()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from threading import Thread
 from typing import Any, ClassVar, Literal
 
-from thalweg.tables.columns.column import Column, invalid
+from thalweg.tables.columns.column import NOT_ONE, Column, invalid
 from thalweg.tables.columns.head import MOST_HASH_BITS
 from thalweg.text import FeatureNames
 
@@ -53,6 +53,9 @@ class SparseColumn(Column):
         """The names of features, for reports; None for indices, and in models saved before names were kept."""
         self._settle()
         return self._words
+
+    def parse_one(self, value: Any) -> Any:
+        return NOT_ONE
 
     def _remember(self, count: Callable[[FeatureNames], object], rows: int) -> None:
         """Count names, but not before they are asked for or others come: `undo` takes no copy of all counts.

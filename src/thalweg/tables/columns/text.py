@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.tables.cells import names, without
-from thalweg.tables.columns.column import Column, Floats
+from thalweg.tables.columns.column import NOT_ONE, Column, Floats
 from thalweg.tables.columns.head import HASH_BITS, ColumnHead
 from thalweg.tables.columns.sparse import SparseColumn
 from thalweg.text import NGrams
 from thalweg.text.hashing import CSR
-from thalweg.text.strings import arrow_strings
+from thalweg.text.strings import arrow_strings, strings_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,6 +78,21 @@ class TextColumn(SparseColumn):
         texts = names(without(column, self.na)).combine_chunks()
         return TextCells(texts, self._rows(texts))
 
+    def parse_one(self, value: Any) -> Any:
+        if value is None or value == "" or value != value:
+            return NOT_ONE if self.na else ""
+        # What is all blank is missing by Arrow's rules, and it says what is wrong with a text that is not Unicode.
+        return value if type(value) is str and not self.na and not value.isspace() and _is_unicode(value) else NOT_ONE
+
+    def encode_one(self, cell: str, out: list[float], *, learn: bool) -> bool:
+        if learn:
+            self._remember(lambda words: words.add_texts([cell], self.ngrams), 1)
+        return not cell
+
+    def compressed_one(self, cell: str) -> tuple[NDArray[np.int32], Floats]:
+        _, indices, counts = self.ngrams.rows(strings_of([cell]))
+        return indices, np.copysign(np.log1p(np.abs(counts)), counts)
+
     def missing(self, parsed: TextCells) -> NDArray[np.bool_]:
         return np.asarray(parsed.texts.is_null().to_numpy(zero_copy_only=False))
 
@@ -93,6 +108,14 @@ class TextColumn(SparseColumn):
     def _rows(self, texts: pa.Array) -> CSR:
         indptr, indices, counts = self.ngrams.rows(arrow_strings(texts, self.name))
         return indptr, indices, np.copysign(np.log1p(np.abs(counts)), counts)
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def seems_text(cells: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from thalweg.tables.cells import timestamps, without
 from thalweg.tables.columns.column import NOT_ONE, Column, Floats, invalid
 from thalweg.tables.columns.head import FEW_WORDS, ColumnHead
-from thalweg.tables.timestamps import FORMS, form_of, times_in
+from thalweg.tables.timestamps import FORMS, form_of, time_of, times_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,9 +87,11 @@ class TimeColumn(Column):
         return np.array(times, dtype="datetime64[us]")
 
     def parse_one(self, value: Any) -> Any:
-        if self.form is not None or self.na or not (value is None or _is_plain_time(value)):
-            return NOT_ONE
-        return None if value != value else value  # as pandas' NaT
+        if value is None or value != value or self.na:  # as pandas' NaT
+            return NOT_ONE if self.na else None
+        if type(value) is str:
+            return (time_of(value, self.form) or NOT_ONE) if value else None
+        return value if self.form is None and _is_plain_time(value) else NOT_ONE
 
     def encode_one(self, cell: datetime | None, out: list[float], *, learn: bool) -> bool:
         """As `encode`, to the last bit: the same numbers are divided, and NumPy takes the sine of them."""
@@ -102,7 +104,8 @@ class TimeColumn(Column):
         if "day of year" in self.cycles:
             turns["day of year"] = ((day - date(cell.year, 1, 1).toordinal()) * _DAY + micros) / _DAY / 365.2425
         angles = 2 * np.pi * np.array([turns[cycle] for cycle in self.cycles])
-        out += np.stack([np.sin(angles), np.cos(angles)], axis=1).ravel().tolist()
+        for waves in zip(np.sin(angles).tolist(), np.cos(angles).tolist(), strict=True):
+            out += waves
         return False
 
     def missing(self, parsed: NDArray[np.datetime64]) -> NDArray[np.bool_]:

@@ -100,6 +100,18 @@ class SparseCategoryColumn(SparseColumn, NamesColumn):
             places, named = parsed[0].tolist(), self._named(parsed[1])
             self._remember(lambda words: words.add_names([named[place] for place in places if place >= 0]), len(places))
 
+    def parse_one(self, value: Any) -> Any:
+        return NamesColumn.parse_one(self, value)
+
+    def encode_one(self, cell: str, out: list[float], *, learn: bool) -> bool:
+        if learn and cell:
+            self._remember(lambda words: words.add_names(self._named([cell])), 1)
+        return not cell
+
+    def compressed_one(self, cell: str) -> tuple[NDArray[np.int32], Floats]:
+        indices, signs = compiled.hash_strings(*strings_of(self._named([cell] if cell else [])), self.hash_bits)
+        return indices, signs.astype(np.float64)
+
     def compressed(self, parsed: tuple[NDArray[np.int64], list[str]]) -> CSR:
         """One entry for each row whose cell is not empty."""
         places, distinct = parsed
