@@ -64,6 +64,17 @@ main()
 """
 
 
+SERVE = """
+import atexit
+import sys
+from thalweg.cli import main
+
+sys.argv = ["thalweg", "serve", "--listen", "127.0.0.1:0", "--data", "served"]
+atexit.register(lambda: print({"pandas", "scipy.stats"} & set(sys.modules)))
+main()
+"""
+
+
 def output(code, **options):
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, **options).stdout
 
@@ -84,3 +95,12 @@ def test_a_run_does_without_them_and_in_a_process_of_its_own_without_pandas(tmp_
 
 def test_help_and_a_refused_option_load_no_numerical_library():
     assert output(HELP).splitlines()[-1] == "set()"
+
+
+def test_a_service_is_ready_without_them(tmp_path):
+    pytest.importorskip("uvicorn")
+    command = [sys.executable, "-c", SERVE]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as service:
+        assert "serves at" in service.stderr.readline()
+        service.terminate()
+        assert service.stdout.read() == "set()\n"
