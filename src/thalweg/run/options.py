@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from thalweg.errors import InvalidParameter
 from thalweg.evaluate.alert_rules import AlertRule
-from thalweg.history.planning import asked_features
 from thalweg.learners.base.catalogue_entry import COVERAGES, check_model_options
 from thalweg.option_fields import OptionInfo, check_declared, declared, option_field, parse_costs
 from thalweg.option_names import option
@@ -307,7 +306,10 @@ class RunOptions:
         features = (*self.drop, *self.categorical, *self.numeric, *self.text)
         if self.key is not None and self.key in (self.target, *features):
             raise InvalidParameter.of_option("key", "be a column that no other option names", self.key)
-        asked_features(self.feature)
+        if self.feature:
+            from thalweg.history.planning import asked_features  # which loads NumPy, and help does without
+
+            asked_features(self.feature)
         check_hashing(self.ngrams, self.hash_bits)
         for name in self.text:
             if name == self.target:
