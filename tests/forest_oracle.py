@@ -426,16 +426,9 @@ class SlowClassGrove(SlowGrove):
             return len(rows), None
 
         def gain(rows: list[Row], left: list[Row]) -> np.float32:
-            below, children = np.zeros(self.classes, dtype=int), by_class
-            for number, times in left if self.classes > 4 else ():  # as numbers of single precision are added up
-                k = int(self.window.rows[number][1])
-                children -= n_log_n(below[k]) + n_log_n(count[k] - below[k])
-                below[k] += times
-                children += n_log_n(below[k]) + n_log_n(count[k] - below[k])
-            if self.classes <= 4:
-                below = self.count(left).astype(int)
-                pairs = zip(below.tolist(), (count - below).tolist(), strict=True)
-                children = sum((n_log_n(a) + n_log_n(b) for a, b in pairs), start=np.float32(0))
+            below = self.count(left).astype(int)
+            pairs = zip(below.tolist(), (count - below).tolist(), strict=True)
+            children = sum((n_log_n(a) + n_log_n(b) for a, b in pairs), start=np.float32(0))
             return most - (n_log_n(below.sum()) + n_log_n((count - below).sum()) - children)
 
         share, least = self.options.feature_share, np.float32(self.options.least_gain)

@@ -14,9 +14,15 @@ double mixing_odds(const double *losses, int64_t count, double sharpness, double
     odds.store(out + i);
     whole = whole + odds;
   }
-  double sum = i ? sum_of(whole) : 0;
-  for (; i < count; i++) sum += out[i] = exponential(sharpness * (least - losses[i]));
-  return sum;
+  if (i < count) {
+    double last[Lanes::kCount]{};
+    std::copy(losses + i, losses + count, last);
+    exponential(Lanes(sharpness) * (Lanes(least) - Lanes::load(last))).store(last);
+    std::fill(last + (count - i), last + Lanes::kCount, 0.0);
+    std::copy_n(last, count - i, out + i);
+    whole = whole + Lanes::load(last);
+  }
+  return sum_of(whole);
 }
 
 void mixing_shares(const double *losses, int64_t count, double sharpness, double *out) {

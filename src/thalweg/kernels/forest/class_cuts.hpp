@@ -1,6 +1,6 @@
 // The cut of some rows that tells most about their classes: the largest gain in nats, summed over the rows,
 //     g = N H(all) - N_left H(left) - N_right H(right).
-// With up to four classes the counts of a code lie in one word; with more, rows are sorted by code and move from right to left.
+// With up to four classes the counts of a code lie in one word; with more, side by side.
 #pragma once
 
 #include "forest/cut_search.hpp"
@@ -20,7 +20,7 @@ class ClassCuts : public CutSearch {
       label[i] = int32_t(window.target(at));
       total[label[i]] += times[i];
     });
-    by_class = 0;
+    float by_class = 0;
     for (int64_t c = 0; c < classes; c++) by_class += n_log_n(total[c]);
     most = n_log_n(all) - by_class;  // no cut can gain more
     best = least_gain;
@@ -31,7 +31,7 @@ class ClassCuts : public CutSearch {
       for (int64_t i = 0; i < n; i++) packed[i] = uint64_t(times[i]) << (16 * label[i]);
     }
     return try_features(window, chance, cut, [&](const uint8_t *codes, int64_t j) {
-      return packs ? try_packed(codes, all, int(classes), j, cut) : try_sorted(codes, all, j, cut);
+      return packs ? try_packed(codes, all, int(classes), j, cut) : try_counted(codes, all, j, cut);
     });
   }
 
@@ -52,13 +52,16 @@ class ClassCuts : public CutSearch {
 
   // False where all rows have the same code.
   bool try_packed(const uint8_t *codes, int64_t all, int classes, int64_t feature, Cut &cut) {
-    uint64_t counts[kCodes] = {}, occur = 0;
-    for (int64_t i = 0; i < n; i++) {
+    uint64_t counts[kCodes] = {}, others[kCodes] = {}, occur = 0;  // rows of one code do not wait for one another
+    const auto add = [&](uint64_t *to, int64_t i) THALWEG_LAMBDA {
       const int code = codes[place[i]];
-      counts[code] += packed[i];
+      to[code] += packed[i];
       occur |= uint64_t(1) << code;
-    }
+    };
+    for (int64_t i = 0; i + 1 < n; i += 2) add(counts, i), add(others, i + 1);
+    if (n % 2) add(counts, n - 1);
     if (!varies(occur)) return false;
+    for (int i = 0; i < kCodes; i++) counts[i] += others[i];
     switch (classes) {
       case 1:
         return weigh<1>(counts, occur, all, feature, cut);
@@ -105,34 +108,23 @@ class ClassCuts : public CutSearch {
       if (gain[i] > best) take(best, gain[i], feature, rests[i], cut);
     return true;
   }
-  bool try_sorted(const uint8_t *codes, int64_t all, int64_t feature, Cut &cut) {
-    uint32_t end[kCodes] = {};
+  bool try_counted(const uint8_t *codes, int64_t all, int64_t feature, Cut &cut) {
+    const int64_t classes = int64_t(total.size());
     uint64_t occur = 0;
+    counts.assign(kCodes * classes, 0);
     for (int64_t i = 0; i < n; i++) {
-      end[codes[place[i]]]++;
+      counts[codes[place[i]] * classes + label[i]] += times[i];
       occur |= uint64_t(1) << codes[place[i]];
     }
     if (!varies(occur)) return false;
-    uint32_t before = 0;
-    for (uint64_t rest = occur; rest; rest &= rest - 1) {
-      const int b = __builtin_ctzll(rest);
-      before += std::exchange(end[b], before);
-    }
-    by_code.resize(n);
-    for (int64_t i = 0; i < n; i++) by_code[end[codes[place[i]]]++] = int32_t(i);
-    lower.assign(total.size(), 0);
-    upper = total;
-    float children = by_class;
-    int64_t left = 0, at = 0;
+    lower.assign(classes, 0);
     for (uint64_t rest = occur; varies(rest); rest &= rest - 1) {
-      const int64_t b = __builtin_ctzll(rest);
-      for (; at < int64_t(end[b]); at++) {
-        const int32_t i = by_code[at], c = label[i];
-        children -= n_log_n(lower[c]) + n_log_n(upper[c]);
-        lower[c] += times[i];
-        upper[c] -= times[i];
-        left += times[i];
-        children += n_log_n(lower[c]) + n_log_n(upper[c]);
+      const int32_t *own = counts.data() + __builtin_ctzll(rest) * classes;
+      float children = 0;
+      int64_t left = 0;
+      for (int64_t c = 0; c < classes; c++) {
+        left += lower[c] += own[c];
+        children += n_log_n(lower[c]) + n_log_n(total[c] - lower[c]);
       }
       const float gain = most - (n_log_n(left) + n_log_n(all - left) - children);
       if (gain > best) take(best, gain, feature, rest, cut);
@@ -140,10 +132,10 @@ class ClassCuts : public CutSearch {
     return true;
   }
 
-  float least_gain, best = 0, most = 0, by_class = 0;
+  float least_gain, best = 0, most = 0;
   const float *table = n_log_n_of_small();
-  std::vector<int64_t> total, lower, upper;
-  std::vector<int32_t> label, by_code;
+  std::vector<int64_t> total, lower;
+  std::vector<int32_t> label, counts;
   std::vector<uint64_t> packed;
 };
 

@@ -51,6 +51,24 @@ class ClassLeaves {
     to.said.resize(T);
     for (BufferOf<float> *each : {&to.votes, &to.logs, &to.refined}) each->assign(c, 0.0f);
     float *votes = to.votes.data(), *logs = to.logs.data(), *refined = to.refined.data();
+    if (c == 2) add_up<2>(vote, leaf_of, to);
+    else add_up<0>(vote, leaf_of, to);
+    float whole = 0, top = -std::numeric_limits<float>::infinity(), all = 0;
+    for (int64_t k = 0; k < c; k++) whole += votes[k];
+    for (int64_t k = 0; k < c; k++) {
+      votes[k] /= whole;
+      logs[k] = float(logarithm(double((votes[k] + kDoubt) * float(c))));
+      refined[k] += bias[k] + slope * logs[k];
+      top = std::max(top, refined[k]);
+    }
+    for (int64_t k = 0; k < c; k++) all += refined[k] = float(exponential(double(refined[k] - top)));
+    for (int64_t k = 0; k < c; k++) refined[k] /= all;
+  }
+  // C classes, or as many as there are.
+  template <int C, class LeafOf>
+  THALWEG_INLINE void add_up(const BufferOf<float> &vote, LeafOf leaf_of, Opinion &to) const {
+    const int64_t T = int64_t(vote.size()), c = C ? C : classes;
+    float *votes = to.votes.data(), *refined = to.refined.data();
     for (int64_t i = 0; i < T; i++) {
       const Numbers leaf = leaf_of(i);
       float whole = 0, top = -1;
@@ -66,16 +84,6 @@ class ClassLeaves {
       for (int64_t k = 0; k < c; k++) votes[k] += (leaf.counts[k] + leaf.inherited[k]) * scale;
       to.said[i] = said;
     }
-    float whole = 0, top = -std::numeric_limits<float>::infinity(), all = 0;
-    for (int64_t k = 0; k < c; k++) whole += votes[k];
-    for (int64_t k = 0; k < c; k++) {
-      votes[k] /= whole;
-      logs[k] = float(logarithm(double((votes[k] + kDoubt) * float(c))));
-      refined[k] += bias[k] + slope * logs[k];
-      top = std::max(top, refined[k]);
-    }
-    for (int64_t k = 0; k < c; k++) all += refined[k] = float(exponential(double(refined[k] - top)));
-    for (int64_t k = 0; k < c; k++) refined[k] /= all;
   }
   // Of a tree, from 0 to 1.
   double mistake(const Opinion &of, int64_t tree, double label) const { return of.said[tree] != int64_t(label); }
@@ -94,10 +102,8 @@ class ClassLeaves {
       descend(pull[k], kBiasStep, bias[k], bias_squares[k]);
     }
     descend(along, kBiasStep, slope, slope_squares);
-    for (int64_t i = 0; i < trees; i++) {
-      const Numbers leaf = leaf_of(i);
-      for (int64_t k = 0; k < classes; k++) descend(pull[k], each, leaf.weights[k], leaf.squares[k]);
-    }
+    if (classes == 2) refine_leaves<2>(each, trees, leaf_of);
+    else refine_leaves<0>(each, trees, leaf_of);
   }
 
   // A row that counts so often, after those before it have faded.
@@ -129,6 +135,14 @@ class ClassLeaves {
   }
 
  private:
+  template <int C, class LeafOf> THALWEG_INLINE void refine_leaves(float each, int64_t trees, LeafOf leaf_of) const {
+    const int64_t c = C ? C : classes;
+    for (int64_t i = 0; i < trees; i++) {
+      const Numbers leaf = leaf_of(i);
+      for (int64_t k = 0; k < c; k++) descend(pull[k], each, leaf.weights[k], leaf.squares[k]);
+    }
+  }
+
   static constexpr float kDoubt = 0.01f;  // added to votes, so that their logarithm is finite
   static constexpr float kBiasStep = 0.1f;
 

@@ -38,7 +38,7 @@ class CutSearch {
     for (int64_t i = 0; i < n; i++) {
       const HeldRow row = rows[i * step];
       const int64_t at = window.place(row);
-      place[i] = int32_t(at * p);
+      place[i] = int32_t(at);
       times[i] = int32_t(row.times());
       all += times[i];
       act(i, at);
@@ -53,7 +53,7 @@ class CutSearch {
       const int64_t j = order[i];
       if (window.codes_of_feature(j).count() < 2) continue;
       cut.work += n;
-      left -= attempt(window.codes(0) + j, j);
+      left -= attempt(window.column(j), j);
     }
     if (cut.feature < 0) return false;
     const int64_t next = __builtin_ctzll(beyond & (beyond - 1));

@@ -51,19 +51,19 @@ template <class Leaves> class Grove {
   void judge(const float *x, Opinion &to) const {
     to.node.resize(grown.size());
     find_leaves(x, to.node.data());
+    for (std::size_t i = 0; i < grown.size(); i++) grown[i].tree.fetch(to.node[i]);
     leaves.judge(vote, reached(to), to);
   }
 
   // The newest row of the window, of which this was made.
   void learn(const RowWindow &window, double target, double weight, const Opinion &of, Chance &chance) {
     const int64_t T = int64_t(grown.size());
-    double mean = 0;
     for (int64_t i = 0; i < T; i++) {
       Grown &own = grown[i];
+      own.tree.fetch_ring(of.node[i]);
       const double wrong = leaves.mistake(of, i, target);
       own.mistakes = kErrorsFading * own.mistakes + weight * wrong;
       own.judged = kErrorsFading * own.judged + weight;
-      mean += own.error() / double(T);
       if (options.change_level > 0) {
         const Adwin::Change change = own.changes.update(wrong);
         if (change.rows && change.after > change.before) own.wanted = std::max(change.rows, kFewest);
@@ -79,7 +79,7 @@ template <class Leaves> class Grove {
       give_up_worst(window.seen(), chance);
       due = window.seen() + std::max(options.regrow_every, int64_t(options.regrow_share * double(window.held())));
     }
-    grow_on(window, mean, chance);
+    grow_on(window, chance);
     if (window.seen() % kBetweenVotes == 0) count_votes();
   }
 
@@ -168,18 +168,16 @@ template <class Leaves> class Grove {
     };
   }
   void find_leaves(const float *x, int32_t *found) const {
-    constexpr int64_t kTogether = 5;
-    const int64_t T = int64_t(grown.size());
-    const OwnTree *some[kTogether];
-    int64_t i = 0;
-    for (; i + kTogether <= T; i += kTogether) {
-      for (int64_t k = 0; k < kTogether; k++) some[k] = &grown[i + k].tree;
-      OwnTree::template find<kTogether>(some, x, found + i);
+    find_leaves<1>(x, find_leaves<5>(x, find_leaves<10>(x, 0, found), found), found);
+  }
+  // From tree i on, so many at a time; returns the first that is left.
+  template <int Count> int64_t find_leaves(const float *x, int64_t i, int32_t *found) const {
+    const OwnTree *some[Count];
+    for (; i + Count <= int64_t(grown.size()); i += Count) {
+      for (int64_t k = 0; k < Count; k++) some[k] = &grown[i + k].tree;
+      OwnTree::template find<Count>(some, x, found + i);
     }
-    for (; i < T; i++) {
-      some[0] = &grown[i].tree;
-      OwnTree::template find<1>(some, x, found + i);
-    }
+    return i;
   }
   void count_votes() {
     double least = 1;
@@ -217,10 +215,11 @@ template <class Leaves> class Grove {
              const RowWindow &window) {
     leaves.bequeath(known.data(), tree.numbers(tree.leaf_of(of.node)).inherited);
     int64_t middle = of.begin;
+    const uint8_t *codes = window.column(cut.feature);
     right_rows.clear();
     for (int64_t i = of.begin; i < of.end; i++) {
       const HeldRow row = rows[i];
-      if (window.codes(window.place(row))[cut.feature] <= cut.code) rows[middle++] = row;
+      if (codes[window.place(row)] <= cut.code) rows[middle++] = row;
       else right_rows.push_back(row);
     }
     std::copy(right_rows.begin(), right_rows.end(), rows.begin() + middle);
@@ -268,7 +267,7 @@ template <class Leaves> class Grove {
     if (worst) worst->wanted = options.shortest << chance.below(choices);
   }
   // Trees are grown as far as there is a budget: those with most mistakes first, each in the place of an old one.
-  void grow_on(const RowWindow &window, double mean_error, Chance &chance) {
+  void grow_on(const RowWindow &window, Chance &chance) {
     const auto is_worse = [](const Grown &a, const Grown &b) {
       return (a.wanted > 0 ? a.error() : -1) < (b.wanted > 0 ? b.error() : -1);
     };
@@ -283,11 +282,13 @@ template <class Leaves> class Grove {
         begin_growth(window, chance);
       }
       while (budget > 0 && !open.empty()) budget -= grow(young, growing_rows, open, window, chance);
-      if (open.empty()) end_growth(window, mean_error);
+      if (open.empty()) end_growth(window);
     }
   }
-  void end_growth(const RowWindow &window, double mean_error) {
+  void end_growth(const RowWindow &window) {
     Grown &old = grown[growing];
+    double mean_error = 0;
+    for (const Grown &own : grown) mean_error += own.error() / double(grown.size());
     std::swap(old.tree, young);
     old.changes = Adwin(options.change_level, kBlock);
     old.judged = kFewJudged;

@@ -59,7 +59,7 @@ class FeatureCodes {
       for (int64_t k = 0; k < some; k++) values[k] = x[(i + k) * stride];
       for (int32_t half = kMost / 2; half; half /= 2)
         for (int64_t k = 0; k < kTogether; k++) at[k] += half * int32_t(bounds[at[k] + half - 1] < values[k]);
-      for (int64_t k = 0; k < some; k++) to[(i + k) * stride] = uint8_t(at[k]);
+      for (int64_t k = 0; k < some; k++) to[i + k] = uint8_t(at[k]);
     }
   }
   // A number between two codes that are neighbours among those that occur.
@@ -113,7 +113,7 @@ class RowWindow {
  public:
   // `rows` is a power of two.
   RowWindow(int64_t features, int64_t rows)
-      : p(features), mask(rows - 1), codes_of(features), values(rows * features), codes_(rows * features),
+      : p(features), mask(rows - 1), codes_of(features), values(rows * features), codes_((rows + kPad) * features),
         targets(rows), weights(rows) {}
 
   int64_t features() const { return p; }
@@ -124,7 +124,8 @@ class RowWindow {
   int64_t place(HeldRow row) const { return row.number(mask); }
   double target(int64_t place) const { return targets[place]; }
   double weight(int64_t place) const { return weights[place]; }
-  const uint8_t *codes(int64_t place) const { return codes_.data() + place * p; }
+  // Of a feature, by place: the codes that a cut is sought among lie together.
+  const uint8_t *column(int64_t j) const { return codes_.data() + j * (capacity() + kPad); }
   const FeatureCodes &codes_of_feature(int64_t j) const { return codes_of[j]; }
 
   // As the window takes numbers.
@@ -144,7 +145,7 @@ class RowWindow {
       const int64_t code = codes.code(x[j]);
       if (codes.is_exact() && !codes.has(x[j], code)) settle(j, x[j], code);
       else if (!codes.is_exact() && (doubled || (rows > kLast && (rows + kApart * j) % kLast == 0))) refit(j);
-      else codes_[at * p + j] = uint8_t(code);
+      else column(j)[at] = uint8_t(code);
     }
   }
   void forget() {
@@ -182,6 +183,7 @@ class RowWindow {
   }
 
  private:
+  static constexpr int64_t kPad = 64;  // lest a row's codes fall into one set of the cache
   static constexpr int64_t kFirst = 64, kLast = 2048, kSample = 512, kApart = 37;
 
   // A value of the newest row that an exact code has not met.
@@ -189,8 +191,9 @@ class RowWindow {
     FeatureCodes &codes = codes_of[j];
     if (codes.is_full()) return refit(j);
     codes.insert(x, code);
-    for (int64_t i = j; i < held() * p; i += p) codes_[i] += codes_[i] >= code;
-    codes_[((seen_ - 1) & mask) * p + j] = uint8_t(code);
+    uint8_t *own = column(j);
+    for (int64_t i = 0; i < held(); i++) own[i] += own[i] >= code;
+    own[(seen_ - 1) & mask] = uint8_t(code);
   }
   void refit(int64_t j) {
     std::vector<float> sample(std::min(held(), kSample));
@@ -198,7 +201,8 @@ class RowWindow {
     codes_of[j].fit(sample);
     encode(j);
   }
-  void encode(int64_t j) { codes_of[j].encode(values.data() + j, held(), p, codes_.data() + j); }
+  uint8_t *column(int64_t j) { return codes_.data() + j * (capacity() + kPad); }
+  void encode(int64_t j) { codes_of[j].encode(values.data() + j, held(), p, column(j)); }
 
   int64_t p, mask, seen_ = 0;
   std::vector<FeatureCodes> codes_of;

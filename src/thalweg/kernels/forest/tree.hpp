@@ -57,7 +57,7 @@ struct PlaceInSaved {
 template <class Number> class Tree {
  public:
   struct Node {
-    float threshold;  // x[feature] <= threshold goes to `child`, others to the node behind it
+    float threshold;  // x[feature] <= threshold goes to the node `child` places on, others to the one behind it
     int32_t feature, child, leaf;
   };
   struct Leaf {
@@ -81,6 +81,15 @@ template <class Number> class Tree {
     Number *at = const_cast<Number *>(all.data()) + l * 4 * room;
     return {at, at + room, at + 2 * room, at + 3 * room};
   }
+  // Leaves of several trees wait for memory together.
+  THALWEG_INLINE void fetch(int64_t node) const {
+    __builtin_prefetch(numbers(leaf_of(node)).counts, 1);
+    __builtin_prefetch(leaf.data() + leaf_of(node), 1);
+  }
+  THALWEG_INLINE void fetch_ring(int64_t node) const {
+    const int64_t l = leaf_of(node);
+    __builtin_prefetch(rows.data() + l * ring + leaf[l].next, 1);
+  }
   // One leaf that knows nothing but what it is given.
   void begin(const std::vector<Number> &inherited) {
     nodes.assign(1, Node{kEnd, 0, 0, 0});
@@ -103,27 +112,25 @@ template <class Number> class Tree {
 
   // Of some trees, each from its first node on; they wait for memory together.
   template <int Count> static THALWEG_INLINE void find(const Tree *const *trees, const float *x, int32_t *found) {
-    const Node *nodes[Count];
-    int32_t at[Count] = {};
-    for (int i = 0; i < Count; i++) nodes[i] = trees[i]->nodes.data();
-    for (bool moved = true; moved;) {
-      moved = false;
+    const Node *at[Count];
+    for (int i = 0; i < Count; i++) at[i] = trees[i]->nodes.data();
+    for (int64_t moved = 1; moved;) {
+      moved = 0;
       for (int i = 0; i < Count; i++) {
-        const Node &node = nodes[i][at[i]];
-        const int32_t next = node.child + !(x[node.feature] <= node.threshold);
-        moved |= next != at[i];
-        at[i] = next;
+        const int64_t by = at[i]->child + int64_t(!(x[at[i]->feature] <= at[i]->threshold));
+        moved |= by;
+        at[i] += by;
       }
     }
-    std::copy_n(at, Count, found);
+    for (int i = 0; i < Count; i++) found[i] = int32_t(at[i] - trees[i]->nodes.data());
   }
 
   // The node becomes a cut; its left child, which has its leaf from now on, is returned, and the right one is behind it.
   int64_t cut(int64_t node, int64_t feature, float threshold, const Number *given) {
     const int32_t child = int32_t(nodes.size()), left = nodes[node].leaf, right = int32_t(leaves());
-    nodes[node] = {threshold, int32_t(feature), child, -1};
-    nodes.push_back({kEnd, 0, child, left});
-    nodes.push_back({kEnd, 0, child + 1, right});
+    nodes[node] = {threshold, int32_t(feature), child - int32_t(node), -1};
+    nodes.push_back({kEnd, 0, 0, left});
+    nodes.push_back({kEnd, 0, 0, right});
     leaf.emplace_back();
     all.resize(all.size() + 4 * room);
     rows.resize(rows.size() + ring);
@@ -152,7 +159,7 @@ template <class Number> class Tree {
     to.leaves.push_back(leaves());
     for (const Node &node : nodes) {
       to.features.push_back(node.leaf < 0 ? node.feature : -1);
-      to.targets.push_back(node.leaf < 0 ? node.child : node.leaf);
+      to.targets.push_back(node.leaf < 0 ? &node - nodes.data() + node.child : node.leaf);
       to.thresholds.push_back(node.leaf < 0 ? node.threshold : 0.0f);
     }
     for (int64_t l = 0; l < leaves(); l++) {
@@ -181,10 +188,10 @@ template <class Number> class Tree {
       if (i > 0 && !has_parent[i]) throw BadState("node_targets");
       if (is_leaf) {
         met[target] = true;
-        nodes.push_back({kEnd, 0, int32_t(i), int32_t(target)});
+        nodes.push_back({kEnd, 0, 0, int32_t(target)});
       } else {
         has_parent[target] = has_parent[target + 1] = true;
-        nodes.push_back({from.thresholds[at.node], int32_t(feature), int32_t(target), -1});
+        nodes.push_back({from.thresholds[at.node], int32_t(feature), int32_t(target - i), -1});
       }
     }
     leaf.assign(n, Leaf());
