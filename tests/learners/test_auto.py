@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 
 import numpy as np
@@ -9,10 +10,12 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
+from tests.learners.blobs import blobs
 from thalweg import AutoClassifier
 from thalweg.evaluate import prequential
 from thalweg.evaluate.model_history import trace_of
 from thalweg.learners.baselines import MajorityClass
+from thalweg.store import dumps
 from thalweg.streams import SEA, Fraud, Table
 
 
@@ -151,3 +154,25 @@ def test_before_the_first_row_nothing_is_fitted(name):
     with pytest.raises(NotFittedError, match="AutoClassifier instance is not fitted yet"):
         getattr(AutoClassifier(), name)
     assert not hasattr(AutoClassifier(), name)
+
+
+def test_a_row_that_was_predicted_before_is_learned_alike():
+    # What was worked out for the prediction serves to learn the row, unless the model changed meanwhile.
+    X, y = blobs(300, features=4, classes=3)
+    y[:200] %= 2
+    X[250] = X[251]
+    plain, asked = AutoClassifier(), AutoClassifier()
+    for i, (x, label) in enumerate(zip(X, y.tolist(), strict=True)):
+        asked.predict_one(x)
+        if i % 3 == 1:
+            asked._probabilities_one(X[i - 1])
+        if i % 5 == 4:
+            asked.predict_one(x)
+            asked.partial_fit(x[None], [label], sample_weight=[0.0])
+        if i % 7 == 0:
+            asked = copy.deepcopy(asked)
+        plain.learn_one(x, label)
+        asked.learn_one(x, label)
+    assert dumps(asked) == dumps(plain)
+    assert [asked.predict_one(x) for x in X] == plain.predict(X).tolist()
+    np.testing.assert_allclose([asked._probabilities_one(x) for x in X], plain.predict_proba(X), rtol=1e-12)

@@ -63,12 +63,23 @@ struct Traits {
   bool decides = false;           // it may answer another class than that of the highest score
   bool outweighs_a_look = false;  // learning a row takes so long that looking at it before is hardly felt
   bool may_fail = false;          // learning may throw: a member that lives in Python
+  bool foresees = false;          // what it finds out of a row to be predicted can serve to learn it
 };
 
-// What a step gives of before it, beside the answer, in `out`.
+// Memory that the next learner of a row needs, asked for little by little while another one works: all at once it is waited for.
+struct Fetches {
+  const float *const *next = nullptr, *const *end = nullptr;
+  THALWEG_INLINE void some(int64_t count) {
+    for (; count > 0 && next != end; count--) __builtin_prefetch(*next++, 1);
+  }
+  void rest() { some(end - next); }
+};
+
+// What a step gives of before it, beside the answer, in `out`; and what is fetched meanwhile, or null.
 struct Wanted {
   enum Kind { kNothing, kScores, kProbabilities, kPosteriors } kind = kNothing;
   double *out = nullptr;
+  Fetches *meanwhile = nullptr;
 };
 
 class Learner {
@@ -115,6 +126,13 @@ class Learner {
   int64_t rows_to_look_at(int64_t rows) const {
     return traits_.outweighs_a_look ? std::max<int64_t>(1, rows) : std::max<int64_t>(64, kBlockOfRows / features_);
   }
+
+  // Scores and posteriors of a row that may be the next one to be learned: what is found out of it may be kept until then.
+  // Nobody else reads meanwhile. What the learner knows does not change.
+  virtual void foresee_scores(RowView x, double *out) { scores(x, out); }
+  virtual void foresee(RowView x, double *out) { posteriors(x, out); }
+  // This row will be learned next, once another learner has done so: the memory that it needs.
+  virtual void expect(RowView, Fetches &) {}
 
   // The sets of probabilities of a learner, one after the other.
   virtual void posteriors(RowView x, double *out) const;

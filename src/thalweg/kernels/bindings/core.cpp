@@ -164,17 +164,22 @@ void bind_core(nb::module_ &module) {
              return owned_array(shares.data(), {shares.size()});
            }));
   def("answer_one", "x"_a.none()) = [](Core &c, Row x) {
-    const BriefReading together(c);
-    Scratch own(c.learner->features());  // a member in Python may let another reader in
+    const OneReader reader(c);
+    const int64_t p = c.learner->features(), classes = c.learner->classes();
+    Scratch own(p + classes);  // a member in Python may let another reader in
     SparseRoom room;
-    return c.learner->answer(c.read(x, own, room));
+    if (!reader.alone()) return c.learner->answer(c.read(x, own, room));
+    c.learner->foresee_scores(c.read(x, own, room), own.data() + p);
+    return Learner::highest(own.data() + p, classes);
   };
   def("probabilities_one", "x"_a.none()) = [](Core &c, Row x) {
-    const BriefReading together(c);
+    const OneReader reader(c);
     const int64_t p = c.learner->features(), classes = c.learner->classes();
     Scratch own(p + classes);
     SparseRoom room;
-    c.learner->probabilities(c.read(x, own, room), own.data() + p);
+    const RowView row = c.read(x, own, room);
+    if (reader.alone()) c.learner->foresee_scores(row, own.data() + p), c.learner->normalise(own.data() + p);
+    else c.learner->probabilities(row, own.data() + p);
     nb::list all;
     for (int64_t k = 0; k < classes; k++) all.append(own.data()[p + k]);
     return nb::typed<nb::list, double>(all);

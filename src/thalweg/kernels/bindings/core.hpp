@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 
 #include "learner.hpp"
@@ -224,6 +225,21 @@ template <class Lock> class Brief {
 };
 using BriefLearning = Brief<std::unique_lock<std::shared_mutex>>;
 using BriefReading = Brief<std::shared_lock<std::shared_mutex>>;
+
+// Who reads a single row: alone, where nobody else is inside and the learner can make use of that.
+class OneReader {
+ public:
+  explicit OneReader(Core &core) {
+    const Traits &traits = core.learner->traits();
+    if (traits.foresees && !traits.decides && !traits.may_fail) alone_ = {core.gate, std::try_to_lock};
+    if (!alone()) together_.emplace(core);
+  }
+  bool alone() const { return alone_.owns_lock(); }
+
+ private:
+  std::unique_lock<std::shared_mutex> alone_;
+  std::optional<BriefReading> together_;
+};
 
 // A getter that reads what may be learned at the same time.
 template <class C, class Get> auto reading(Get get) {

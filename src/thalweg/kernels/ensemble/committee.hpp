@@ -13,6 +13,7 @@ class Committee final : public Learner {
       : Learner(p), mixing(with_handicaps(given, std::move(options))) {
     traits_.members = traits_.posteriors = mixing.members();
     traits_.kept_size = mixing.kept_size();
+    traits_.outweighs_a_look = traits_.foresees = true;
     for (const Learner *member : given) {
       team.emplace_back(member->copy());
       traits_.kept_size += member->traits().kept_size;
@@ -33,8 +34,18 @@ class Committee final : public Learner {
   void scores(RowView x, double *out) const override {
     Scratch room(members() * classes());
     posteriors(x, room.data());
-    mixing.mix(room.data(), mixing.weights().data(), out);
-    to_scores(out);
+    mix(room.data(), out);
+  }
+  void foresee(RowView x, double *out) override {
+    for (auto &member : team) {
+      member->foresee(x, out);
+      out += member->traits().posteriors * classes();
+    }
+  }
+  void foresee_scores(RowView x, double *out) override {
+    Scratch room(members() * classes());
+    foresee(x, room.data());
+    mix(room.data(), out);
   }
   // What members keep of their own comes after what is kept of them.
   void mark_classes(bool *out) const override {
@@ -54,8 +65,7 @@ class Committee final : public Learner {
     Scratch room(members() * classes());
     posteriors(x, room.data());
     mixing.keep(room.data(), learned, out);
-    mixing.mix(room.data(), mixing.weights().data(), scored);
-    to_scores(scored);
+    mix(room.data(), scored);
   }
   void judge_by(const uint8_t *kept) override {
     said = kept;
@@ -111,6 +121,10 @@ class Committee final : public Learner {
   }
 
  private:
+  void mix(const double *opinions, double *out) const {
+    mixing.mix(opinions, mixing.weights().data(), out);
+    to_scores(out);
+  }
   // Classes may have been announced, but before the first row nothing is known of any.
   void to_scores(double *mixed) const {
     for (int64_t c = 0; c < classes(); c++) mixed[c] = learned ? std::log(mixed[c]) : -__builtin_inf();

@@ -23,6 +23,7 @@ class Equals : public Learner {
     double *mean = room.data(), *said = shows ? wanted.out : mean + classes();
     learn(x, k, weight, said);
     awake = 1;
+    if (shows) return -1;
     average(said, mean);
     return knows ? highest(mean, classes()) : -1;
   }

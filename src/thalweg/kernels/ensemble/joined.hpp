@@ -23,6 +23,12 @@ class Joined final : public Equals {
       out += member->traits().posteriors * classes();
     }
   }
+  void foresee(RowView x, double *out) override {
+    for (auto &member : team) {
+      member->foresee(x, out);
+      out += member->traits().posteriors * classes();
+    }
+  }
   void forget() override {
     Equals::forget();
     for (auto &member : team) member->forget();
@@ -34,9 +40,12 @@ class Joined final : public Equals {
 
  protected:
   void learn(RowView x, int64_t k, double weight, double *said) override {
-    for (auto &member : team) {
-      member->step(x, k, weight, {Wanted::kPosteriors, said});
-      said += member->traits().posteriors * classes();
+    Fetches fetches;
+    for (std::size_t i = 0; i < team.size(); i++) {
+      fetches.rest();
+      if (i + 1 < team.size()) team[i + 1]->expect(x, fetches);
+      team[i]->step(x, k, weight, {Wanted::kPosteriors, said, &fetches});
+      said += team[i]->traits().posteriors * classes();
     }
   }
   void insert(int64_t at) override {

@@ -21,6 +21,8 @@ template <class Self> class RowWrapper : public Learner {
   int64_t answer(RowView x) const override { return inner->answer(self().changed(x).row()); }
   void scores(RowView x, double *out) const override { inner->scores(self().changed(x).row(), out); }
   void posteriors(RowView x, double *out) const override { inner->posteriors(self().changed(x).row(), out); }
+  void foresee_scores(RowView x, double *out) override { inner->foresee_scores(self().changed(x).row(), out); }
+  void foresee(RowView x, double *out) override { inner->foresee(self().changed(x).row(), out); }
   void keep(RowView x, double *scored, uint8_t *kept) const override {
     inner->keep(self().changed(x).row(), scored, kept);
   }

@@ -6,12 +6,13 @@
 // Each grove gives two sets of probabilities, its votes and its refinement. Classes get numbers in the order in which they are first seen; those beyond kMostClasses are predicted by their
 // frequency alone.
 //
-// O(T (depth + c) + p) a row. The limit is the latency of T walks from the root, of which five wait for memory together.
+// O(T (depth + c) + p) a row. The limit is the latency of T walks from the root, of which ten wait for memory together.
 #pragma once
 
 #include "ensemble/equals.hpp"
 #include "forest/class_leaves.hpp"
 #include "forest/grove.hpp"
+#include "foreseen.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -28,10 +29,17 @@ class Forest final : public Equals {
   void posteriors(RowView x, double *out) const override {
     BufferOf<float> own(features());
     std::vector<Grove<ClassLeaves>::Opinion> made(groves.size());
-    judge(x, own.data(), made, out);
+    judge(x, own.data(), made);
+    say(made, out);
+  }
+  void foresee(RowView x, double *out) override {
+    judge(x, row.data(), opinions);
+    say(opinions, out);
+    foreseen.remember(x, features());
   }
   void forget() override {
     Equals::forget();
+    foreseen.forget();
     arrivals.clear();
     std::fill(column.begin(), column.end(), -1);
     std::fill(rows.begin(), rows.end(), 0.0);
@@ -40,6 +48,7 @@ class Forest final : public Equals {
     for (auto &grove : groves) grove.forget();
   }
   void visit(State &state) override {
+    foreseen.forget();
     Equals::visit(state);
     state.integers("arrivals", arrivals);
     state.matrix("class_rows", rows, 1, classes(), classes(), amount);
@@ -66,7 +75,8 @@ class Forest final : public Equals {
 
  protected:
   void learn(RowView x, int64_t k, double weight, double *said) override {
-    judge(x, row.data(), opinions, said);
+    if (!foreseen.take(x)) judge(x, row.data(), opinions);
+    say(opinions, said);
     rows[k] += weight;
     if (column[k] < 0 && int64_t(arrivals.size()) < kMostClasses) welcome(k);
     if (column[k] < 0) return;
@@ -75,6 +85,7 @@ class Forest final : public Equals {
       groves[i].learn(window, double(column[k]), weight, opinions[i], chance);
   }
   void insert(int64_t at) override {
+    foreseen.forget();
     column.insert(column.begin() + at, -1);
     insert_row(rows, at, 1);
     for (int64_t &k : arrivals) k += k >= at;
@@ -84,13 +95,16 @@ class Forest final : public Equals {
   static constexpr int64_t kMostClasses = 256;
 
   // What each grove says of a row, as numbers of single precision in `rounded`.
-  void judge(const double *x, float *rounded, std::vector<Grove<ClassLeaves>::Opinion> &made, double *out) const {
-    const int64_t c = classes(), n = int64_t(arrivals.size());
+  void judge(const double *x, float *rounded, std::vector<Grove<ClassLeaves>::Opinion> &made) const {
     RowWindow::round(x, features(), rounded);
+    for (std::size_t i = 0; !arrivals.empty() && i < groves.size(); i++) groves[i].judge(rounded, made[i]);
+  }
+  // The probabilities of all classes by that.
+  void say(const std::vector<Grove<ClassLeaves>::Opinion> &made, double *out) const {
+    const int64_t c = classes(), n = int64_t(arrivals.size());
     std::fill(out, out + traits_.posteriors * c, n ? 0 : 1 / double(c));
     const double known = share_of_known(out);
     for (std::size_t i = 0; n && i < groves.size(); i++) {
-      groves[i].judge(rounded, made[i]);
       double *votes = out + 2 * i * c, *refined = votes + c;
       for (int64_t j = 0; j < n; j++) {
         votes[arrivals[j]] = known * double(made[i].votes[j]);
@@ -128,6 +142,7 @@ class Forest final : public Equals {
   Buffer rows;                            // of each class
   BufferOf<float> row;                    // room
   std::vector<Grove<ClassLeaves>::Opinion> opinions;
+  Foreseen foreseen;  // in `row` and `opinions`
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -6,6 +6,7 @@
 // Where no sigma is given, a bank of them, an octave apart, goes along and is mixed by discounted mistakes.
 #pragma once
 
+#include "foreseen.hpp"
 #include "kernel_mean/centroids.hpp"
 #include "kernel_mean/octaves.hpp"
 #include "linear_algebra/lanes.hpp"
@@ -39,16 +40,38 @@ template <class T> class KernelMean final : public Learner {
     opinions(x, room.data(), room.data() + kMost * classes());
     mix(room.data(), out);
   }
+  void posteriors(RowView x, double *out) const override {
+    Scratch room((kMost + 1) * classes());
+    opinions(x, room.data(), room.data() + kMost * classes());
+    mix_posteriors(room.data(), out);
+  }
+  void foresee(RowView x, double *out) override {
+    Scratch room((kMost + 1) * classes());
+    ahead.resize(kMost * classes());
+    opinions(x, ahead.data(), room.data());
+    std::copy(ahead.begin(), ahead.end(), room.data());
+    mix_posteriors(room.data(), out);
+    foreseen.remember(x, features());
+  }
 
   int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
     Scratch room((kMost + 2) * classes()), distances(team[k].rows.capacity());
     double *opinion = room.data(), *mixed = opinion + kMost * classes(), wrong[kMost];
-    opinions(x, opinion, mixed + classes(), k, distances.data());
+    if (foreseen.take(x)) {
+      std::copy(ahead.begin(), ahead.end(), opinion);
+      team[k].rows.squares(x, distances.data());
+    } else {
+      opinions(x, opinion, mixed + classes(), k, distances.data());
+    }
     find_mistakes(opinion, k, wrong);
-    mix(opinion, mixed);
-    show_scores(mixed, wanted);
-    const int64_t given = highest(mixed, classes());
-    if (bank.size() > 1 && given >= 0)
+    if (wanted.kind == Wanted::kPosteriors) {
+      mix_posteriors(opinion, wanted.out);
+    } else {
+      mix(opinion, mixed);
+      show_scores(mixed, wanted);
+    }
+    const int64_t given = wanted.kind == Wanted::kPosteriors ? -1 : highest(mixed, classes());
+    if (bank.size() > 1 && last_seen() >= 0)
       for (int64_t s = 0; s < bank.size(); s++) bank.charge(s, weight * wrong[s]);
     learn(x, k, weight, seen(k) ? distances.data() : nullptr);
     return given;
@@ -56,6 +79,7 @@ template <class T> class KernelMean final : public Learner {
 
   // What was tuned, with one weight and one bias for each class, stays; `begin` and all that follows go by it.
   void settle(double sigma, const double *weights, const double *biases) {
+    foreseen.forget();
     bank = Octaves(sigma);
     count_members();
     for (int64_t c = 0; c < classes(); c++) team[c].weight = weights[c], team[c].bias = biases[c];
@@ -63,6 +87,7 @@ template <class T> class KernelMean final : public Learner {
   }
 
   void forget() override {
+    foreseen.forget();
     for (Member &member : team) member.rows.clear(), member.last = 0;
     bank.clear();
     rebuild();
@@ -84,7 +109,10 @@ template <class T> class KernelMean final : public Learner {
   void visit(State &state) override;
 
  protected:
-  void insert(int64_t at) override { team.emplace(team.begin() + at, features(), options.budget); }
+  void insert(int64_t at) override {
+    foreseen.forget();
+    team.emplace(team.begin() + at, features(), options.budget);
+  }
 
  private:
   using V = typename Entries<T>::V;
@@ -259,12 +287,36 @@ template <class T> class KernelMean final : public Learner {
   }
   static double sum_of_logs(double a, double b) { return std::max(a, b) + std::log1p(std::exp(-std::fabs(a - b))); }
 
-  // The posteriors of all sigmas, in the place of their scores, mixed; a single sigma's scores are its own.
+  // The posteriors of all sigmas mixed; those of a single sigma are its own.
+  void mix_posteriors(double *opinion, double *out) const {
+    if (!is_bank() || last_seen() < 0) {
+      mix(opinion, out);
+      return normalise(out);
+    }
+    mix_sigmas(opinion);
+    double whole = 0;
+    for (int64_t c = 0; c < classes(); c++) {
+      const double *all = opinion + c * kMost;
+      whole += out[c] = std::accumulate(all, all + bank.size(), 0.0);
+    }
+    for (int64_t c = 0; c < classes(); c++) out[c] /= whole;
+  }
+  // The same as scores; a single sigma's scores are its own.
   void mix(double *opinion, double *out) const {
+    if (is_bank()) mix_sigmas(opinion);
+    for (int64_t c = 0; c < classes(); c++) {
+      const double *all = opinion + c * kMost;
+      out[c] = !is_bank() ? all[0]
+               : seen(c)  ? log_of(std::max(std::accumulate(all, all + bank.size(), 0.0), 1e-300))
+                          : kNever;
+    }
+  }
+  // Scores of all sigmas become posteriors, each times its sigma's share.
+  void mix_sigmas(double *opinion) const {
     const int64_t n = classes();
     double share[kMost]{};
-    if (is_bank()) bank.shares(share);
-    for (int64_t s = 0; is_bank() && s < bank.size(); s += kLanes) {
+    bank.shares(share);
+    for (int64_t s = 0; s < bank.size(); s += kLanes) {
       D top = broadcast<D>(kNever), whole{};
       for (int64_t c = 0; c < n; c++) top = greater(load<D>(opinion + c * kMost + s), top);
       for (int64_t c = 0; c < n; c++) {
@@ -275,12 +327,6 @@ template <class T> class KernelMean final : public Learner {
       }
       const D part = load<D>(share + s) / whole;
       for (int64_t c = 0; c < n; c++) store<D>(opinion + c * kMost + s, load<D>(opinion + c * kMost + s) * part);
-    }
-    for (int64_t c = 0; c < n; c++) {
-      const double *all = opinion + c * kMost;
-      out[c] = !is_bank() ? all[0]
-               : seen(c)  ? log_of(std::max(std::accumulate(all, all + bank.size(), 0.0), 1e-300))
-                          : kNever;
     }
   }
 
@@ -318,8 +364,9 @@ template <class T> class KernelMean final : public Learner {
       top = std::max(top, out[c]);
     }
     for (int64_t c = 0; c < classes(); c++) whole += out[c] == kNever ? 0 : std::exp(out[c] - top);
+    const double log_whole = top + std::log(whole);
     for (int64_t c = 0; c < classes(); c++)
-      if (out[c] != kNever) out[c] -= top + std::log(whole);
+      if (out[c] != kNever) out[c] -= log_whole;
   }
 
   // The parameters now in force, for whoever looks; they follow from the rest.
@@ -342,9 +389,12 @@ template <class T> class KernelMean final : public Learner {
   Octaves bank;
   std::vector<Member> team;
   int64_t learned = 0;
+  Foreseen foreseen;
+  Buffer ahead;  // its opinions
 };
 
 template <class T> void KernelMean<T>::visit(State &state) {
+  foreseen.forget();
   visit_classes(state);
   const int64_t n = classes(), p = features();
   state.integer("rows", learned);

@@ -18,14 +18,7 @@ class Octaves {
 
   int64_t size() const { return int64_t(losses.size()); }
   double sigma(int64_t s) const { return given > 0 ? given : as_number(as_exponent(1023 + lowest + s)); }
-  void shares(double *out) const {
-    const double least = *std::min_element(losses.begin(), losses.end());
-    double odds[kMost]{}, whole = 0;
-    for (int64_t s = 0; s < size(); s++) odds[s] = kSharpness * (least - losses[s]);
-    for (int64_t s = 0; s < size(); s += Lanes::kCount) exponential(Lanes::load(odds + s)).store(odds + s);
-    for (int64_t s = 0; s < size(); s++) whole += odds[s];
-    for (int64_t s = 0; s < size(); s++) out[s] = odds[s] / whole;
-  }
+  void shares(double *out) const { mixing_shares(losses.data(), size(), kSharpness, out); }
   // What a row's answer at this sigma costs: nothing where it was right.
   void charge(int64_t s, double loss) { losses[s] = kDiscount * losses[s] + loss; }
 

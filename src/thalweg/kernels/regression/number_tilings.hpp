@@ -88,6 +88,7 @@ class NumberTilings {
 
   THALWEG_INLINE const double *sum_up(const double *z, Room &to) const {
     cells.meet(z, to, kNumbers, to.met.data());
+    cells.fetch(kNumbers, to.met.data());
     std::fill_n(to.sums, kSteps, 0.0);
     for (int64_t m = 0; m < M; m++)
       for (int lane = 0; lane < kSteps; lane++) to.sums[lane] += to.met[m][1 + lane];

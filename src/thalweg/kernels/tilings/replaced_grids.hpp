@@ -33,16 +33,17 @@ template <class T, int L> class ReplacedGrids {
     grids.begin();
     for (int64_t m = 0; m < count(); m++) clear(m, cell_numbers);
   }
-  // The numbers of the cells that a row falls into, one of each tiling, which are fetched meanwhile. Whoever only answers does
-  // not change them.
+  // The numbers of the cells that a row falls into, one of each tiling. Whoever only answers does not change them.
   THALWEG_INLINE void meet(const double *x, Grids::Room &room, int64_t cell_numbers, T **met) const {
     grids.locate(x, room);
     const int64_t M = count();
     int32_t *first = room.cell.data();
     for (int64_t m = 0; m < M; m++) first[m] *= int32_t(cell_numbers);
-    for (int64_t m = 0; m < M; m++) __builtin_prefetch(met[m] = const_cast<T *>(tables[m].data()) + first[m], 1);
-    for (int64_t i = kLine; i < cell_numbers; i += kLine)
-      for (int64_t m = 0; m < M; m++) __builtin_prefetch(met[m] + i, 1);
+    for (int64_t m = 0; m < M; m++) met[m] = const_cast<T *>(tables[m].data()) + first[m];
+  }
+  THALWEG_INLINE void fetch(int64_t cell_numbers, T *const *met) const {
+    for (int64_t i = 0; i < cell_numbers; i += kLine)
+      for (int64_t m = 0; m < count(); m++) __builtin_prefetch(met[m] + i, 1);
   }
   // So many rows were learned.
   void replace_after(int64_t rows, int64_t cell_numbers) {

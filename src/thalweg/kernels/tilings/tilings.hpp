@@ -15,6 +15,7 @@
 // they are first seen, up to 256 MB in all; a class beyond that has its bias alone. O(M (3 + c L)) a row.
 #pragma once
 
+#include "foreseen.hpp"
 #include "tilings/replaced_grids.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -44,20 +45,36 @@ template <int L> class Tilings final : public Learner {
     judge(own);
     mix(own, out);
   }
+  void foresee(RowView x, double *out) override {
+    locate(x, room);
+    judge(room);
+    mix(room, out);
+    foreseen.remember(x, features());
+    is_judged = true;
+  }
+  void expect(RowView x, Fetches &fetches) override {
+    if (columns() > 1 || foreseen.is(x)) return;
+    meet(x, room);
+    foreseen.remember(x, features());
+    is_judged = false;
+    fetches = {room.met.data(), room.met.data() + M};
+  }
   int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) override {
     const bool shows = wanted.kind == Wanted::kPosteriors, known = !arrivals.empty();
     if (!shows) show(x, wanted);
     Scratch own(classes());
     double *mixed = shows ? wanted.out : own.data();
-    locate(x, room);
-    judge(room);
+    const bool is_met = foreseen.take(x);
+    if (!is_met) locate(x, room);
+    if (!is_met || !is_judged) judge(room);
     mix(room, mixed);
     const int64_t given = known ? highest(mixed, classes()) : -1;
-    learn(x, k, weight);
+    learn(x, k, weight, wanted.meanwhile);
     return given;
   }
 
   void forget() override {
+    foreseen.forget();
     arrivals.clear();
     std::fill(column.begin(), column.end(), -1);
     std::fill(bias.begin(), bias.end(), 0.0);
@@ -66,6 +83,7 @@ template <int L> class Tilings final : public Learner {
     cells.begin(cell_floats());
   }
   void visit(State &state) override {
+    foreseen.forget();
     visit_classes(state);
     state.integers("arrivals", arrivals);
     std::fill(column.begin(), column.end(), -1);
@@ -86,6 +104,7 @@ template <int L> class Tilings final : public Learner {
 
  protected:
   void insert(int64_t at) override {
+    foreseen.forget();
     column.insert(column.begin() + at, -1);
     insert_row(bias, at, L);
     for (int64_t &k : arrivals) k += k >= at;
@@ -112,7 +131,11 @@ template <int L> class Tilings final : public Learner {
   int64_t cell_weights() const { return columns() * L; }
   int64_t cell_floats() const { return cell_weights() * parts; }  // the weights of the classes, then their squares
 
-  THALWEG_INLINE void locate(const double *x, Room &to) const { cells.meet(x, to, cell_floats(), to.met.data()); }
+  THALWEG_INLINE void meet(const double *x, Room &to) const { cells.meet(x, to, cell_floats(), to.met.data()); }
+  THALWEG_INLINE void locate(const double *x, Room &to) const {
+    meet(x, to);
+    cells.fetch(cell_floats(), to.met.data());
+  }
   // The probability of every class by each lane.
   THALWEG_INLINE void judge(Room &at) const {
     const int64_t c = classes(), n = int64_t(arrivals.size()), wide = columns();
@@ -210,7 +233,7 @@ template <int L> class Tilings final : public Learner {
       }
   }
   // The row was located and judged.
-  THALWEG_INLINE void learn(const double *x, int64_t k, double weight) {
+  THALWEG_INLINE void learn(const double *x, int64_t k, double weight, Fetches *meanwhile) {
     const int64_t c = classes();
     if (L > 1 && !arrivals.empty()) {
       double wrong[L];
@@ -241,7 +264,9 @@ template <int L> class Tilings final : public Learner {
     const Pace pace = pace_of(weight);
     if (n <= 2) {
       const float *by = pull.data() + (n - 1) * L;
-      move_pairs<L>(pace, by, move_pairs<kAtOnce * L>(pace, by, 0));
+      Fetches ahead = meanwhile ? *meanwhile : Fetches();
+      move_pairs<L>(pace, by, move_pairs<kAtOnce * L>(pace, by, 0, ahead), ahead);
+      if (meanwhile) *meanwhile = ahead;
     } else {
       move_all(pace);
     }
@@ -298,7 +323,7 @@ template <int L> class Tilings final : public Learner {
     }
     V square, keep, all, own, common;
   };
-  template <int N> THALWEG_INLINE int64_t move_pairs(const Pace &pace, const float *by, int64_t m) {
+  template <int N> THALWEG_INLINE int64_t move_pairs(const Pace &pace, const float *by, int64_t m, Fetches &ahead) {
     using At = SideBySide<N, L>;
     const Move<N> move(pace, At::repeat(by));
     const float *weights = room.weights.data();
@@ -311,6 +336,7 @@ template <int L> class Tilings final : public Learner {
       const auto squares = move.squares(At::load(met + m, L));
       At::store(met + m, 0, move.weights(FloatLanes<N>::load(weights + m * L), squares));
       At::store(met + m, L, squares);
+      ahead.some(N / L);
     }
     return m;
   }
@@ -358,6 +384,8 @@ template <int L> class Tilings final : public Learner {
   std::vector<float> pull;
   Buffer bias, losses;
   Room room;
+  Foreseen foreseen;  // in `room`
+  bool is_judged = false;
 };
 
 }  // namespace thalweg::THALWEG_LEVEL
