@@ -8,17 +8,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from hypothesis import Phase, settings
+from hypothesis import settings
 
 SCALE = float(os.environ.get("THALWEG_EXAMPLES", "1"))
 
 
 def examples(count: int, least: int = 3, **options: Any) -> settings:
-    """Settings, as a decorator, for about so many examples, and `least` of them however few are asked for.
-
-    Where none is left, those that ``@example`` names are tried alone.
-    """
-    number = max(least, round(count * SCALE))
-    if number == 0:
-        return settings(phases=[Phase.explicit], **options)
-    return settings(max_examples=number, **options)
+    """Settings, as a decorator, for about so many examples, and `least` of them however few are asked for."""
+    return settings(max_examples=max(least, round(count * SCALE)), **options)
