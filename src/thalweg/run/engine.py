@@ -309,7 +309,7 @@ class RunEngine(Saved):
         self._begin_with(plan)
         super().restore(state)
         assert self.encoder is not None
-        self.encoder.history = self.earlier_rows
+        self.encoder.history = self.first_rows.history = self.earlier_rows
         self.observer.restore(state, plan)
         self.first_rows.clocks |= {name: Clock(form, self.options.na) for name, form in state["clocks"].items()}
 
