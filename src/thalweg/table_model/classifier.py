@@ -69,7 +69,7 @@ class TableClassifier(ClassifierMixin, TableModel):
     hash_bits : int, default 20
         Binary logarithm of the number of features of each column of text.
     features : sequence of str, or "auto"
-        Columns made of earlier rows, such as ``"recent = count() by card over 1h"`` or ``"risk = rate(target) by card"``;
+        Columns made of earlier rows, such as ``"recent = count() by card over 1h"``;
         the guide to features has the language. They see rows that were learned before, and rows before theirs in the
         same call. "auto" chooses a few by the first rows.
 
