@@ -70,20 +70,18 @@ class Decisions:
             raise Refused(409, f"there is a model {name!r} already")
         self._reserved.add(name)
         try:
-            return await self._do(command)
+            return await self._models.do(command)
         finally:
             self._reserved.discard(name)
-
-    async def _do(self, command: Decide) -> Decide:
-        done: Decide = await self._models.do(command)
-        return done
 
     async def set_archived(self, name: str, archived: bool, key: Key | None = None) -> Decide:
         """Put a model away, or bring it back."""
         model = self._models.state(name)
         if model.learners[name].archived == archived:
             raise Refused(409, f"the model {name!r} is {'archived' if archived else 'not archived'} already")
-        return await self._do(Decide(model.name, None, "archive" if archived else "restore", {"name": name}, key=key))
+        return await self._models.do(
+            Decide(model.name, None, "archive" if archived else "restore", {"name": name}, key=key)
+        )
 
     async def promote(
         self, name: str, expected: str | None = None, force: bool = False, key: Key | None = None
@@ -103,7 +101,7 @@ class Decisions:
             )
         if not force and compared.winner() == "champion":
             raise Refused(409, f"{name!r} has a significantly higher error than {model.name!r}")
-        return await self._do(Decide(model.name, None, "promote", {"name": name}, since=compared.since, key=key))
+        return await self._models.do(Decide(model.name, None, "promote", {"name": name}, since=compared.since, key=key))
 
     def promote_winners(self, state: ModelState) -> None:
         """Begin to promote the challengers that are significantly better."""
@@ -141,7 +139,7 @@ class Decisions:
                 async with self._batcher.order:
                     encoder = _changed(model, change)
                     try:
-                        done = await self._do(
+                        done = await self._models.do(
                             Decide(model.name, None, "columns", body, model.epoch, since=through, key=key)
                         )
                     except Refused as refused:
@@ -176,7 +174,9 @@ class Decisions:
     async def name_version(self, name: str, version: str, key: Key | None = None) -> Decide:
         """Give a name to the state of a model after this record."""
         require_name(version)
-        return await self._do(Decide(self._models.state(name).name, None, "version", {"version": version}, key=key))
+        return await self._models.do(
+            Decide(self._models.state(name).name, None, "version", {"version": version}, key=key)
+        )
 
     async def roll_back(self, name: str, version: str | None, seq: int | None, key: Key | None = None) -> Decide:
         """Let a model be what it was: it predicts and learns from that state on."""
@@ -184,7 +184,7 @@ class Decisions:
         at = record_named(state, version, seq)
         async with self._models.model(state.name).vote.changing:  # the learner must fit the columns when it comes back
             body = await self._models.read(rollback_body, state.name, name, at)
-            return await self._do(Decide(state.name, None, "rollback", body, key=key))
+            return await self._models.do(Decide(state.name, None, "rollback", body, key=key))
 
 
 def _changed(model: PublishedModel, change: ColumnChange) -> Encoder:

@@ -26,6 +26,7 @@ from thalweg.service.writer import Writer
 from thalweg.service.writer_state import WriterState
 
 T = TypeVar("T")
+C = TypeVar("C", bound=Command)
 #: Labels learned again at a start after which a snapshot is due.
 _MANY_REPLAYED = 1000
 
@@ -152,11 +153,12 @@ class LiveModels:
             raise Refused(404, f"there is no model {name!r}")
         return self.by_name[champion].state
 
-    async def do(self, command: Any) -> Any:
+    async def do(self, command: C) -> C:
         """Have a command written and learned; a client that goes away does not undo what has begun."""
-        command.future = asyncio.get_running_loop().create_future()
+        command.future = future = asyncio.get_running_loop().create_future()
         self.writer.put([command])
-        return await command.future
+        done: C = await future
+        return done
 
     async def read(self, read: Callable[..., T], *arguments: Any) -> T:
         """Call something with the journal, in a thread."""

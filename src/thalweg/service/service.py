@@ -221,7 +221,7 @@ class Service:
     async def label(
         self, name: str, labels: list[tuple[str, LabelValue]], revise: bool = False, key: Key | None = None
     ) -> Label:
-        done: Label = await self.models.do(Label(name, None, labels, revise, key=key))
+        done = await self.models.do(Label(name, None, labels, revise, key=key))
         assert done.outcome is not None
         self.counts.labels += len(done.outcome.learned)
         self.counts.revisions += len(done.outcome.revised)
@@ -232,8 +232,7 @@ class Service:
         never had a label.
         """
         self.models.model(name)
-        done: Withdraw = await self.models.do(Withdraw(name, None, ids, erase, key=key))
-        return done
+        return await self.models.do(Withdraw(name, None, ids, erase, key=key))
 
     # ------------------------------------------------------------------ what is counted
 

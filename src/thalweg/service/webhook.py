@@ -22,7 +22,7 @@ import uuid
 from collections.abc import Mapping
 from email.message import Message
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 from thalweg import __version__
@@ -67,11 +67,6 @@ def read_secret(file: Path | None, environment: Mapping[str, str] = os.environ) 
     return secret
 
 
-class _Post(NamedTuple):
-    name: str
-    body: bytes
-
-
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """A redirect would carry the alert to an address that nobody gave."""
 
@@ -95,7 +90,7 @@ class Webhook(threading.Thread):
         if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
             raise InvalidParameter.of_option("alert_webhook", "be an address as in https://example.org/hook", url)
         self._url, self._secret, self._first_pause = url, secret, first_pause
-        self._queue: queue.Queue[_Post | None] = queue.Queue(MOST_WAITING)
+        self._queue: queue.Queue[tuple[str, bytes] | None] = queue.Queue(MOST_WAITING)
         self._ending = threading.Event()
         self._opener = urllib.request.build_opener(_NoRedirect)
         #: Alerts by what became of them.
@@ -104,7 +99,7 @@ class Webhook(threading.Thread):
     def put(self, alert: Mapping[str, Any]) -> None:
         """Send an alert in the background; one that finds a full queue is counted, and lost."""
         try:
-            self._queue.put_nowait(_Post(str(uuid.uuid4()), json.dumps(alert, ensure_ascii=False).encode()))
+            self._queue.put_nowait((str(uuid.uuid4()), json.dumps(alert, ensure_ascii=False).encode()))
         except queue.Full:
             self.counts["dropped"] += 1
 
@@ -119,12 +114,12 @@ class Webhook(threading.Thread):
 
     def run(self) -> None:
         while (post := self._queue.get()) is not None:
-            self.counts["delivered" if self._deliver(post) else "failed"] += 1
+            self.counts["delivered" if self._deliver(*post) else "failed"] += 1
 
-    def _deliver(self, post: _Post) -> bool:
+    def _deliver(self, name: str, body: bytes) -> bool:
         pause = self._first_pause
         for attempt in range(1, ATTEMPTS + 1):
-            why, again = self._send(post)
+            why, again = self._send(name, body)
             if why is None:
                 return True
             if not again or attempt == ATTEMPTS or self._ending.is_set():
@@ -134,16 +129,16 @@ class Webhook(threading.Thread):
         _LOG.error("an alert could not be posted, and is given up: %s", why)
         return False
 
-    def _send(self, post: _Post) -> tuple[str | None, bool]:
+    def _send(self, name: str, body: bytes) -> tuple[str | None, bool]:
         """One attempt: what went wrong, and whether another one makes sense."""
         request = urllib.request.Request(
             self._url,
-            post.body,
+            body,
             {
                 "Content-Type": "application/json",
                 "User-Agent": f"thalweg/{__version__}",
-                "Thalweg-Delivery": post.name,
-                "Thalweg-Signature": signature(self._secret, int(time.time()), post.body),
+                "Thalweg-Delivery": name,
+                "Thalweg-Signature": signature(self._secret, int(time.time()), body),
             },
         )
         try:

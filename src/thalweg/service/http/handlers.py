@@ -26,11 +26,13 @@ R = TypeVar("R", bound=Struct)
 #: Rows beyond which a response takes its time.
 _MANY = 1000
 _IDS = {"ids": ["12-0"]}
-_OF_ARROW = "Of a body of Arrow, which model is asked."
 
 
-class PredictQuery(Struct, frozen=True):
-    model: Annotated[str, Meta(description=_OF_ARROW)] = DEFAULT_MODEL
+class ModelQuery(Struct, frozen=True):
+    model: Annotated[str, Meta(description="Of a body of Arrow, which model is asked.")] = DEFAULT_MODEL
+
+
+class PredictQuery(ModelQuery, frozen=True):
     explain: Annotated[
         bool,
         field_rule(
@@ -85,8 +87,7 @@ def _explained(explained: Sequence[dict[str, Any]], command: Predict) -> protoco
     return replace(found, predictions=predictions)
 
 
-class LabelQuery(Struct, frozen=True):
-    model: Annotated[str, Meta(description=_OF_ARROW)] = DEFAULT_MODEL
+class LabelQuery(ModelQuery, frozen=True):
     revise: Annotated[bool, field_rule("revise must be true or false", description="Of a body of Arrow.")] = False
 
 

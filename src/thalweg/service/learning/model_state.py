@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec.structs import asdict
 
 from thalweg.client import column_responses, model_responses
 from thalweg.client.history_responses import Change, Course, LivePoint, Point, Points
@@ -76,40 +77,37 @@ class ModelState:
         """What every learner predicts for the rows, by its name, and what is sent back."""
         return self.task.predict(self.name, self.models, self.labels, X)
 
-    def summary(self, name: str) -> Model:
-        return Model(**self._summary(name))
-
     def details(self, name: str) -> ModelDetails:
         schema = None
         if self.columns is not None:
             described = self.columns.describe()
             columns = [{"name": column, "kind": kind, "treatment": done} for column, kind, done in described]
             schema = {"columns": columns, "labels": self.allowed}
-        return ModelDetails(
-            **self._summary(name),
-            parameters=self.learners[name].parameters,
-            version=self.version,
-            labels_seen=tuple(self.labels.get(name, ())),
-            family_weights=family_weights(self.models.get(name)),
-            **self.task.described(),
-            scores=self.learners[name].view.scores,
-            schema=schema,
-        )
-
-    def _summary(self, name: str) -> dict[str, Any]:
-        each = self.learners[name]
-        return {
-            "name": name,
-            "kind": each.kind,
-            "task": self.task.name,
-            "rows": self.rows,
-            "labels": each.view.labels,
-            "waiting": self.waiting,
-            "error": each.view.error,
-            "created": each.created / 1e6,
-            "archived": each.archived,
-            **({"champion": True} if name == self.name else {"challenger_of": self.name}),
+        more = {
+            "parameters": self.learners[name].parameters,
+            "version": self.version,
+            "labels_seen": tuple(self.labels.get(name, ())),
+            "family_weights": family_weights(self.models.get(name)),
+            "scores": self.learners[name].view.scores,
+            "schema": schema,
         }
+        return ModelDetails(**asdict(self.summary(name)) | self.task.described() | more)
+
+    def summary(self, name: str) -> Model:
+        each = self.learners[name]
+        return Model(
+            name=name,
+            kind=each.kind,
+            task=self.task.name,
+            rows=self.rows,
+            labels=each.view.labels,
+            waiting=self.waiting,
+            error=each.view.error,
+            created=each.created / 1e6,
+            archived=each.archived,
+            champion=name == self.name,
+            challenger_of=None if name == self.name else self.name,
+        )
 
     def counters(self, snapshot_age: float | None) -> dict[str, Any]:
         """By the names of metrics."""
