@@ -4,6 +4,19 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
+namespace {
+
+// So many numbers, and zeros in the lanes behind them.
+Lanes first_lanes(const double *from, int64_t count) {
+  return each_group<Lanes>([&](int g) THALWEG_LAMBDA {
+    const int64_t left = count - g * kLanes;
+    if (left >= kLanes) return load<Lanes::V>(from + g * kLanes);
+    return left > 0 ? load_some(from + g * kLanes, left, Lanes::V{}) : Lanes::V{};
+  });
+}
+
+}  // namespace
+
 double mixing_odds(const double *losses, int64_t count, double sharpness, double *out) {
   double least = losses[0];
   for (int64_t i = 1; i < count; i++) least = std::min(least, losses[i]);
@@ -14,13 +27,13 @@ double mixing_odds(const double *losses, int64_t count, double sharpness, double
     odds.store(out + i);
     whole = whole + odds;
   }
-  if (i < count) {
-    double last[Lanes::kCount]{};
-    std::copy(losses + i, losses + count, last);
-    exponential(Lanes(sharpness) * (Lanes(least) - Lanes::load(last))).store(last);
-    std::fill(last + (count - i), last + Lanes::kCount, 0.0);
-    std::copy_n(last, count - i, out + i);
-    whole = whole + Lanes::load(last);
+  if (const int64_t left = count - i; left > 0) {
+    static constexpr double kOnes[Lanes::kCount] = {1, 1, 1, 1, 1, 1, 1, 1};
+    double last[Lanes::kCount];
+    const Lanes odds = exponential(Lanes(sharpness) * (Lanes(least) - first_lanes(losses + i, left)));
+    whole = whole + odds * first_lanes(kOnes, left);
+    odds.store(last);
+    for (int64_t j = 0; j < left; j++) out[i + j] = last[j];
   }
   return sum_of(whole);
 }
