@@ -439,3 +439,21 @@ def test_members_are_judged_by_what_they_said_when_the_row_was_predicted():
     """One row ahead the last residuals help; thirty rows later the members that lean on them know nothing."""
     then, now = (np.sqrt(np.mean(late_errors(30, judged) ** 2)) for judged in (True, False))
     assert then < 1.1 * np.sqrt(10.0) < now  # the noise has this deviation
+
+
+@pytest.mark.parametrize("at", [600, 2400])
+def test_a_category_that_is_new_or_rare_is_predicted_like_the_others(at: int) -> None:
+    """The indicators of a column of categories sum to one, which leaves what they have in common to a ridge."""
+    rng = np.random.default_rng(3)
+    rows, kinds = 3000, 6
+    place = rng.choice(kinds - 1, rows, p=[0.4, 0.3, 0.2, 0.08, 0.02])
+    place[[at, at + 5, at + 40]] = kinds - 1
+    size = rng.normal(size=rows)
+    y = 100 + np.arange(kinds)[place] + 2 * size + rng.normal(scale=0.5, size=rows)
+    X = np.column_stack([np.eye(kinds)[place], size])
+    for curved in (False, True):
+        model = AutoRegressor(curved=curved)
+        off = np.abs(model.predict_then_learn(X, y) - y)
+        assert off[[at, at + 5, at + 40]].max() < 6
+        none = np.column_stack([np.zeros((50, kinds)), np.linspace(-2, 2, 50)])
+        assert np.abs(model.predict(none) - (101 + 2 * none[:, -1])).max() < 4

@@ -27,6 +27,8 @@ class RowScaling {
     moments.forget();
     measure();
   }
+  // Of a sparse scaling, the shares of values that are not zero.
+  const double *filled() const { return moments.filled.data(); }
   void visit(State &state) {
     state.real("scaler_rows", moments.rows, not_negative);
     state.matrix("scaler_mean", moments.mean, 1, p, p, finite);

@@ -43,6 +43,10 @@ Rates and memories were settled on generated texts and generated sparse numbers,
 
 Intervals are tracked as in `PredictionIntervals`, at five coverages side by side, with local widths.
 
+Features that are mostly zero, as those of categories, are scaled by the values that they have where they are not, and
+their weights keep a ridge in least squares: a category that is new or rare is predicted like the others, where
+forgetting would let its weight drift (``kernels/regression/linear_bank.hpp``).
+
 Rows may have weights: a row of weight w is learned as w copies in sequence, and its error is charged w times. Several
 targets are several models that share the scaling.
 

@@ -51,7 +51,7 @@ class MixedTarget {
   int64_t members() const { return mixing.members(); }
   const Buffer &weights() const { return mixing.weights(); }
 
-  // `x` is a row as it came, and `z` as it is scaled.
+  // `x` is a row as it came, and `z` as it is scaled; `filled` are the shares of values that are not zero.
   double answer(const double *x, const double *z) const {
     if (!level.awake()) return 0;
     Scratch room(members());
@@ -66,8 +66,8 @@ class MixedTarget {
 
   // The answer before the row, which is then learned. Members are judged by what they answered when it was predicted, where that
   // is known (`before`), and else by what they answer now.
-  double learn(const double *x, const double *z, double target, double times, const double *before = nullptr,
-               double delay = 0) {
+  double learn(const double *x, const double *z, const double *filled, double target, double times,
+               const double *before = nullptr, double delay = 0) {
     const bool first = !level.awake();
     if (first) level.origin = target;
     Scratch room(members());
@@ -86,7 +86,7 @@ class MixedTarget {
       if (!options.residual.empty()) judge_smooth(late.answers ? late.answers : answers, y, times * late.weight, limit);
       if (late.answers || !late.come_late) mixing.judge(answers, late.answers, y, times, limit, delay);
     }
-    if (bank) bank->learn(z, Lanes(y) - lines, times, limit);
+    if (bank) bank->learn(z, filled, Lanes(y) - lines, times, limit);
     if (surface) surface->learn(y - curve, times, limit);
     for (std::size_t i = 0; i < sets.size(); i++) sets[i].learn(y - base_of(i, base), times, limit);
     const double cut = std::fabs(y - given) <= limit ? y : given + std::clamp(y - given, -limit, limit);
@@ -95,7 +95,7 @@ class MixedTarget {
     level.hold_within(mixing.reach());
     if (level.follow(far, given, limit, times)) {
       begin();
-      learn(x, z, target, times);
+      learn(x, z, filled, target, times);
     }
     return answered;
   }
@@ -173,7 +173,8 @@ class MixedTarget {
 
 class MixedRegression final : public Regressor {
  public:
-  MixedRegression(int64_t p, const MixedOptions &options) : Regressor(p), options(options), scaling(p), z(p) {}
+  MixedRegression(int64_t p, const MixedOptions &options)
+      : Regressor(p), options(options), scaling(p, !options.rates.empty()), z(p) {}
 
   MixedRegression *copy() const override { return new MixedRegression(*this); }
   int64_t members() const override { return MixedTarget::members_of(options); }
@@ -220,8 +221,8 @@ class MixedRegression final : public Regressor {
     have_targets(outputs());
     scaling.scale(x, z.data());
     for (int64_t o = 0; o < outputs(); o++)
-      given[o] =
-          targets[o].learn(x, z.data(), y[o], weight, opinions ? opinions + o * opinion_count() : nullptr, delay);
+      given[o] = targets[o].learn(x, z.data(), scaling.filled(), y[o], weight,
+                                  opinions ? opinions + o * opinion_count() : nullptr, delay);
     scaling.learn(x, weight);
   }
 
