@@ -65,6 +65,7 @@ def expressions() -> Iterator[Expression]:
 #: Expressions that are made of parts, by the name that they are compiled from: all that there are, or the longest.
 MADE = {
     "form.expression": [form.expression for form in timestamps.FORMS.values()],
+    "FORMS[form].expression": [form.expression for form in timestamps.FORMS.values()],
     "pattern": [number_forms.number_expression(decimal, "USD").pattern for decimal in number_forms.DECIMALS],
 }
 

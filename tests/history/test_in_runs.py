@@ -178,4 +178,4 @@ def test_the_table_that_is_printed_says_what_a_feature_is_made_of():
     table = payments(600).drop(columns=["known", "state"])
     model = TableRegressor(features="auto").partial_fit(table.drop(columns="amount"), table.amount.fillna(0.0))
     assert "mean(target) fading 100 rows" in str(model.columns_)
-    assert "last_y" in str(model.columns_)
+    assert "lag(target, 1)" in str(model.columns_)

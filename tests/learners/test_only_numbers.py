@@ -93,7 +93,7 @@ def test_wide_whole_numbers_of_polars_are_numbers():
 @pytest.mark.parametrize("model", [OnlineLDC(), OnlineLinearRegression()])
 @pytest.mark.parametrize("stream", [pd.DataFrame(X), X, 3, "rows.csv", {"a": X}, None])
 def test_what_is_no_stream(model, stream):
-    with pytest.raises(InvalidParameter, match=r"'stream' parameter of \w+ must be a Stream, as Table\(X, y\) is"):
+    with pytest.raises(InvalidParameter, match=r"'stream' parameter of \w+ must come with y, or be a Stream"):
         prequential(model, stream)
 
 

@@ -55,8 +55,7 @@ HELP = HelpLayout(
             "chunk",
         ),
         "Missing values": ("missing", "na", "keep_sentinels"),
-        "Text": ("text", "ngrams", "hash_bits"),
-        "Earlier rows": ("feature", "features"),
+        "Text and earlier rows": ("text", "ngrams", "hash_bits", "feature", "features"),
         "Model details": ("adaptive", "window", "seed"),
         "Metrics": ("costs", "against_rows", "coverage", "season", "alerts", "probabilities"),
         "Files": ("config", "model_out", "figures", "checkpoint_seconds"),
@@ -326,7 +325,7 @@ def _print_summary(metrics: dict[str, Any], timing: dict[str, Any], folder: Path
     if columns := top_columns(metrics):
         joined = " Columns with a + stand for each other." if any(" + " in name for name in columns) else ""
         console.print(f"Most important columns over the last rows: {', '.join(columns)}.{joined}", soft_wrap=True)
-    if metrics["run"]["options"]["features"] == "auto" and (kept := features_to_keep(metrics)):
+    if kept := features_to_keep(metrics):
         console.print("Features from earlier rows that earned a place; to keep them:", soft_wrap=True)
         for line in kept:
             console.print(f"  --feature {shlex.quote(line)}", soft_wrap=True, highlight=False)

@@ -50,10 +50,11 @@ class FirstRows:
                 raise InvalidInput.of_column(head.pieces[0].block.file, name, head.column_names)
             if name is not None and name not in self.clocks:  # sorting has settled that of the rows already
                 self.settle_clock(name, head.column(name))
+        plan = self._columns(head, reserved, detect_text=True)
         task = tasks.settle(head)
         if self._options.has_features:
             head = self._with_history(head, reserved, task)
-        plan = self._columns(head, reserved, detect_text=True)
+            plan = self._columns(head, reserved, detect_text=True)
         text_left_out: list[str] = []
         if plan.sparse_columns and (self._options.key is not None or not task.takes_sparse_rows()):
             if self._options.text:

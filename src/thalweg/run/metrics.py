@@ -13,6 +13,7 @@ from thalweg import __version__
 from thalweg.catalogue import MODELS
 from thalweg.errors import InvalidParameter
 from thalweg.explain.importance_sampler import loss_name
+from thalweg.history.automatic import AUTO
 from thalweg.kernels import compiled
 from thalweg.learners.auto import SPARSE_MEMBERS
 from thalweg.learners.base.catalogue_entry import CatalogueEntry
@@ -52,7 +53,7 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
     times, column = None, options.time
     if run.row_times is not None and column is not None:
         times = run.row_times.metrics(column, run.first_rows.clocks[column])
-    made = run.earlier_rows
+    made = run.earlier_rows if options.features == AUTO else None
     seen = model._features_seen() if run.counts.learned and hasattr(model, "_features_seen") else None
     return {
         "schema": SCHEMA,
@@ -81,7 +82,7 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
         **({} if run.against is None else {"against": run.against.metrics()}),
         **({} if words is None else {"words": words}),
         **({} if importance is None else {"importance": importance}),
-        **({"features": {each.name: str(each) for each in made.features}} if made is not None else {}),
+        **({} if made is None else {"features": {feature.name: str(feature) for feature in made.features}}),
         **({"alerts_fired": run.alerts.found()} if run.alerts.rules else {}),
         "inputs": run.watch.metrics(run.encoder.plan),
         **({"warnings": warnings} if warnings else {}),

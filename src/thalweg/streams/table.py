@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import numpy as np
@@ -134,7 +134,8 @@ class Table(Stream):
 
 def _cells(frame: Frame) -> Any:
     """The rows of a frame as numbers; a frame of them where some cells are none."""
-    with suppress(InvalidInput):
+    whole = all(isinstance(name, str) for name in frame.names) and len(set(frame.names)) == len(frame.names)
+    with suppress(InvalidInput) if whole else nullcontext():
         rows = np.array(frame.rows(), dtype=np.float64)
         if np.isfinite(rows).all():
             return rows

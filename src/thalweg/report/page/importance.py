@@ -59,7 +59,7 @@ def importance_part(metrics: Mapping[str, Any]) -> dict[str, Any] | None:
         "last": axis.when(last) if axis else f"row {count(last)}",
         "joined": [", ".join(column["columns"]) for column in importance["columns"] if "columns" in column],
         "left_out": importance["columns_left_out"],
-        "features": features_to_keep(metrics) if metrics["run"]["options"]["features"] == "auto" else [],
+        "features": features_to_keep(metrics),
         "lines": [
             _line(importance["columns"][at], strips[at], largest, last, before.index(at) + 1, axis) for at in order
         ],
@@ -67,7 +67,7 @@ def importance_part(metrics: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def features_to_keep(metrics: Mapping[str, Any]) -> list[str]:
-    """The lines of those features from earlier rows that are important beyond their intervals, over all rows."""
+    """The lines of chosen features from earlier rows that are important beyond their intervals, over all rows."""
     lines, importance = metrics.get("features", {}), metrics.get("importance")
     columns: Sequence[ImportanceOfColumn] = importance["columns"] if importance else ()
     clear = {
