@@ -22,6 +22,7 @@ NAMES = (
     "forest",
     "regression",
     "features",
+    "table_rows",
     "pca",
     "auc",
     "command_line",
