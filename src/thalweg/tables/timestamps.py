@@ -149,7 +149,7 @@ def time_of(cell: str, form: str | None) -> datetime | None:
 
     Examples
     --------
-    >>> time_of("1.2.24 7:30 PM", "day.month.year"), time_of("30.2.2024", "day.month.year")
+    >>> time_of("1.2.2024 7:30 PM", "day.month.year"), time_of("30.2.2024", "day.month.year")
     (datetime.datetime(2024, 2, 1, 19, 30), None)
     """
     match = _pattern(form).fullmatch(cell)
