@@ -61,7 +61,7 @@ def make_model(
     check_model_options(rate=rate, adaptive=adaptive, seed=seed)
     entries = MODELS[task]
     if name not in entries:
-        of_task = f" for {task}" if task != "classification" or any(name in each for each in MODELS.values()) else ""
+        of_task = f" for {task}" if task != "classification" or any(name in names for names in MODELS.values()) else ""
         close = get_close_matches(name, entries, 1)
         meant = f" (did you mean {close[0]}?)" if close else ""
         raise InvalidParameter.of_option("model", f"be one of {', '.join(entries)}{of_task}{meant}", name)
@@ -70,7 +70,7 @@ def make_model(
         if value is not None and not entry.has_rate:
             raise InvalidParameter.of_option(given, f"be left out: {name} has no rate", value)
     if window is not None and "window" not in entry.options:
-        have_one = " or ".join(each.name for each in entries.values() if "window" in each.options)
+        have_one = " or ".join(entry.name for entry in entries.values() if "window" in entry.options)
         raise InvalidParameter.of_option("window", f"be left out unless the model is {have_one}", window)
     if adaptive and not entry.adaptive:
         raise InvalidParameter.of_option(

@@ -27,12 +27,12 @@ def estimators() -> dict[str, Any]:
     """
     from thalweg.learners.base.estimator import StreamEstimator
 
-    found: dict[str, Any] = {}
+    made: dict[str, Any] = {}
     for name in sorted(thalweg.__all__):
         public = getattr(thalweg, name)
         if isinstance(public, type) and issubclass(public, StreamEstimator):
-            found |= _made_of_others(name) or {name: public()}
-    return found
+            made |= _made_of_others(name) or {name: public()}
+    return made
 
 
 def _made_of_others(name: str) -> dict[str, Any]:
@@ -145,11 +145,11 @@ def grouped(tallies: Sequence[Tally], word: str) -> dict[Finding, list[str]]:
     >>> grouped([Tally("River", "A", 1, failed=(odd,)), Tally("River", "B", 1, failed=(odd,))], "failed")
     {Finding(check='check_doc', reason='no docstring'): ['A', 'B']}
     """
-    found: dict[Finding, list[str]] = {}
+    names: dict[Finding, list[str]] = {}
     for tally in tallies:
         for finding in dict.fromkeys(getattr(tally, word)):
-            found.setdefault(finding, []).append(tally.estimator)
-    return found
+            names.setdefault(finding, []).append(tally.estimator)
+    return names
 
 
 _HEAD = """\
@@ -257,16 +257,16 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     """
     weighed = "sample_weight" in type(estimator).fit.__code__.co_varnames
     in_order = _fit_depends_on_order(estimator)
-    found = {_SAME_WHATEVER_THE_ORDER: _ORDER_MATTERS} if weighed and in_order else {}
+    expected = {_SAME_WHATEVER_THE_ORDER: _ORDER_MATTERS} if weighed and in_order else {}
     if not in_order and hasattr(estimator, "named_steps") and hasattr(estimator, "decision_function"):
-        found = {_SAME_WHATEVER_THE_ORDER: _UP_TO_A_CONSTANT}
+        expected = {_SAME_WHATEVER_THE_ORDER: _UP_TO_A_CONSTANT}
     if weighed and estimator._takes_sparse:
-        found[_SAME_WHATEVER_THE_SPARSE_ORDER] = _ORDER_MATTERS
+        expected[_SAME_WHATEVER_THE_SPARSE_ORDER] = _ORDER_MATTERS
     if in_order and "class_weight" in estimator.get_params(deep=False):
-        found[_EXTREME_WEIGHTS] = _ONE_PASS
+        expected[_EXTREME_WEIGHTS] = _ONE_PASS
     inside = [estimator, *estimator.get_params(deep=True).values()]
-    by_threshold = any(hasattr(each, "objective") or getattr(each, "costs", None) is not None for each in inside)
-    return found | ({_LIKELIEST_LABEL: _OTHER_THRESHOLD} if by_threshold else {})
+    by_threshold = any(hasattr(model, "objective") or getattr(model, "costs", None) is not None for model in inside)
+    return expected | ({_LIKELIEST_LABEL: _OTHER_THRESHOLD} if by_threshold else {})
 
 
 def _fit_depends_on_order(estimator: Any) -> bool:
@@ -290,15 +290,15 @@ def _check_estimator(name: str, estimator: Any) -> Tally:
         )
 
     def those(status: str) -> list[Any]:
-        return [each for each in results if each["status"] == status]
+        return [result for result in results if result["status"] == status]
 
     return Tally(
         suite=SCIKIT_LEARN.name,
         estimator=name,
         passed=len(those("passed")),
-        failed=tuple(Finding(each["check_name"], _sentence(each["exception"])) for each in those("failed")),
-        excepted=tuple(Finding(each["check_name"], each["expected_to_fail_reason"]) for each in those("xfail")),
-        skipped=tuple(Finding(each["check_name"], _sentence(each["exception"])) for each in those("skipped")),
+        failed=tuple(Finding(result["check_name"], _sentence(result["exception"])) for result in those("failed")),
+        excepted=tuple(Finding(result["check_name"], result["expected_to_fail_reason"]) for result in those("xfail")),
+        skipped=tuple(Finding(result["check_name"], _sentence(result["exception"])) for result in those("skipped")),
     )
 
 

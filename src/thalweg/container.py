@@ -61,9 +61,9 @@ def packed(tree: Any) -> bytes:
 
 def _without_leaves(tree: Any, place: list[Any], leaves: list[list[Any]], arrays: dict[str, NDArray[Any]]) -> Any:
     if isinstance(tree, dict):
-        return {key: _without_leaves(each, [*place, key], leaves, arrays) for key, each in tree.items()}
+        return {key: _without_leaves(branch, [*place, key], leaves, arrays) for key, branch in tree.items()}
     if isinstance(tree, list | tuple):
-        return [_without_leaves(each, [*place, at], leaves, arrays) for at, each in enumerate(tree)]
+        return [_without_leaves(branch, [*place, at], leaves, arrays) for at, branch in enumerate(tree)]
     name = str(len(leaves))
     if isinstance(tree, np.ndarray) and tree.dtype.kind == "U":
         leaves.append(["texts", place])

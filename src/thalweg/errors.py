@@ -123,8 +123,8 @@ class InvalidInput(ThalwegError, ValueError):
         rows.csv has no column 'Prise'; it has 'price', 'demand': did you mean 'price'?
         """
         known = ", ".join(map(repr, present[:_MOST_NAMED])) + (", …" if len(present) > _MOST_NAMED else "")
-        by_letters = {each.casefold(): each for each in reversed(present)}
-        close = [by_letters[each] for each in get_close_matches(name.casefold(), by_letters, 1, _LIKENESS)]
+        by_letters = {known.casefold(): known for known in reversed(present)}
+        close = [by_letters[letters] for letters in get_close_matches(name.casefold(), by_letters, 1, _LIKENESS)]
         meant = f": did you mean {close[0]!r}?" if close else ""
         return cls(f"{where} has no column {name!r}; it has {known}{meant}")
 

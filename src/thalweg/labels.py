@@ -237,5 +237,5 @@ def code_points(words: NDArray[np.str_]) -> NDArray[np.uint32]:
 
 
 def _distinct(y: NDArray[np.int64]) -> NDArray[np.int64]:
-    found = compiled.distinct(y)  # much faster than sorting
-    return np.array(found, dtype=np.int64) if found else np.unique(y)
+    distinct = compiled.distinct(y)  # much faster than sorting
+    return np.array(distinct, dtype=np.int64) if distinct else np.unique(y)

@@ -38,7 +38,7 @@ def option_field(default: Any = dataclasses.MISSING, **info: Any) -> Any:
 
 def declared(options: type[Any]) -> dict[str, OptionInfo]:
     """What is declared of the options of a class, by the name of the field."""
-    return {each.name: each.metadata["info"] for each in dataclasses.fields(options)}
+    return {field.name: field.metadata["info"] for field in dataclasses.fields(options)}
 
 
 def check_declared(options: Any) -> None:
@@ -52,7 +52,7 @@ def check_declared(options: Any) -> None:
             if not fits or value < info.least:
                 number = "a whole number of at least" if whole else "at least"
                 raise InvalidParameter.of_option(name, f"be {number} {info.least:g}", value)
-        choices = [word for each in members if get_origin(each) is Literal for word in get_args(each)]
+        choices = [word for member in members if get_origin(member) is Literal for word in get_args(member)]
         if choices and value not in (*choices, getattr(type(options), name)):
             raise InvalidParameter.of_option(name, info.rule or f"be one of {', '.join(choices)}", value)
 
@@ -68,17 +68,17 @@ def parse_costs(text: str) -> dict[str, float]:
     Traceback (most recent call last):
     thalweg.errors.InvalidParameter: --costs must name both mistakes, such as fp=1,fn=50; ..., got 'fp=1'
     """
-    found: dict[str, float] = {}
+    costs: dict[str, float] = {}
     for part in text.split(","):
         name, _, number = part.partition("=")
         try:
             value = float(number)
         except ValueError:
             value = math.nan
-        if name.strip() not in ("fp", "fn") or name.strip() in found or not 0.0 <= value < math.inf:
+        if name.strip() not in ("fp", "fn") or name.strip() in costs or not 0.0 <= value < math.inf:
             raise InvalidParameter.of_option("costs", "be numbers of at least 0, such as fp=1,fn=50", text)
-        found[name.strip()] = value
-    if len(found) < 2:
+        costs[name.strip()] = value
+    if len(costs) < 2:
         rule = "name both mistakes, such as fp=1,fn=50; fp=0 or fn=0 says that one costs nothing"
         raise InvalidParameter.of_option("costs", rule, text)
-    return found
+    return costs

@@ -363,19 +363,19 @@ def merge(things: Iterable[Any]) -> Any:
     if isinstance(things, StreamEstimator | Part) or not isinstance(things, Iterable):
         got = f"a single {type(things).__name__}" if isinstance(things, StreamEstimator | Part) else repr(things)
         raise NotAdditive(f"merge takes a list of models or parts, got {got}")
-    found = list(things)
-    if not found:
+    parts = list(things)
+    if not parts:
         raise InvalidInput("merge needs at least one model or part, got none")
-    for thing in found:
+    for thing in parts:
         if not isinstance(thing, StreamEstimator | Part):
             raise InvalidInput(f"merge takes models and parts of thalweg, got {thing!r}")
-    if len(found) == 1:
-        return deepcopy(found[0])
-    if all(isinstance(thing, StreamEstimator) for thing in found):
-        return merge_models(found)
-    for before, after in pairwise(found):
+    if len(parts) == 1:
+        return deepcopy(parts[0])
+    if all(isinstance(thing, StreamEstimator) for thing in parts):
+        return merge_models(parts)
+    for before, after in pairwise(parts):
         if isinstance(before, Part) and isinstance(after, StreamEstimator):
             raise NotAdditive("merge takes models, or parts, or a model and then parts, got a model after a part")
-    if isinstance(found[0], StreamEstimator) and len(found) > 2:
-        return found[0] + reduce(add, found[1:])
-    return reduce(add, found)
+    if isinstance(parts[0], StreamEstimator) and len(parts) > 2:
+        return parts[0] + reduce(add, parts[1:])
+    return reduce(add, parts)

@@ -59,10 +59,10 @@ def _written(value: Any) -> Any:
         return value.state()
     if isinstance(value, dict):
         if all(isinstance(key, str) for key in value):
-            return {key: _written(each) for key, each in value.items()}
-        return [[key, _written(each)] for key, each in value.items()]
+            return {key: _written(item) for key, item in value.items()}
+        return [[key, _written(item)] for key, item in value.items()]
     if isinstance(value, list | tuple):
-        return [_written(each) for each in value]
+        return [_written(item) for item in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -71,7 +71,7 @@ def _taken(fresh: Any, value: Any, make: Callable[[], Any] | None, where: str) -
     if value is None:
         return None
     if isinstance(fresh, compiled.Adwin):
-        fresh.restore({name: _array(each, value[name], where) for name, each in fresh.state().items()})
+        fresh.restore({name: _array(array, value[name], where) for name, array in fresh.state().items()})
         return fresh
     if hasattr(fresh, "restore"):
         fresh.restore(value)
@@ -82,11 +82,11 @@ def _taken(fresh: Any, value: Any, make: Callable[[], Any] | None, where: str) -
         return value if make is None else _taken(make(), value, None, where)
     _require_like(fresh, value, where)
     if isinstance(fresh, dict):
-        pairs = value.items() if isinstance(value, dict) else [(_key(key), each) for key, each in value]
-        return {key: _taken(fresh.get(key), each, make, where) for key, each in pairs}
+        pairs = value.items() if isinstance(value, dict) else [(_key(key), item) for key, item in value]
+        return {key: _taken(fresh.get(key), item, make, where) for key, item in pairs}
     if isinstance(fresh, list | tuple):
         likes = fresh if len(fresh) == len(value) else [None] * len(value)
-        return type(fresh)(_taken(like, each, make, where) for like, each in zip(likes, value, strict=True))
+        return type(fresh)(_taken(like, item, make, where) for like, item in zip(likes, value, strict=True))
     return value
 
 
@@ -99,12 +99,12 @@ def _require_like(fresh: Any, value: Any, where: str) -> None:
 
 def _array(fresh: np.ndarray, value: Any, where: str) -> np.ndarray:
     """An array with as many dimensions; of the same type where it comes as lists, as JSON holds it."""
-    found = value.copy() if isinstance(value, np.ndarray) else np.array(value, dtype=fresh.dtype)
-    if found.size == 0 and found.ndim < fresh.ndim:
-        found = found.reshape(0, *fresh.shape[1:])
-    if found.ndim != fresh.ndim:
-        raise ValueError(f"{where} must have {fresh.ndim} dimensions, got {found.ndim}")
-    return found
+    array = value.copy() if isinstance(value, np.ndarray) else np.array(value, dtype=fresh.dtype)
+    if array.size == 0 and array.ndim < fresh.ndim:
+        array = array.reshape(0, *fresh.shape[1:])
+    if array.ndim != fresh.ndim:
+        raise ValueError(f"{where} must have {fresh.ndim} dimensions, got {array.ndim}")
+    return array
 
 
 def _key(key: Any) -> Any:

@@ -318,8 +318,8 @@ def test_words_among_numbers_make_categories_unless_they_are_few() -> None:
 def test_days_in_digits_are_times_where_the_column_is_a_clock() -> None:
     cells = ["20240131", "20240201", "", "20240229"]
     clock = Clock.settle("x", pa.chunked_array([cells]))
-    assert clock.found is not None
-    for forms, kind in ({"x": clock.found}, "time"), ({}, "number"):
+    assert clock.detected is not None
+    for forms, kind in ({"x": clock.detected}, "time"), ({}, "number"):
         assert features(cells, forms=forms)[0].columns[0].kind == kind
 
 

@@ -49,27 +49,27 @@ def conformance(
     for name in names or ():
         if name not in known:
             raise typer.BadParameter(f"{name!r} is not one of {'; '.join(known)}.", param_hint="ESTIMATOR")
-    asked = [each for each in SUITES if suite is None or each.name.lower() == suite.lower()]
+    asked = [listed for listed in SUITES if suite is None or listed.name.lower() == suite.lower()]
     if not asked:
         raise typer.BadParameter(
-            f"{suite!r} is not one of {', '.join(each.name for each in SUITES)}.", param_hint="--suite"
+            f"{suite!r} is not one of {', '.join(listed.name for listed in SUITES)}.", param_hint="--suite"
         )
     for path in (json, markdown):
         if path is not None:
             writable_file(path)
     chosen = {name: known[name] for name in names or known}
-    present = [each for each in asked if not each.absent()]
-    work = [(each, name) for each in present for name in chosen]
+    present = [listed for listed in asked if not listed.absent()]
+    work = [(of_suite, name) for of_suite in present for name in chosen]
     tallies: list[Tally] = []
     with progress() as report:
-        for done, (each, name) in enumerate(work):
-            report(done / len(work), f"{each.name}: {name}")
-            tallies.append(each.check(name, chosen[name]))
+        for done, (asked_suite, name) in enumerate(work):
+            report(done / len(work), f"{asked_suite.name}: {name}")
+            tallies.append(asked_suite.check(name, chosen[name]))
         report(1.0, "done")
 
     console = Console(markup=False, highlight=False)
-    for each in asked:
-        _show(console, each, [tally for tally in tallies if tally.suite == each.name])
+    for asked_suite in asked:
+        _show(console, asked_suite, [tally for tally in tallies if tally.suite == asked_suite.name])
     if json is not None:
         write_atomically(json, as_json(tallies).encode())
     if markdown is not None:

@@ -22,7 +22,7 @@ _WIDEST = max(map(len, GENERATORS))
 #: The help of the command; \b keeps the lines of a paragraph as they are.
 HELP = (
     "Write rows of a generated stream to a file; the same seed gives the same bytes.\n\n\b\n"
-    + "\n".join(f"{name:{_WIDEST}}  {each.about}" for name, each in GENERATORS.items())
+    + "\n".join(f"{name:{_WIDEST}}  {generator.about}" for name, generator in GENERATORS.items())
     + "\n\nThe ending of the file sets the format: .csv, .parquet, .arrow or .ndjson, and .gz or .zst compress it. The "
     "column of labels is called label."
 )

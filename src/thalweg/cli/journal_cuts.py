@@ -59,12 +59,12 @@ def _last_to_erase(journal: SqlJournal, name: str, keep: Amount, revisions: Sequ
     """
     if keep.seconds is not None:
         _, now = journal.last()
-        found = journal.last_before(now - 1_000_000 * keep.seconds)
+        seq = journal.last_before(now - 1_000_000 * keep.seconds)
     else:
-        found = _record_before_rows(journal, name, keep.rows or 0)
-    while reached := [first for at, first in revisions if first <= found < at]:
-        found = min(reached) - 1
-    return found
+        seq = _record_before_rows(journal, name, keep.rows or 0)
+    while reached := [first for at, first in revisions if first <= seq < at]:
+        seq = min(reached) - 1
+    return seq
 
 
 def _record_before_rows(journal: SqlJournal, model: str, rows: int) -> int:
@@ -75,10 +75,10 @@ def _record_before_rows(journal: SqlJournal, model: str, rows: int) -> int:
     )
     before, counted = journal.last()[0] + 1, 0
     while counted < rows:
-        found = journal.rows(statement, [model, before])
-        if not found:
+        batch = journal.rows(statement, [model, before])
+        if not batch:
             return 0
-        for seq, asked in found:
+        for seq, asked in batch:
             before, counted = seq, counted + asked
             if counted >= rows:
                 break

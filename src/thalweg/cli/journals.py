@@ -67,18 +67,18 @@ def replay(
         from thalweg.service.learning.rebuild import rebuild
 
         last, _ = journal.last()
-        found = rebuild(journal, _champion_of(journal, model), to, from_snapshots=not whole)
-    if model not in found.model.learners:
+        replayed = rebuild(journal, _champion_of(journal, model), to, from_snapshots=not whole)
+    if model not in replayed.model.learners:
         raise InvalidParameter(f"the journal has no model {model!r} at record {to}: choose a later record with --to")
     if to is not None and to > last:
         typer.echo(f"the journal ends at record {last:,}", err=True)
-    content = found.model.file(model)
+    content = replayed.model.file(model)
     if out is not None:
         write_atomically(out, content)
-    began = f"from the snapshot at record {found.base:,}" if found.base else "from the beginning"
+    began = f"from the snapshot at record {replayed.base:,}" if replayed.base else "from the beginning"
     typer.echo(
-        f"{model} after record {found.model.seq:,}: {found.model.labels:,} labels learned, "
-        f"{found.replayed:,} of them again, {began}"
+        f"{model} after record {replayed.model.seq:,}: {replayed.model.labels:,} labels learned, "
+        f"{replayed.replayed:,} of them again, {began}"
     )
 
 
@@ -87,10 +87,10 @@ def _champion_of(journal: SqlJournal, name: str) -> str:
     names = journal.models()
     if name in names:
         return name
-    for each in names:
-        for record in journal.records(each, kind="challenge"):
+    for model in names:
+        for record in journal.records(model, kind="challenge"):
             if json.loads(record.body)["name"] == name:
-                return each
+                return model
     raise InvalidParameter(f"the journal knows no model {name!r}; it knows {', '.join(names) or 'none'}")
 
 
@@ -99,10 +99,10 @@ def verify(data: JournalFolder = None, database: JournalDatabase = None) -> None
     with opened("verify", data, database) as journal:
         from thalweg.service.journal.verification import verified
 
-        found = verified(journal)
-    typer.echo(f"{found.records:,} records and {found.snapshots:,} snapshots are undamaged")
-    if found.erased:
-        typer.echo(f"the values and labels of {found.erased:,} rows were erased")
+        result = verified(journal)
+    typer.echo(f"{result.records:,} records and {result.snapshots:,} snapshots are undamaged")
+    if result.erased:
+        typer.echo(f"the values and labels of {result.erased:,} rows were erased")
 
 
 def compact(
@@ -140,11 +140,11 @@ def compact(
         cuts = {name: cut for name, cut in cut_points(journal, policy).items() if cut > before.get(name, 0)}
         if cuts and not verify:
             verified(journal, through=max(cuts.values()))
-        found = run(journal, cuts)
-        if not (found.records or found.snapshots or found.replies):
+        done = run(journal, cuts)
+        if not (done.records or done.snapshots or done.replies):
             typer.echo(f"erased nothing: {why_nothing_is_cut(journal, policy)}")
             return
-    typer.echo(f"erased {found.records:,} records, {found.snapshots:,} snapshots and {found.replies:,} replies")
+    typer.echo(f"erased {done.records:,} records, {done.snapshots:,} snapshots and {done.replies:,} replies")
 
 
 def erase(
@@ -167,14 +167,14 @@ def erase(
         from thalweg.service.journal.verification import verified
 
         verified(journal)
-        found = _erase_rows(journal, model, ids)
-    typer.echo(f"erased {counted(len(found.erased), 'row')}")
-    if found.repeated:
-        typer.echo(f"{found.repeated:,} had been erased before")
-    if found.expired:
-        typer.echo(f"the journal no longer keeps {', '.join(found.expired)}")
-    if found.unknown:
-        raise InvalidParameter(f"{model!r} has no row {', '.join(found.unknown)}")
+        erased = _erase_rows(journal, model, ids)
+    typer.echo(f"erased {counted(len(erased.erased), 'row')}")
+    if erased.repeated:
+        typer.echo(f"{erased.repeated:,} had been erased before")
+    if erased.expired:
+        typer.echo(f"the journal no longer keeps {', '.join(erased.expired)}")
+    if erased.unknown:
+        raise InvalidParameter(f"{model!r} has no row {', '.join(erased.unknown)}")
 
 
 def _erase_rows(journal: SqlJournal, model: str, ids: Sequence[str]) -> LabelOutcome:

@@ -60,8 +60,8 @@ def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
     from thalweg.tables.plan import grouped
 
     notes = read_notes(model)
-    found = load(model)
-    loaded = found.learner_ if isinstance(found, TableModel) else found
+    saved = load(model)
+    loaded = saved.learner_ if isinstance(saved, TableModel) else saved
     console = Console(markup=False, highlight=False)
     is_part = isinstance(loaded, Part)
     whole = loaded.model if is_part else loaded
@@ -74,8 +74,8 @@ def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
         return
     if is_part:
         console.print(f"the sums of {loaded.rows_:,} rows, {'later ones' if loaded.later else 'to begin with'}")
-    if isinstance(found, TableModel):
-        for line in _features_of(found.encoder_.plan, loaded._features_seen()):
+    if isinstance(saved, TableModel):
+        for line in _features_of(saved.encoder_.plan, loaded._features_seen()):
             console.print(line, soft_wrap=True)
     else:
         console.print(f"{loaded.n_features_in_:,} features" if is_part else loaded._features_in_words())
@@ -90,7 +90,7 @@ def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
     trace = trace_of(loaded)
     if "rate" in trace:
         console.print(f"rate {trace['rate']:.4g}")
-    for label, rows in sorted(trace.get("effective_rows", {}).items(), key=lambda each: natural_order(each[0])):
+    for label, rows in sorted(trace.get("effective_rows", {}).items(), key=lambda of_label: natural_order(of_label[0])):
         console.print(f"remembers about {rows:,.1f} rows of {label}")
     if hasattr(loaded, "explain"):
         console.print(loaded.explain())
@@ -103,9 +103,9 @@ def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
         )
         over_them = over_them and f", {over_them} over them"
         console.print(f"Predicted {notes['run']['rows']:,} rows, learned {notes['run']['learned']:,}{over_them}.")
-    if isinstance(found, TableModel):
+    if isinstance(saved, TableModel):
         console.print("\nColumns")
-        console.print(tables.words(("column", "kind", "what is done"), grouped(found.encoder_.plan.describe())))
+        console.print(tables.words(("column", "kind", "what is done"), grouped(saved.encoder_.plan.describe())))
 
 
 def _features_of(plan: Plan, seen: int | None) -> Iterator[str]:

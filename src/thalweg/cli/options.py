@@ -32,7 +32,7 @@ def with_options(options: type[Any], environment: str = "") -> Callable[[Callabl
         parameters = [
             _parameter(name, info, types[name], defaults[name], environment) for name, info in declared(options).items()
         ]
-        parameters += [each for each in own if each.kind is not each.VAR_KEYWORD]
+        parameters += [parameter for parameter in own if parameter.kind is not parameter.VAR_KEYWORD]
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         return command
 
@@ -48,7 +48,7 @@ def _parameter(name: str, info: OptionInfo, kind: Any, default: Any, environment
     elif get_origin(kind) is tuple:
         read = list[str]
     else:
-        read = str if info.read else next((each for each in (bool, int, float) if each in kinds), str)
+        read = str if info.read else next((kind for kind in (bool, int, float) if kind in kinds), str)
     is_flag = read is bool and type(None) not in kinds  # else there is a --no-… as well
     variable = f"{environment}_{info.typed}".upper() if environment and info.typed else None
     flag = (f"--{(info.typed or name).replace('_', '-')}",) if is_flag or info.typed else ()
@@ -92,8 +92,8 @@ class LaidOutCommand(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         """Add ``--help-all`` where there are options that ``--help`` only names."""
         params: list[Any] = list(super().get_params(ctx))
-        for each in params:
-            each.show_envvar = False  # all have one by the same rule, which the note says once
+        for parameter in params:
+            parameter.show_envvar = False  # all have one by the same rule, which the note says once
         if not self.layout.further:
             return params
         if not hasattr(self, "_help_all"):
@@ -122,7 +122,7 @@ class LaidOutCommand(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         params = self.get_params(ctx)
-        _write_section(ctx, formatter, "Arguments", [each for each in params if each.param_type_name == "argument"])
+        _write_section(ctx, formatter, "Arguments", [param for param in params if param.param_type_name == "argument"])
         common, further = self._headed(ctx)
         for heading, options in common.items():
             _write_section(ctx, formatter, heading, options)
@@ -131,7 +131,9 @@ class LaidOutCommand(TyperCommand):
                 _write_section(ctx, formatter, heading, options)
         elif further:
             with formatter.section(f"Further options, described by {ctx.command_path} --help-all"):
-                named = {heading: " ".join(each.opts[0] for each in options) for heading, options in further.items()}
+                named = {
+                    heading: " ".join(option.opts[0] for option in options) for heading, options in further.items()
+                }
                 formatter.write_dl(list(named.items()))
         if self.layout.note is not None:
             formatter.write_paragraph()
@@ -139,7 +141,7 @@ class LaidOutCommand(TyperCommand):
 
     def _headed(self, ctx: Any) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
         """The options below each heading, common and further; one that the layout does not name is among the others."""
-        rest = {each.name: each for each in self.get_params(ctx) if each.param_type_name == "option"}
+        rest = {param.name: param for param in self.get_params(ctx) if param.param_type_name == "option"}
         common, further = (
             {heading: [rest.pop(name) for name in names] for heading, names in headings.items()}
             for headings in (self.layout.common, self.layout.further)
@@ -162,7 +164,7 @@ def with_examples(*examples: str) -> type[LaidOutCommand]:
 
 
 def _write_section(ctx: Any, formatter: Any, heading: str, params: list[Any]) -> None:
-    records = [record for each in params if (record := each.get_help_record(ctx)) is not None]
+    records = [record for parameter in params if (record := parameter.get_help_record(ctx)) is not None]
     if records:
         with formatter.section(heading):
             formatter.write_dl(records)

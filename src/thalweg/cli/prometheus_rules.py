@@ -76,7 +76,7 @@ def of_service(keep_bytes: int | None = None) -> list[PrometheusRule]:
 
 def of_models(rules: Sequence[AlertRule]) -> list[PrometheusRule]:
     """Alert rules over the scores of models."""
-    found = []
+    groups = []
     for rule in rules:
         if rule.hold:
             raise InvalidParameter.of_option("alert", "leave out for N rows: Prometheus counts time", rule.text)
@@ -88,8 +88,8 @@ def of_models(rules: Sequence[AlertRule]) -> list[PrometheusRule]:
         else:  # which the service counts itself, where it is started with the same rule
             expr = f"increase(thalweg_alerts_total{{rule={json.dumps(rule.text, ensure_ascii=False)}}}[1h]) > 0"
             summary = f"{rule.text} within the last hour"
-        found.append(PrometheusRule(name, expr, summary))
-    return found
+        groups.append(PrometheusRule(name, expr, summary))
+    return groups
 
 
 def rule_file(rules: Sequence[PrometheusRule]) -> str:

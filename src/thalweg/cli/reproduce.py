@@ -27,9 +27,9 @@ HELP = "Run a paper's experiments and print its numbers beside the measured ones
 )
 
 
-def _of_papers(found: Iterator[tuple[str, str]]) -> str:
+def _of_papers(papers: Iterator[tuple[str, str]]) -> str:
     """What an option does, for each paper that has it."""
-    return "; ".join(f"{name}: {about}" for name, about in found)
+    return "; ".join(f"{name}: {about}" for name, about in papers)
 
 
 _RUNS = _of_papers((paper.name, paper.runs) for paper in PAPERS.values() if paper.runs != Paper.runs)

@@ -302,10 +302,10 @@ def _print_summary(metrics: dict[str, Any], timing: dict[str, Any], folder: Path
         console.print(f"{early} came before any {thing} was known: not predicted, not scored.", soft_wrap=True)
     if changes := changes_sentence(metrics["changes"], axis):
         console.print(changes, soft_wrap=True)
-    if found := findings(metrics):
-        others = min(len(found), MOST_FINDINGS) - 1
+    if sentences := findings(metrics):
+        others = min(len(sentences), MOST_FINDINGS) - 1
         more = f" The report has {counted(others, 'more finding')} about inputs." if others else ""
-        console.print(f"{found[0].sentence}{more}", soft_wrap=True)
+        console.print(f"{sentences[0].sentence}{more}", soft_wrap=True)
     if "alerts_fired" in metrics:
         fired = metrics["alerts_fired"]["fired"]
         for alert in fired[-_MOST_COMPLAINTS:]:
@@ -334,7 +334,9 @@ def _print_summary(metrics: dict[str, Any], timing: dict[str, Any], folder: Path
         effect = "the prediction" if about is None else f"P({about})"
         console.print(sentence(cause, axis.at(cause["row"]), effect), soft_wrap=True)
     if "words" in metrics:
-        carrying = [f"{each['label']} “{each['words'][0][0]}”" for each in metrics["words"]["labels"] if each["words"]]
+        carrying = [
+            f"{label['label']} “{label['words'][0][0]}”" for label in metrics["words"]["labels"] if label["words"]
+        ]
         more = " …" if len(carrying) > _MOST_LABELS else ""
         console.print(f"Words with the largest weights: {', '.join(carrying[:_MOST_LABELS])}{more}.", soft_wrap=True)
     console.print("\nColumns")
@@ -355,8 +357,8 @@ def _scores(metrics: dict[str, Any]) -> Table:
     from thalweg.report import tables
     from thalweg.report.score_table import score_table
 
-    found = score_table(metrics)
-    return tables.scores(found.measures, found.lines, found.forms)
+    scores = score_table(metrics)
+    return tables.scores(scores.measures, scores.lines, scores.forms)
 
 
 @contextmanager

@@ -71,15 +71,15 @@ def run_on_spark(given: Mapping[str, Any], *, key: str | None, master: str, json
             settings = options.resolved() | {"key": key}
             write_atomically(out / _SETTINGS, json_module.dumps(settings, indent=1, ensure_ascii=False).encode())
             coverage = options.coverage if task.name == "regression" else None
-            found = folder.go(options.make_model(task.name), out, coverage)
+            result = folder.go(options.make_model(task.name), out, coverage)
     finally:
         spark.stop()
-    metrics = {"engine": "spark", "options": settings | {"master": master}, "rows": found}
+    metrics = {"engine": "spark", "options": settings | {"master": master}, "rows": result}
     write_atomically(out / METRICS, json_module.dumps(metrics, indent=1, ensure_ascii=False).encode())
     if json:
         typer.echo(json_module.dumps(metrics, ensure_ascii=False))
     else:
-        typer.echo("\n".join([*([tasks.found] if tasks.found else []), *_in_words(found, key, out)]))
+        typer.echo("\n".join([*([tasks.inferred] if tasks.inferred else []), *_in_words(result, key, out)]))
 
 
 @contextmanager
@@ -101,8 +101,8 @@ def _begun(out: Path) -> dict[str, Any] | None:
     from thalweg.run.options import what_is_in
 
     if (out / _SETTINGS).exists():
-        found: dict[str, Any] = json_module.loads((out / _SETTINGS).read_bytes())
-        return found
+        settings: dict[str, Any] = json_module.loads((out / _SETTINGS).read_bytes())
+        return settings
     return None if what_is_in(out) == "no run" else {}
 
 
@@ -119,26 +119,26 @@ def _require_same(options: RunOptions, begun: dict[str, Any] | None, key: str | 
         raise InvalidParameter(f"{out} holds a run, started with {other}: choose another folder with --out")
 
 
-def _in_words(found: Mapping[str, Any], key: str | None, out: Path) -> list[str]:
-    who = "One model" if key is None else f"{found['keys']:,} models, one per {key},"
+def _in_words(run: Mapping[str, Any], key: str | None, out: Path) -> list[str]:
+    who = "One model" if key is None else f"{run['keys']:,} models, one per {key},"
     where = f"Model: {out / 'model.thalweg'}" if key is None else f"State of every key: {out / 'checkpoint'}"
-    sentences = [f"{who} predicted {found['predicted']:,} rows{f', {_scores(found)}' if found['predicted'] else ''}."]
-    if found.get("unpredicted"):
+    sentences = [f"{who} predicted {run['predicted']:,} rows{f', {_scores(run)}' if run['predicted'] else ''}."]
+    if run.get("unpredicted"):
         sentences.append(
-            f"The first {found['unpredicted']:,} rows, those of the first file, were learned without a prediction."
+            f"The first {run['unpredicted']:,} rows, those of the first file, were learned without a prediction."
         )
-    if found["predicted"]:
+    if run["predicted"]:
         sentences.append(f"Predictions: {out / 'predictions'}")
     return [*sentences, where]
 
 
-def _scores(found: Mapping[str, Any]) -> str:
-    if not found["scored"]:
+def _scores(run: Mapping[str, Any]) -> str:
+    if not run["scored"]:
         return "none of them with a label"
-    if "error" in found:
-        return f"{found['error']:.4f} of them wrongly"
-    errors = f"with a mean absolute error of {found['mae']:.4g} (RMSE {found['rmse']:.4g})"
-    if found.get("coverage") is None:
+    if "error" in run:
+        return f"{run['error']:.4f} of them wrongly"
+    errors = f"with a mean absolute error of {run['mae']:.4g} (RMSE {run['rmse']:.4g})"
+    if run.get("coverage") is None:
         return errors
-    held = f"{100 * found['coverage']:.1f} % of the targets, with a mean width of {found['mean_width']:.4g}"
+    held = f"{100 * run['coverage']:.1f} % of the targets, with a mean width of {run['mean_width']:.4g}"
     return f"{errors}; intervals hold {held}"

@@ -58,28 +58,28 @@ def read_config(context: typer.Context, file: Path | None) -> Path | None:
         given = tomllib.loads(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidParameter(f"--config {file} cannot be read: {error}") from error
-    names = {option.removeprefix("--"): each for each in context.command.params for option in each.opts}
-    names = {name: each for name, each in names.items() if name not in _TYPED}
-    found = given.pop("serve", {})
-    if strange := [*given, *(found.keys() - names.keys() if isinstance(found, dict) else ["serve"])]:
+    names = {option.removeprefix("--"): parameter for parameter in context.command.params for option in parameter.opts}
+    names = {name: parameter for name, parameter in names.items() if name not in _TYPED}
+    settings = given.pop("serve", {})
+    if strange := [*given, *(settings.keys() - names.keys() if isinstance(settings, dict) else ["serve"])]:
         close = get_close_matches(strange[0], names, 1)
         rule = "put the options of `thalweg serve` in a table [serve], named as in --help-all"
         hint = f"did you mean {close[0]!r}?" if close and strange[0] not in given else rule
         raise InvalidParameter(f"--config {file} has an unknown entry {strange[0]!r}: {hint}")
-    for name, value in found.items():
+    for name, value in settings.items():
         several = getattr(names[name], "multiple", False)
         if not isinstance(value, list if several else (str, int, float)):
             expected = "a list of texts" if several else "a text, a number, true or false"
             raise InvalidParameter(f"--config {file}: {name} must be {expected}, got {value!r}")
-    context.default_map = {str(names[name].name): value for name, value in found.items()}
+    context.default_map = {str(names[name].name): value for name, value in settings.items()}
     return file
 
 
 def _warn_of_misspelt_variables(context: typer.Context) -> None:
     """Others begin like ours, such as Kubernetes' for a service of that name: only near misses are warned of."""
     prefix = f"{context.auto_envvar_prefix}_"
-    known = [str(each.name).upper() for each in context.command.params] + ["FROM"]
-    for name in (each.removeprefix(prefix) for each in os.environ if each.startswith(prefix)):
+    known = [str(parameter.name).upper() for parameter in context.command.params] + ["FROM"]
+    for name in (variable.removeprefix(prefix) for variable in os.environ if variable.startswith(prefix)):
         if name not in known and (close := get_close_matches(name, known, 1, 0.8)):
             warning = f"the environment variable {prefix}{name} is ignored: did you mean {prefix}{close[0]}?"
             typer.echo(f"thalweg: {warning}", err=True)

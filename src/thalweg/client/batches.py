@@ -45,7 +45,7 @@ def as_body(given: RequestBody) -> bytes:
     >>> as_body(PredictRequest(row={"words": {np.int64(3): 0.5}}))
     b'{"row":{"words":{"3":0.5}}}'
     """
-    values = ((each.name, getattr(given, each.name), each.default) for each in msgspec.structs.fields(given))
+    values = ((field.name, getattr(given, field.name), field.default) for field in msgspec.structs.fields(given))
     fields = {name: value for name, value, default in values if value != default}
     try:
         try:
@@ -66,13 +66,13 @@ def _as_json(fields: Any) -> bytes:
 
 def _with_plain_keys(value: Any) -> Any:
     if isinstance(value, list):
-        return [_with_plain_keys(each) for each in value]
+        return [_with_plain_keys(item) for item in value]
     if not isinstance(value, Mapping):
         return value
     keys = [key.item() if hasattr(key, "item") else key for key in value]
     if strange := [key for key in keys if not isinstance(key, str | int)]:
         raise InvalidInput(f"columns must have names, and the entries of a map names or indices, got {strange[0]!r}")
-    return {key: _with_plain_keys(each) for key, each in zip(keys, value.values(), strict=True)}
+    return {key: _with_plain_keys(item) for key, item in zip(keys, value.values(), strict=True)}
 
 
 def _plain(value: Any) -> Any:

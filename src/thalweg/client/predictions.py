@@ -58,7 +58,7 @@ class Prediction:
 
 
 #: By field of a prediction, the column of `Predictions`.
-_COLUMNS = {each.name: each.name for each in fields(Prediction)} | {
+_COLUMNS = {field.name: field.name for field in fields(Prediction)} | {
     "id": "ids",
     "prediction": "predictions",
     "prediction_set": "prediction_sets",
@@ -127,8 +127,8 @@ class Predictions(Sequence[Prediction]):
     ) -> Predictions:
         """From columns by the names of the fields of `Prediction`; a regression model has no probabilities."""
         nothing: dict[str, list[Any]] = {name: [None] * len(given["id"]) for name in ("probability", "probabilities")}
-        found = {_COLUMNS[name]: column for name, column in (nothing | dict(given)).items()}
-        return cls(model, version, **found, recorded=recorded)
+        columns = {_COLUMNS[name]: column for name, column in (nothing | dict(given)).items()}
+        return cls(model, version, **columns, recorded=recorded)
 
     def __add__(self, later: Predictions) -> Predictions:
         lists = {name: (getattr(self, name), getattr(later, name)) for name in _COLUMNS.values()}

@@ -247,7 +247,7 @@ class Calls:
         key_memory : int, optional
             Bytes of memory for the models of keys, at least 65,536. Cold ones then go to a temporary file.
         """
-        parameters, schema = (None if each is None else dict(each) for each in (parameters, schema))
+        parameters, schema = (None if given is None else dict(given) for given in (parameters, schema))
         if costs is not None and not (isinstance(costs, Mapping) and costs.keys() <= {"fp", "fn"}):
             raise InvalidInput(f"costs must be a mapping with fp and fn, as in {{'fp': 1, 'fn': 50}}, got {costs!r}")
         priced = None if costs is None else Costs(**costs)
@@ -500,9 +500,9 @@ def _path(name: str, *further: str) -> str:
 def _keyed(batches: Iterator[Batch], key: str | None) -> Iterator[tuple[Batch, str]]:
     """Batches, each with a key of its own that depends on the call's key alone."""
     whole = key or uuid4().hex
-    found = False
+    has_key = False
     for place, batch in enumerate(batches):
-        found = True
+        has_key = True
         yield batch, f"{whole}-{place}" if place else whole
-    if not found:
+    if not has_key:
         raise InvalidInput("there must be at least one row or label")

@@ -103,10 +103,10 @@ class OpenReply:
         import httpx
 
         try:
-            found: str | None = await _value((anext if self._awaits else next)(self._lines, None))
+            line: str | None = await _value((anext if self._awaits else next)(self._lines, None))
         except httpx.TransportError:
             return None
-        return found
+        return line
 
     async def close(self) -> None:
         await _value(self._response.aclose() if self._awaits else self._response.close())

@@ -54,7 +54,7 @@ def _followed() -> tuple[Metric, ...]:
 
 def followed(metrics: Iterable[Metric], has: Collection[str]) -> tuple[str, ...]:
     """What rules about these metrics and about columns may name, where there is so much for metrics to need."""
-    return (*(each.name for each in metrics if each in _followed() and each.applies(has)), *OF_COLUMNS)
+    return (*(metric.name for metric in metrics if metric in _followed() and metric.applies(has)), *OF_COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ input_drift, got 'error above 0.2'
         if match is None:
             raise _refusal("be as in error>0.2, mae>3 for 500 rows, missing(COLUMN)>0.1 or input_drift", text)
         metric, column, comparison = match["metric"], match["column"], match["comparison"]
-        values = (*(each.name for each in _followed()), *OF_COLUMNS)
+        values = (*(metric.name for metric in _followed()), *OF_COLUMNS)
         if metric not in (*values, *EVENTS):
             raise _refusal(f"name one of {', '.join((*values, *EVENTS))}", text)
         if metric in EVENTS and (comparison or match["window"] or match["hold"]):
@@ -104,7 +104,7 @@ input_drift, got 'error above 0.2'
         if not 1 <= window <= _MOST_ROWS or hold > _MOST_ROWS:
             raise _refusal(f"look back on 1 to {_MOST_ROWS:,} rows", text)
         column, bound = None if column is None else column.strip(), float(match["bound"] or 0.0)
-        shares = (*(each.name for each in _followed() if each.form == "share"), *OF_COLUMNS)
+        shares = (*(metric.name for metric in _followed() if metric.form == "share"), *OF_COLUMNS)
         if metric in shares and (not 0.0 <= bound <= 1.0 or (comparison, bound) in ((">", 1.0), ("<", 0.0))):
             raise _refusal(f"compare {metric}, a share from 0 to 1, with a number that it can pass: 0.2 is 20 %", text)
         return cls(text.strip(), metric, column, comparison, bound, window, hold)

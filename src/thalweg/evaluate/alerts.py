@@ -125,24 +125,24 @@ class AlertMeter(Saved):
         period, rows, scores, positive = period[taken], rows[taken], scores[taken], positive[taken]
         order = np.argsort(period, kind="stable")
         different, first = np.unique(period[order], return_index=True)
-        for each, places in zip(different.tolist(), np.split(order, first[1:]), strict=True):
-            own = self._open.setdefault(each, _Period())
+        for number, places in zip(different.tolist(), np.split(order, first[1:]), strict=True):
+            own = self._open.setdefault(number, _Period())
             own.add(rows[places], scores[places], positive[places], self.count)
-        for each in sorted(self._open):
-            if each <= self._latest - OPEN:
-                self._closed += self._open.pop(each).counts()
+        for number in sorted(self._open):
+            if number <= self._latest - OPEN:
+                self._closed += self._open.pop(number).counts()
 
     def scores(self) -> AlertScores:
         """The scores now, without the latest period, which may not be over, unless it is the only one."""
-        whole = [self._open[each] for each in sorted(self._open)]
+        whole = [self._open[period] for period in sorted(self._open)]
         if len(whole) > 1 or self._closed[0]:
             whole = whole[:-1]
-        periods, alerts, positives, found = (self._closed + sum(each.counts() for each in whole)).tolist()
+        periods, alerts, positives, caught = (self._closed + sum(period.counts() for period in whole)).tolist()
         return AlertScores(
-            found / alerts if alerts else math.nan,
-            found / positives if positives else math.nan,
+            caught / alerts if alerts else math.nan,
+            caught / positives if positives else math.nan,
             periods,
             alerts,
             positives,
-            found,
+            caught,
         )

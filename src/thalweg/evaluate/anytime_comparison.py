@@ -44,10 +44,10 @@ class Comparison(Saved, ABC):
 
     def winner(self) -> str | None:
         """Which of the two is significantly better, "champion" or "challenger"; None while it is open."""
-        found = self.interval()
-        if found is None or self.labels < LEAST_LABELS or found[0] <= 0.0 <= found[1]:
+        interval = self.interval()
+        if interval is None or self.labels < LEAST_LABELS or interval[0] <= 0.0 <= interval[1]:
             return None
-        return "challenger" if found[0] > 0.0 else "champion"
+        return "challenger" if interval[0] > 0.0 else "champion"
 
 
 #: A grid of λ, from the eager to the patient, with the same weight each.

@@ -43,7 +43,7 @@ class BlockScores:
         #: Of each score: its column, what it measures (the slot of a category), how far apart its values can lie, and
         #: the smallest change.
         self.column = np.concatenate([np.tile(self.numbers, 3), np.repeat(self.categories, _SLOTS)])
-        self.what = [each for each in ("mean", "spread", "missing") for _ in range(count)]
+        self.what = [kind for kind in ("mean", "spread", "missing") for _ in range(count)]
         self.what += [*map(str, range(FREQUENT + 1)), "missing"] * len(self.categories)
         self.range = np.concatenate([np.repeat([2 * CUT, CUT, 1.0], count), shares])
         self.least = np.concatenate([np.repeat([LEAST_MEAN, LEAST_SPREAD, LEAST_SHARE], count), LEAST_SHARE * shares])

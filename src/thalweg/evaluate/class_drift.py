@@ -54,18 +54,18 @@ class _Class(Saved):
 
     def add(self, x: Floats, row: int) -> NDArray[np.int64] | None:
         """A further row; the features that changed, where a sum passes the bound."""
-        found = None
+        changed = None
         if self.rows >= LEAST:
             off = np.clip(x - self.mean, -3.0, 3.0)
             self.since[self.sums == 0.0] = row
             self.sums = np.maximum(0.0, self.sums + np.stack([off, -off]) - K)
             if self.sums.max() > H:
-                found = np.flatnonzero((self.sums > H / 2).any(axis=0))
+                changed = np.flatnonzero((self.sums > H / 2).any(axis=0))
         self.recent.append(x.tolist())
         if len(self.recent) > LAG:
             self.rows += 1
             self.mean += (np.array(self.recent.pop(0)) - self.mean) * max(1.0 / self.rows, 1.0 / OWN)
-        return found
+        return changed
 
 
 class _Levels(Saved):
@@ -147,7 +147,7 @@ class ClassChangeDetector(Saved):
         if self.rows == 0:
             self._levels = _Levels(X.shape[1])
         relative = self._levels.relative(X)
-        found = []
+        changes = []
         for at in self._candidates(labels).tolist():
             label, row = int(labels[at]), self.rows + at + 1
             self._counts[label] = self._counts.get(label, 0) + 1
@@ -158,16 +158,16 @@ class ClassChangeDetector(Saved):
                 moved = own.add(relative[at], row)
                 if moved is not None:
                     first = int(own.since.flat[own.sums.argmax()])
-                    found.append({"label": label, "row": first, "found": row, "features": moved.tolist()})
+                    changes.append({"label": label, "row": first, "found": row, "features": moved.tolist()})
                     self._classes[label] = _Class(X.shape[1])
         self.rows += len(X)
-        self.changes = (self.changes + found)[-MOST:]
-        return found
+        self.changes = (self.changes + changes)[-MOST:]
+        return changes
 
     def _candidates(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
         """The rows whose class may be rare; those of others are counted at once."""
         rare = np.ones(len(labels), dtype=np.bool_)
-        for label, count in zip(*(each.tolist() for each in np.unique(labels, return_counts=True)), strict=True):
+        for label, count in zip(*(column.tolist() for column in np.unique(labels, return_counts=True)), strict=True):
             before = self._counts.get(label, 0)
             if before >= _RARE * (self.rows + len(labels)):
                 self._counts[label] = before + count

@@ -61,8 +61,8 @@ def balanced_accuracy(confusion: ArrayLike) -> float:
     >>> round(balanced_accuracy([[90, 5], [2, 3]]), 3)
     0.774
     """
-    found = recall(confusion)
-    return float(np.nanmean(found)) if not np.isnan(found).all() else math.nan
+    recalls = recall(confusion)
+    return float(np.nanmean(recalls)) if not np.isnan(recalls).all() else math.nan
 
 
 def g_mean(confusion: ArrayLike) -> float:
@@ -73,9 +73,9 @@ def g_mean(confusion: ArrayLike) -> float:
     >>> round(g_mean([[90, 5], [2, 3]]), 3)
     0.754
     """
-    found = recall(confusion)
-    found = found[~np.isnan(found)]
-    return float(np.prod(found) ** (1.0 / len(found))) if len(found) else math.nan
+    recalls = recall(confusion)
+    recalls = recalls[~np.isnan(recalls)]
+    return float(np.prod(recalls) ** (1.0 / len(recalls))) if len(recalls) else math.nan
 
 
 def matthews(confusion: ArrayLike) -> float:

@@ -83,8 +83,8 @@ class ChangeDetector(Saved):
         so_far = np.cumsum(np.concatenate([[self.mistakes], values]))[1:]
         begun = []
         for at, since, before, after in zip(*(part.tolist() for part in self._adwin.update(values)), strict=True):
-            found = self.rows + at + 1
-            change = {"row": found - since + 1, "found": found, "before": before, "after": after, "seen": after}
+            row = self.rows + at + 1
+            change = {"row": row - since + 1, "found": row, "before": before, "after": after, "seen": after}
             if self._is_new(change):
                 before_it = float(so_far[at]) - after * since
                 self._keep(change, round(before_it) if self._whole else before_it)
@@ -138,7 +138,7 @@ class ChangeDetector(Saved):
             self._changes[-1]["marks"].append(mark)
         change["marks"] = [begin, mark]
         if len(self._changes) == MOST:
-            sizes = [abs(each["after"] - each["before"]) for each in self._changes]
+            sizes = [abs(change["after"] - change["before"]) for change in self._changes]
             del self._changes[sizes.index(min(sizes))]
             self.left_out += 1
         self._changes.append(change)

@@ -91,9 +91,9 @@ class ErrorCauses(Saved):
 
     def frozen(self) -> ErrorCauses:
         """What `results` gives now, for another thread to read while rows are added here."""
-        found = copy.copy(self)
-        found._open = list(self._open)
-        return found
+        frozen = copy.copy(self)
+        frozen._open = list(self._open)
+        return frozen
 
     def add(
         self,
@@ -117,9 +117,9 @@ class ErrorCauses(Saved):
         names : sequence of str
             Of the columns.
         """
-        for each in rises:
-            sizes = {key: each[key] for key in ("short", "before", "after")} if "short" in each else {}
-            self._open.append({"row": int(each["row"]), "found": int(each["found"])} | sizes)
+        for new in rises:
+            sizes = {key: new[key] for key in ("short", "before", "after")} if "short" in new else {}
+            self._open.append({"row": int(new["row"]), "found": int(new["found"])} | sizes)
         begin = 0
         for rise in sorted(self._open, key=_due):
             upto = _due(rise) - self.rows
@@ -137,11 +137,11 @@ class ErrorCauses(Saved):
         A short rise at about the row of another is the same.
         """
         results = [*self.found, *(self._examined(rise, self.rows, changes, names) for rise in self._open)]
-        others = [each["row"] for each in results if "short" not in each]
+        others = [rise["row"] for rise in results if "short" not in rise]
         results = [
-            each for each in results if "short" not in each or all(abs(each["row"] - row) > NEAR for row in others)
+            rise for rise in results if "short" not in rise or all(abs(rise["row"] - row) > NEAR for row in others)
         ]
-        return [_with_later_finds(each, changes) for each in results]
+        return [_with_later_finds(rise, changes) for rise in results]
 
     def _keep(self, numbers: NDArray[np.int64], errors: NDArray[Any], inputs: Floats) -> None:
         self._numbers = np.concatenate([self._numbers, numbers])[-KEPT:]
@@ -153,19 +153,19 @@ class ErrorCauses(Saved):
     ) -> dict[str, Any]:
         """The cause of a rise; the last row that is kept is that one, as the detector counts."""
         kept = len(self._numbers)
-        begin, found = (min(max(rise[name] - (last - kept + 1), 0), kept - 1) for name in ("row", "found"))
-        at, found_at = (int(self._numbers[place]) for place in (begin, found))
-        known = [each for each in changes if each["found"] <= self._numbers[-1]]
+        begin, seen_at = (min(max(rise[name] - (last - kept + 1), 0), kept - 1) for name in ("row", "found"))
+        at, found_at = (int(self._numbers[place]) for place in (begin, seen_at))
+        known = [change for change in changes if change["found"] <= self._numbers[-1]]
         changed = _near(at, found_at, known)
         columns = _not_after(changed)
         result: dict[str, Any] = {key: value for key, value in rise.items() if key != "found"}
         result |= {"at": at, "found_at": found_at, "columns": columns, "changed": changed}
         if begin < EARLY and not self._has_forgotten:
             return result | {"cause": "unclear", "early": True}
-        upto = max(found + 1, begin + SOON)
+        upto = max(seen_at + 1, begin + SOON)
         # A column that changed later still left no trace in the rows that are compared.
         last_row = int(self._numbers[begin:upto].max())
-        compared = [names.index(each["column"]) for each in changed if each["row"] <= last_row]
+        compared = [names.index(change["column"]) for change in changed if change["row"] <= last_row]
         if not compared:
             return result | {"cause": "concept"}
         alike = self._alike(compared, begin, upto)
@@ -188,8 +188,8 @@ class ErrorCauses(Saved):
         bins, bins_before = self._bins(columns[0], before[inside_before], after[inside], before[inside_before])
         rows = level = level_before = variance = 0.0
         spread = np.concatenate([errors, errors_before]).var() if len(errors) else 0.0
-        for each in np.unique(bins).tolist():
-            old, new = errors_before[bins_before == each], errors[bins == each]
+        for bin_ in np.unique(bins).tolist():
+            old, new = errors_before[bins_before == bin_], errors[bins == bin_]
             if len(old):
                 rows += len(new)
                 level, level_before = level + float(new.sum()), level_before + len(new) * float(old.mean())
@@ -216,10 +216,10 @@ class ErrorCauses(Saved):
     def _bins(self, column: int, before: Floats, *rows: Floats) -> list[NDArray[np.int64]]:
         """The bin of each row by one column: quantiles of the rows before, or categories; one for missing values."""
         if self.is_category[column]:
-            return [np.nan_to_num(each[:, column], nan=_BINS).astype(np.int64) % (_BINS + 1) for each in rows]
+            return [np.nan_to_num(row[:, column], nan=_BINS).astype(np.int64) % (_BINS + 1) for row in rows]
         present = before[:, column][~np.isnan(before[:, column])]
         edges = np.quantile(present, np.arange(1, _BINS) / _BINS) if len(present) else np.zeros(0)
-        return [np.where(np.isnan(each[:, column]), _BINS, np.searchsorted(edges, each[:, column])) for each in rows]
+        return [np.where(np.isnan(row[:, column]), _BINS, np.searchsorted(edges, row[:, column])) for row in rows]
 
 
 def _due(rise: Mapping[str, Any]) -> int:
@@ -227,17 +227,17 @@ def _due(rise: Mapping[str, Any]) -> int:
     return max(int(rise["row"]) + AFTER, int(rise["found"]))
 
 
-def is_near(change: Mapping[str, Any], at: int, found: int) -> bool:
+def is_near(change: Mapping[str, Any], at: int, seen_at: int) -> bool:
     """Whether a column changed about when the error did, which rose at one row and was found to at another."""
-    return bool(at - NEAR <= change["row"] <= found + NEAR)
+    return bool(at - NEAR <= change["row"] <= seen_at + NEAR)
 
 
-def _near(at: int, found: int, changes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _near(at: int, seen_at: int, changes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The columns that changed about when the error did: those before or with it first, and of these the nearest."""
     near = [
-        {"column": each["column"], "row": each["row"], "when": _when(each["row"], at)}
-        for each in changes
-        if is_near(each, at, found)
+        {"column": change["column"], "row": change["row"], "when": _when(change["row"], at)}
+        for change in changes
+        if is_near(change, at, seen_at)
     ]
     return _first_of_each(near, at)
 
@@ -248,12 +248,12 @@ def _when(row: int, at: int) -> str:
 
 
 def _first_of_each(near: Sequence[dict[str, Any]], at: int) -> list[dict[str, Any]]:
-    ordered = sorted(near, key=lambda each: (each["when"] == "after", abs(each["row"] - at)))
-    return list({each["column"]: each for each in reversed(ordered)}.values())[::-1]
+    ordered = sorted(near, key=lambda change: (change["when"] == "after", abs(change["row"] - at)))
+    return list({change["column"]: change for change in reversed(ordered)}.values())[::-1]
 
 
 def _not_after(changed: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [each["column"] for each in changed if each["when"] != "after"]
+    return [change["column"] for change in changed if change["when"] != "after"]
 
 
 def _with_later_finds(result: dict[str, Any], changes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -261,8 +261,8 @@ def _with_later_finds(result: dict[str, Any], changes: Sequence[Mapping[str, Any
     near = _near(result["at"], result["found_at"], changes)
     changed = _first_of_each([*result["changed"], *near], result["at"])
     columns = _not_after(changed)
-    found = result | {"changed": changed, "columns": columns}
+    updated = result | {"changed": changed, "columns": columns}
     if set(columns) - set(result["columns"]):
-        found.pop("alike", None)
-        found["cause"] = "unclear"
-    return found
+        updated.pop("alike", None)
+        updated["cause"] = "unclear"
+    return updated

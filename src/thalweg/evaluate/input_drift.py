@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.block_scores import BLOCK, FREQUENT, MOST_CATEGORIES, BlockScores
-from thalweg.evaluate.reference_test import REFERENCE, WINDOWS, Found, ReferenceTest
+from thalweg.evaluate.reference_test import REFERENCE, WINDOWS, Difference, ReferenceTest
 from thalweg.frames.reading import frame_of
 from thalweg.saved import Saved
 from thalweg.tables.columns.wide_category import HashedColumn
@@ -161,7 +161,7 @@ class InputDrift(Saved):
 
     def as_numbers(self, names: Sequence[str], cells: Sequence[Cells]) -> Floats:
         """Rows of parsed columns as `add_rows` takes them: categories as numbers, in the order in which they came."""
-        kinds = [isinstance(each, tuple) for each in cells]
+        kinds = [isinstance(cell, tuple) for cell in cells]
         if not self._begun:
             self._begun, self.names = True, list(names)
             self._begin(names, kinds)
@@ -197,8 +197,8 @@ class InputDrift(Saved):
         """The numbers of categories, in the order in which they first came."""
         codes = self._codes[at]
         present, first = np.unique(places, return_index=True)
-        found = np.full(len(distinct) + 1, np.nan)
-        for place, row in sorted(zip(present.tolist(), first.tolist(), strict=True), key=lambda each: each[1]):
+        numbers = np.full(len(distinct) + 1, np.nan)
+        for place, row in sorted(zip(present.tolist(), first.tolist(), strict=True), key=lambda pair: pair[1]):
             if place < 0:
                 continue
             name = distinct[place]
@@ -209,8 +209,8 @@ class InputDrift(Saved):
                     if len(self._new[at]) < LISTED:
                         self._new[at].append((name, self.rows + row + 1))
                         self.newest.append((self.names[at], name, self.rows + row + 1))
-            found[place] = codes.get(name, MOST_CATEGORIES)
-        return found[places]
+            numbers[place] = codes.get(name, MOST_CATEGORIES)
+        return numbers[places]
 
     def _take(self, blocks: Floats) -> None:
         done = 0
@@ -218,13 +218,13 @@ class InputDrift(Saved):
             at_once = max(_AT_ONCE, _NUMBERS_AT_ONCE // len(self._scores.column))
             until = int(min(at_once, self._due.min() - self._taken))
             piece = blocks[done : done + until]
-            found = self._test.add(*self._scores.of_blocks(piece))
-            taken = len(piece) if found is None else found.block + 1
+            change = self._test.add(*self._scores.of_blocks(piece))
+            taken = len(piece) if change is None else change.block + 1
             self._kept = np.concatenate([self._kept, piece[:taken].reshape(-1, piece.shape[2])])[-KEPT:]
             self._taken += taken
             done += taken
-            if found is not None:
-                self._mark(found)
+            if change is not None:
+                self._mark(change)
             if (self._due <= self._taken).any():
                 self._settle(np.flatnonzero(self._due <= self._taken))
 
@@ -238,17 +238,17 @@ class InputDrift(Saved):
         for at in columns.tolist():
             self._reference[at] = self._summary(at, self._kept)
             self._then[at] = self._then[at] or self._reference[at]
-            last = next((each for each in reversed(self.changes) if each["column"] == self.names[at]), None)
+            last = next((change for change in reversed(self.changes) if change["column"] == self.names[at]), None)
             if last is not None and last["what"] != OTHERS:
                 last["after"] = self._value(at, last["what"], self._kept)
 
-    def _mark(self, found: Found) -> None:
+    def _mark(self, difference: Difference) -> None:
         """Keep the largest difference of each column as its change."""
-        columns, reference_means = self._scores.column[found.series], self._test.reference()
+        columns, reference_means = self._scores.column[difference.series], self._test.reference()
         for column in np.unique(columns).tolist():
             among = np.flatnonzero(columns == column)
-            largest = among[found.size[among].argmax()]
-            score = int(found.series[largest])
+            largest = among[difference.size[among].argmax()]
+            score = int(difference.series[largest])
             values = self._scores.of_rows(self._kept[:, column], score)
             begin = _begin_of_change(values, reference_means[score])
             if self._scores.what[score] == "spread":
@@ -283,7 +283,7 @@ class InputDrift(Saved):
         """The score that shows more: a column that moves lies farther from its old median, too."""
         mean = score - len(self._scores.numbers)
         moved, spread = (
-            abs(_mean(self._scores.of_rows(values, each)) - reference_means[each]) for each in (mean, score)
+            abs(_mean(self._scores.of_rows(values, measure)) - reference_means[measure]) for measure in (mean, score)
         )
         return mean if moved >= spread else score
 
@@ -314,7 +314,7 @@ class InputDrift(Saved):
         """
         self.flush()
         newest = np.concatenate([self._kept, self._open])[-KEPT:]
-        found = []
+        summary = []
         for at, is_category in enumerate(self.is_category):
             now = self._summary(at, newest)
             line = {
@@ -331,16 +331,16 @@ class InputDrift(Saved):
             if self._new_count[at]:
                 listed = [{"name": name, "row": row} for name, row in self._new[at]]
                 line["new"] = {"count": self._new_count[at], "listed": listed}
-            found.append(line)
-        return found
+            summary.append(line)
+        return summary
 
     def new_categories(self) -> list[tuple[str, str, int]]:
         """Columns, categories that first came after the first reference, and their first rows, in that order.
 
         Of each column the first 20.
         """
-        found = [(self.names[at], *each) for at, listed in enumerate(self._new) for each in listed]
-        return sorted(found, key=lambda each: each[2])
+        new = [(self.names[at], *change) for at, listed in enumerate(self._new) for change in listed]
+        return sorted(new, key=lambda change: change[2])
 
     def missing_share(self, column: str, rows: int) -> float | None:
         """The share of missing values among the last so many rows, at most 1,024; None while there are fewer."""
@@ -352,12 +352,12 @@ class InputDrift(Saved):
 
     def frozen(self) -> InputDrift:
         """What `summary` and ``changes`` give now, for another thread to read while rows are added here."""
-        found = copy.copy(self)
-        found.changes = [dict(change) for change in self.changes]
-        found._then, found._new_count = list(self._then), list(self._new_count)
-        found._new = [list(each) for each in self._new]
-        found._codes = [dict(each) for each in self._codes]
-        return found
+        frozen = copy.copy(self)
+        frozen.changes = [dict(change) for change in self.changes]
+        frozen._then, frozen._new_count = list(self._then), list(self._new_count)
+        frozen._new = [list(changes) for changes in self._new]
+        frozen._codes = [dict(codes) for codes in self._codes]
+        return frozen
 
     # ------------------------------------------------------------------ checkpoints
 
@@ -389,7 +389,7 @@ def number_summary(values: Floats) -> dict[str, Any]:
         "mean": shortened(float(present.mean())),
         "spread": shortened(float((present - present[0]).std())),  # exactly 0 where all are equal
         "missing": missing,
-        "quantiles": [shortened(each) for each in quantiles],
+        "quantiles": [shortened(quantile) for quantile in quantiles],
     }
 
 
@@ -453,8 +453,8 @@ def joined_cells(parts: Sequence[Any]) -> Any:
     if all(names is parts[0][1] for _, names in parts):  # as those are that were predicted one after the other
         return np.concatenate([places for places, _ in parts]), parts[0][1]
     codes: dict[str, int] = {}
-    found = [np.array([*(codes.setdefault(name, len(codes)) for name in names), -1])[own] for own, names in parts]
-    return np.concatenate(found), list(codes)
+    joined = [np.array([*(codes.setdefault(name, len(codes)) for name in names), -1])[own] for own, names in parts]
+    return np.concatenate(joined), list(codes)
 
 
 def _as_names(column: Cells) -> Cells:

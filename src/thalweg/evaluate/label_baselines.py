@@ -39,6 +39,6 @@ def follow_baselines(baselines: dict[str, Any], labels: NDArray[Any], order: Pla
     """
     nothing = np.zeros((len(labels), 1))
     return {
-        name: each.predict_then_learn(nothing, labels) if order is None else each.follow(nothing, labels, order)[0]
-        for name, each in baselines.items()
+        name: model.predict_then_learn(nothing, labels) if order is None else model.follow(nothing, labels, order)[0]
+        for name, model in baselines.items()
     }

@@ -21,11 +21,11 @@ OF_CONFUSION = ("true_positive", "false_positive", "false_negative")
 
 def confusion_terms(confusion: NDArray[Any], positive: int | None) -> dict[str, Any]:
     """What `Means` take from the shares, or counts, of rows by truth and prediction."""
-    found: dict[str, Any] = {"confusion": confusion}
+    terms: dict[str, Any] = {"confusion": confusion}
     if positive is not None:
         both, said, truth = confusion[positive, positive], confusion[:, positive].sum(), confusion[positive].sum()
-        found |= {name: float(rows) for name, rows in zip(OF_CONFUSION, (both, said - both, truth - both), strict=True)}
-    return found
+        terms |= {name: float(rows) for name, rows in zip(OF_CONFUSION, (both, said - both, truth - both), strict=True)}
+    return terms
 
 
 class Layout:
@@ -58,24 +58,26 @@ class Layout:
             return np.empty((count, 0))
         columns = [np.asarray(TERMS[term].of(rows, name)) for name, term in self.columns]
         # Term by term in memory, as they are added up.
-        return np.concatenate([each.reshape(count, math.prod(each.shape[1:])).T for each in columns]).T
+        return np.concatenate([column.reshape(count, math.prod(column.shape[1:])).T for column in columns]).T
 
     def means(self, averages: Floats, **known: Any) -> dict[str, Means]:
         """By predictor, from averages of the columns; ``known`` are further fields of `Means`."""
         one = len(averages) == len(self.columns)
         columns: list[Any] = averages.tolist() if one else list(averages.reshape(len(self.columns), -1))
-        found: dict[str, Means] = {}
+        means: dict[str, Means] = {}
         for name in self.predictors:
-            found[name] = Means({}, found, **known)
+            means[name] = Means({}, means, **known)
         for (name, term), column in zip(self.columns, columns, strict=True):
-            found[name].terms[term] = column
-        return found
+            means[name].terms[term] = column
+        return means
 
     def scores(self, means: Mapping[str, Means], has: Collection[str]) -> dict[str, dict[str, float]]:
         """By predictor and metric, of those that apply; NaN where a score is not known."""
         metrics = [metric for metric in self.metrics if metric.applies(has)]
         return {
-            name: {each.name: each.read(means[name]) for each in metrics if name == "model" or not each.of_model}
+            name: {
+                metric.name: metric.read(means[name]) for metric in metrics if name == "model" or not metric.of_model
+            }
             for name in self.predictors
         }
 
@@ -114,7 +116,7 @@ def scores_over(
     has = rows.has if costs is None else rows.has | {"costs"}
     if not len(rows.truth):
         return {
-            name: {each.name: math.nan for each in layout.metrics if name == "model" or not each.of_model}
+            name: {metric.name: math.nan for metric in layout.metrics if name == "model" or not metric.of_model}
             for name in layout.predictors
         }
     added = {term for metric in layout.metrics for term in metric.adds}
@@ -148,7 +150,7 @@ def _confusions(rows: Rows, layout: Layout, weights: NDArray[np.int64] | None) -
     """By predictor, the shares of the rows by truth and prediction, and the place of the label of interest."""
     count = len(rows.truth)
     if weights is None and all(
-        {"positive", "costs"} & set(each.needs) for each in layout.metrics if "confusion" in each.adds
+        {"positive", "costs"} & set(metric.needs) for metric in layout.metrics if "confusion" in metric.adds
     ):
         truth = rows.truth == rows.positive  # all others are one class
         return {name: _two_classes(truth, given == rows.positive) for name, given in rows.predictions.items()}, 1
@@ -163,5 +165,5 @@ def _confusions(rows: Rows, layout: Layout, weights: NDArray[np.int64] | None) -
 
 
 def _two_classes(truth: NDArray[np.bool_], given: NDArray[np.bool_]) -> Floats:
-    true, said, both = (np.count_nonzero(each) for each in (truth, given, truth & given))
+    true, said, both = (np.count_nonzero(among) for among in (truth, given, truth & given))
     return np.array([[len(truth) - true - said + both, said - both], [true - both, both]]) / len(truth)

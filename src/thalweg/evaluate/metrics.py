@@ -155,10 +155,10 @@ class Means:
     def per(self, term: str, *of: str) -> float:
         """A term as a share of the sum of others, averaged over several targets; NaN where that is zero."""
         if isinstance(self.terms[term], float):
-            total = sum(self.terms[each] for each in of)
+            total = sum(self.terms[term] for term in of)
             return self.terms[term] / total if total else math.nan
         with np.errstate(invalid="ignore", divide="ignore"):
-            return float(np.mean(self.terms[term] / sum(self.terms[each] for each in of)))
+            return float(np.mean(self.terms[term] / sum(self.terms[name] for name in of)))
 
     def gain_over(self, baseline: str, term: str) -> float:
         """One minus a term as a multiple of a baseline's, averaged over several targets."""

@@ -63,15 +63,15 @@ class NumberBaselines(Saved):
         totals = np.cumsum(np.concatenate([np.broadcast_to(self._total, (1, *one)), learned]), axis=0)
         lasts = np.concatenate([np.broadcast_to(self._last, (1, *one)), learned])
         counts = (self._count + before).reshape(-1, *[1] * len(one))
-        found = {name: np.full(targets.shape, np.nan) for name in self.names}
-        found["last_value"][order[asked]] = lasts[before]
-        found["running_mean"][order[asked]] = np.where(counts > 0, totals[before] / np.maximum(counts, 1), np.nan)
-        found["running_median"][order[asked]] = self._running_medians(learned)[before]
-        if "season" in found:
+        predictions = {name: np.full(targets.shape, np.nan) for name in self.names}
+        predictions["last_value"][order[asked]] = lasts[before]
+        predictions["running_mean"][order[asked]] = np.where(counts > 0, totals[before] / np.maximum(counts, 1), np.nan)
+        predictions["running_median"][order[asked]] = self._running_medians(learned)[before]
+        if "season" in predictions:
             season = self._seasonal(order, targets, number)
-            found["season"] = np.where(np.isnan(season), found["last_value"], season)
+            predictions["season"] = np.where(np.isnan(season), predictions["last_value"], season)
         self._total, self._count, self._last = totals[-1], self._count + len(learned), lasts[-1]
-        return found
+        return predictions
 
     def learn(self, targets: Floats) -> None:
         """Targets have come, of rows that nobody asked about."""
@@ -79,8 +79,8 @@ class NumberBaselines(Saved):
 
     def now(self) -> dict[str, float]:
         """What is predicted for a row that comes now; nothing before any target."""
-        found = self.follow(np.zeros(1, dtype=np.int64), np.full(1, np.nan), np.zeros(1, dtype=np.int64))
-        return {name: float(value) for name, [value] in found.items() if not np.isnan(value)}
+        predictions = self.follow(np.zeros(1, dtype=np.int64), np.full(1, np.nan), np.zeros(1, dtype=np.int64))
+        return {name: float(value) for name, [value] in predictions.items() if not np.isnan(value)}
 
     def _running_medians(self, learned: Floats) -> Floats:
         """Before the first of these targets, and after each."""
@@ -88,23 +88,23 @@ class NumberBaselines(Saved):
         if not self._medians:
             self._medians = [_WindowedMedian() for _ in range(width)]
         columns = zip(self._medians, learned.reshape(len(learned), width).T.tolist(), strict=True)
-        found = np.array([median.before_and_after_each(values) for median, values in columns])
-        return found.T.reshape(-1, *learned.shape[1:])
+        medians = np.array([median.before_and_after_each(values) for median, values in columns])
+        return medians.T.reshape(-1, *learned.shape[1:])
 
     def _seasonal(self, order: Places, targets: Floats, number: Places) -> Floats:
-        found = np.full(len(targets), np.nan)
+        predictions = np.full(len(targets), np.nan)
         slots = (number % len(self._season)).tolist()
         for step in order.tolist():
             row = step if step >= 0 else ~step
             slot = slots[row]
             if step >= 0:
-                found[row] = self._season[slot]
+                predictions[row] = self._season[slot]
             elif number[row] > self._held[slot]:
                 self._season[slot], self._held[slot] = targets[row], number[row]
-        return found
+        return predictions
 
     def state(self) -> dict[str, Any]:
-        return super().state() | {"recent": [np.array(each.values) for each in self._medians]}
+        return super().state() | {"recent": [np.array(median.values) for median in self._medians]}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)

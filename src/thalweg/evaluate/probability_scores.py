@@ -87,9 +87,9 @@ class BinnedAuc(Saved):
 
     def average_precision(self) -> float:
         negatives, positives = self.counts[:, ::-1]
-        found, alarms = np.cumsum(positives), np.cumsum(positives + negatives)
+        hits, alarms = np.cumsum(positives), np.cumsum(positives + negatives)
         held = positives > 0
-        return float((positives[held] * (found[held] / alarms[held])).sum() / found[-1]) if found[-1] else math.nan
+        return float((positives[held] * (hits[held] / alarms[held])).sum() / hits[-1]) if hits[-1] else math.nan
 
 
 def log_odds_bins(probabilities: Floats) -> NDArray[np.int64]:

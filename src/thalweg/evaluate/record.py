@@ -150,14 +150,14 @@ class RegressionRecord:
         if not self.unpredicted:
             return self
         later = slice(self.unpredicted, None)
-        series = {each.name: getattr(self, each.name) for each in fields(self)}
+        series = {field.name: getattr(self, field.name) for field in fields(self)}
         cut: dict[str, Any] = {name: values[later] for name, values in series.items() if isinstance(values, np.ndarray)}
         return replace(self, start=self.start + self.unpredicted, unpredicted=0, **cut)
 
     def as_rows(self, rows: slice = _ALL) -> Rows:
         """Some of the rows, as metrics take them."""
         given = {"model": self.predictions} | {name: getattr(self, name) for name in _NUMBER_BASELINES}
-        lower, upper = (None if each is None else each[rows] for each in (self.lower, self.upper))
+        lower, upper = (None if bound is None else bound[rows] for bound in (self.lower, self.upper))
         predictions = {name: values[rows] for name, values in given.items()}
         return Rows(self.y[rows], predictions, lower=lower, upper=upper, coverage=self.coverage)
 
@@ -171,8 +171,8 @@ def encode(labels: Labels, classes: Labels) -> Codes:
     array([ 1,  0, -1])
     """
     positions = np.searchsorted(classes, labels)
-    found = classes[np.minimum(positions, len(classes) - 1)] == labels
-    return np.where(found, positions, NO_PREDICTION)
+    is_known = classes[np.minimum(positions, len(classes) - 1)] == labels
+    return np.where(is_known, positions, NO_PREDICTION)
 
 
 def encode_truth(labels: Labels, classes: Labels) -> Codes:

@@ -28,7 +28,7 @@ NO_REFERENCE = -(2**40)
 _HIGHEST, _LEAST_FREEDOM, _FREEDOM = 0.98, 4, 400
 
 
-class Found(NamedTuple):
+class Difference(NamedTuple):
     """The block of the first difference, the series that differ there, and how much."""
 
     block: int
@@ -82,7 +82,7 @@ class ReferenceTest(Saved):
         """These series have no reference until `settle`."""
         self.age[series] = NO_REFERENCE
 
-    def add(self, means: Floats, squares: Floats) -> Found | None:
+    def add(self, means: Floats, squares: Floats) -> Difference | None:
         """Take in blocks up to the first difference; None where there is none, and all were taken."""
         steps = len(means)
         means = np.where(np.isnan(means), self.first, means)
@@ -97,8 +97,8 @@ class ReferenceTest(Saved):
         self.last = np.where(ages[at] > REFERENCE, joined[at], self.last)
         if not different[at].any():
             return None
-        found = np.flatnonzero(different[at])
-        return Found(at, found, size[at, found])
+        windows = np.flatnonzero(different[at])
+        return Difference(at, windows, size[at, windows])
 
     def reference(self) -> Floats:
         """The mean of each reference."""
@@ -135,7 +135,7 @@ class ReferenceTest(Saved):
         different, size = np.zeros(ages.shape, dtype=np.bool_), np.zeros(ages.shape)
         summed = _window_sums(means), _window_sums(np.square(means - self.first)), _window_sums(squares)
         for at, window in enumerate(WINDOWS):
-            recent, recent_square, rows_square = (each[at][-steps:] for each in summed)
+            recent, recent_square, rows_square = (values[at][-steps:] for values in summed)
             recent = recent / window - self.first
             own = np.maximum(recent_square - window * np.square(recent), 0.0) / (window - 1.0)
             pooled = (total + window * recent) / (count + window) + self.first

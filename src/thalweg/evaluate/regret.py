@@ -161,7 +161,7 @@ class KnownWeights(_OfNumbers):
 
     def begin(self) -> Following:
         """At the first row."""
-        weights, intercept = (np.asarray(each, dtype=np.float64) for each in (self.weights, self.intercept))
+        weights, intercept = (np.asarray(values, dtype=np.float64) for values in (self.weights, self.intercept))
         return _RowByRow(lambda X, y: _squared(y, _like(y, _weighted(X, np.atleast_2d(weights)) + intercept)))
 
 
@@ -386,7 +386,7 @@ def _keep(reference: KnownWeights | KnownLine, parameter: str, axes: tuple[int, 
 
 
 def _tuples(values: Any) -> Any:
-    return tuple(_tuples(each) for each in values) if isinstance(values, list) else values
+    return tuple(_tuples(value) for value in values) if isinstance(values, list) else values
 
 
 def _squared(y: NDArray[Any], predictions: NDArray[Any]) -> Floats:

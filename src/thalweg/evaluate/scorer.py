@@ -124,7 +124,7 @@ class Curve(_OfPredictors):
 
 class _Scorer(Protocol):
     def push(self, record: Any, rows: slice) -> None: ...
-    def found(self) -> dict[str, Any]: ...
+    def scores(self) -> dict[str, Any]: ...
 
 
 class Meter:
@@ -186,7 +186,7 @@ class Meter:
             raise InvalidInput(
                 f"All {self._rows:,} rows came before the first label was known: there is nothing to score."
             )
-        return Summary(self._rows, self._unpredicted, rate=self._rate, **self._scorer.found())
+        return Summary(self._rows, self._unpredicted, rate=self._rate, **self._scorer.scores())
 
     def update_every(self, record: AnyRecord, every: int) -> Iterator[Summary]:
         """Take in a record, with a summary whenever the rows seen reach a multiple of ``every``."""
@@ -218,13 +218,13 @@ class _Numbers:
                 raise InvalidParameter.of("Meter", name, "be left out for numbers: it is for labels", given)
         rows = record.as_rows()
         self._has = rows.has
-        self._layout = Layout((each for each in NUMBERS if each.applies(rows.has)), tuple(rows.predictions))
+        self._layout = Layout((metric for metric in NUMBERS if metric.applies(rows.has)), tuple(rows.predictions))
         self._running = average.begin()
 
     def push(self, record: RegressionRecord, rows: slice) -> None:
         self._running.push(self._layout.block(record.as_rows(rows)))
 
-    def found(self) -> dict[str, Any]:
+    def scores(self) -> dict[str, Any]:
         return {"scores": _scores(self._layout.scores(self._layout.means(self._running.mean()), self._has))}
 
 
@@ -242,7 +242,7 @@ class _Labels:
         self._has = rows.has | {name for name, given in asked.items() if given is not None}
         self._ranks = at is not None and "probabilities" in self._has
         self._has |= {"areas", "reliability"} if self._ranks else set()
-        applied = (each for each in LABELS if each.applies(self._has))
+        applied = (metric for metric in LABELS if metric.applies(self._has))
         self._layout = Layout(applied, tuple(rows.predictions), besides=OF_CONFUSION)
         self._running = average.begin()
         self._confusions = {name: RunningConfusion(average, len(record.classes)) for name in rows.predictions}
@@ -267,19 +267,19 @@ class _Labels:
             numbers = np.arange(record.start + rows.start, record.start + rows.stop, dtype=np.int64)
             self._alerts.update(numbers // self._every, numbers, scores, positive)
 
-    def found(self) -> dict[str, Any]:
+    def scores(self) -> dict[str, Any]:
         means = self._layout.means(self._running.mean(), positive=self._positive, costs=self._costs)
         shares = {name: confusion.shares() for name, confusion in self._confusions.items()}
-        for name, each in means.items():
-            each.terms.update(confusion_terms(shares[name], self._positive))
+        for name, scores in means.items():
+            scores.terms.update(confusion_terms(shares[name], self._positive))
         reliability = None
         if self._ranks:
             reliability = reliability_of(self._bins.mean().reshape(3, BINS))
             means["model"].terms["areas"] = self._auc.roc_auc(), self._auc.average_precision()
             means["model"].terms["reliability"] = reliability
         by_class = {
-            name: {"precision": precision(each), "recall": recall(each), "f1": f1(each)}
-            for name, each in shares.items()
+            name: {"precision": precision(share), "recall": recall(share), "f1": f1(share)}
+            for name, share in shares.items()
         }
         at = self._positive
         return {
@@ -293,8 +293,8 @@ class _Labels:
         }
 
 
-def _scores(found: Mapping[str, Mapping[str, float]]) -> dict[str, Scores]:
-    return {name: Scores(each) for name, each in found.items()}
+def _scores(columns: Mapping[str, Mapping[str, float]]) -> dict[str, Scores]:
+    return {name: Scores(scores) for name, scores in columns.items()}
 
 
 def _place_of(positive: Any, classes: Labels) -> int | None:
@@ -368,7 +368,7 @@ def curve(
     last = meter.summary()
     if last.rows % every:
         points.append(last)
-    series = {each.name: _over_time([getattr(point, each.name) for point in points]) for each in fields(Curve)}
+    series = {field.name: _over_time([getattr(point, field.name) for point in points]) for field in fields(Curve)}
     return Curve(**series | {"classes": last.classes, "positive": last.positive})
 
 

@@ -74,14 +74,17 @@ class Scoring:
         #: Lines that the recent scores look back on.
         self.window = WINDOW if positive is None else POSITIVE_WINDOW
         self.ranks = "areas" in self._has
-        self._recent = {False: self._windows(given), True: self._windows(each for each in given if each.over_time)}
+        self._recent = {
+            False: self._windows(given),
+            True: self._windows(metric for metric in given if metric.over_time),
+        }
 
     def _windows(self, metrics: Iterable[Metric]) -> dict[int, Layout]:
         """By the labels that they look back on."""
-        found: dict[int, list[Metric]] = {WINDOW: [], POSITIVE_WINDOW: []}
+        by_window: dict[int, list[Metric]] = {WINDOW: [], POSITIVE_WINDOW: []}
         for metric in metrics:
-            found[POSITIVE_WINDOW if _OF_POSITIVE & set(metric.needs) else WINDOW].append(metric)
-        return {window: Layout(each, self.predictors, OF_CONFUSION) for window, each in found.items() if each}
+            by_window[POSITIVE_WINDOW if _OF_POSITIVE & set(metric.needs) else WINDOW].append(metric)
+        return {window: Layout(chosen, self.predictors, OF_CONFUSION) for window, chosen in by_window.items() if chosen}
 
     def rows(self, lines: Floats) -> Rows:
         truth, *columns = lines.T
@@ -106,11 +109,11 @@ class Scoring:
 
     def over_recent(self, lines: Floats, areas: tuple[float, float] | None, *, followed: bool) -> Scores:
         """Of all metrics, or of those that are ``followed`` over time."""
-        found: Scores = {name: {} for name in self.predictors}
+        scores: Scores = {name: {} for name in self.predictors}
         for window, layout in self._recent[followed].items():
             for name, own in _known(scores_over(layout, self.rows(lines[-window:]), self._costs, areas)).items():
-                found[name] |= own
-        return found
+                scores[name] |= own
+        return scores
 
     def push_areas(self, areas: compiled.RecentAuc, lines: Floats) -> None:
         """P(positive) of rows, which are ranked."""
@@ -119,4 +122,4 @@ class Scoring:
 
 
 def _known(scores: Mapping[str, Mapping[str, float]]) -> Scores:
-    return {name: known(each) for name, each in scores.items()}
+    return {name: known(values) for name, values in scores.items()}

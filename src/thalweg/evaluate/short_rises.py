@@ -93,8 +93,8 @@ class ShortRises(Saved):
             return []
         references = sliding_window_view(together, REFERENCE)[begin - REFERENCE - LAG :: BLOCK][: len(blocks)]
         paths = np.cumsum(self._ratios(blocks, references), axis=1)
-        ends, lows, highs = (each.tolist() for each in (paths[:, -1], paths.min(axis=1), paths.max(axis=1)))
-        found = []
+        ends, lows, highs = (values.tolist() for values in (paths[:, -1], paths.min(axis=1), paths.max(axis=1)))
+        rises = []
         zero: tuple[int, Floats] | None = None  # first row and path of the last block in which the sum was 0
         for at, (end, low, high) in enumerate(zip(ends, lows, highs, strict=True)):
             first, before, lowest = self.rows + 1, self._sum, min(self._sum + low, 0.0)
@@ -104,13 +104,13 @@ class ShortRises(Saved):
                 zero = None
                 upto = begin + (at + 1) * BLOCK
                 kept = together[max(upto - REFERENCE - LAG, 0) : upto]
-                found += self._alarm(first, before + paths[at], kept, references[at])
+                rises += self._alarm(first, before + paths[at], kept, references[at])
             else:
                 if before + low <= 0.0:
                     zero = first, before + paths[at]
                 self._sum = before + end - lowest
         self._since = _since(zero, self._since)
-        return found
+        return rises
 
     def _ratios(self, blocks: Floats, references: Floats) -> Floats:
         """The log-likelihood ratio of each row, by the reference of its block."""
@@ -134,10 +134,10 @@ class ShortRises(Saved):
             self._sum, self._since = float(above[-1]), _since((first, path), self._since)
             return []
         at = int(passed.argmax())
-        row, found = _since((first, path[: at + 1]), self._since), first + at
+        row, seen_at = _since((first, path[: at + 1]), self._since), first + at
         after = kept[len(kept) - BLOCK - (first - row) : len(kept) - BLOCK + at + 1]
-        self._sum, self._since, self._quiet = 0.0, self.rows + 1, found + APART
-        return [{"row": row, "found": found, "before": float(reference.mean()), "after": float(after.mean())}]
+        self._sum, self._since, self._quiet = 0.0, self.rows + 1, seen_at + APART
+        return [{"row": row, "found": seen_at, "before": float(reference.mean()), "after": float(after.mean())}]
 
 
 def _above(path: Floats) -> Floats:

@@ -56,15 +56,15 @@ class StreamWatch(Saved):
     def as_numbers(self, plan: Plan, cells: Sequence[Any], X: Any, *, in_order: bool = True) -> Floats:
         """Parsed cells and features of rows as `add_rows` takes them; the steps of rows out of order are not known."""
         counts = entry_counts(plan, X) if plan.sparse_columns else {}
-        found: dict[str, Cells] = {}
+        numbers: dict[str, Cells] = {}
         for column, parsed in zip(plan.columns, cells, strict=True):
             if column.watched == "steps":
-                found[column.name] = self._steps(column, parsed) if in_order else np.full(len(parsed), np.nan)
+                numbers[column.name] = self._steps(column, parsed) if in_order else np.full(len(parsed), np.nan)
             elif column.watched == "entries":
-                found[column.name] = counts[column.name]
+                numbers[column.name] = counts[column.name]
             elif column.watched == "cells":
-                found[column.name] = parsed
-        return self.columns.as_numbers(list(found), list(found.values()))
+                numbers[column.name] = parsed
+        return self.columns.as_numbers(list(numbers), list(numbers.values()))
 
     def _steps(self, column: Column, times: NDArray[np.datetime64]) -> Floats:
         """Seconds since the time before, of the rows whose times are known."""
@@ -110,11 +110,11 @@ class StreamWatch(Saved):
         """Take in scored rows by their numbers, and the rises of the error that were found among them."""
         assert self.causes is not None
         self.short.whole = errors.dtype == np.bool_
-        found = [*rises, *(rise | {"short": True} for rise in self.short.add(errors))]
-        found = [rise for rise in found if rise["row"] > self._since]
-        if found or self.causes.is_waiting:
+        new_rises = [*rises, *(rise | {"short": True} for rise in self.short.add(errors))]
+        new_rises = [rise for rise in new_rises if rise["row"] > self._since]
+        if new_rises or self.causes.is_waiting:
             self.changed("columns", self.columns.flush())
-        self.causes.add(numbers, errors, rows, found, self.columns.changes, self.columns.names)
+        self.causes.add(numbers, errors, rows, new_rises, self.columns.changes, self.columns.names)
 
     def flush(self) -> None:
         """Test the rows that wait for it."""
@@ -140,11 +140,11 @@ class StreamWatch(Saved):
 
     def frozen(self) -> Self:
         """For another thread to read while rows are added here."""
-        found = copy.copy(self)
-        found.causes = None if self.causes is None else self.causes.frozen()
+        frozen = copy.copy(self)
+        frozen.causes = None if self.causes is None else self.causes.frozen()
         for part in EVENTS:
-            setattr(found, part, getattr(self, part).frozen())
-        return found
+            setattr(frozen, part, getattr(self, part).frozen())
+        return frozen
 
 
 def watched_names(plan: Plan) -> list[str]:
@@ -165,16 +165,16 @@ def entry_counts(plan: Plan, X: Any) -> dict[str, Floats]:
     >>> entry_counts(plan, csr_array([[0, 1, 0, 2, 0, 0, 0, 0], [0] * 8]))["words"]
     array([ 2., nan])
     """
-    found: dict[str, Floats] = {}
+    by_column: dict[str, Floats] = {}
     begin = len(plan.feature_names)
     for column in plan.sparse_columns:
         counts = np.diff(X.indptr).astype(np.float64)
         if begin or column.width < plan.width:  # other features than those of this column
             inside = (X.indices >= begin) & (X.indices < begin + column.width)
             counts = np.diff(np.append(0, np.cumsum(inside))[X.indptr]).astype(np.float64)
-        found[column.name] = np.where(counts > 0.0, counts, np.nan)
+        by_column[column.name] = np.where(counts > 0.0, counts, np.nan)
         begin += column.width
-    return found
+    return by_column
 
 
 def as_seen(change: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,7 +49,7 @@ class Given(NamedTuple):
     def of(self, rows: Any) -> Given:
         """The same of some rows."""
         predictions, *beside = self
-        return Given(predictions[rows], *(None if each is None else each[rows] for each in beside))
+        return Given(predictions[rows], *(None if values is None else values[rows] for values in beside))
 
 
 class Task(ABC):

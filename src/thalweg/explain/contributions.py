@@ -102,10 +102,10 @@ class Contributions:
             names = [f"x{at}" if known is None else known[at] for at in places]
         else:
             names, values = list(self.names), self.values[row]
-        found: dict[str, float] = {}
+        by_word: dict[str, float] = {}
         for name, value in zip(names, values.tolist(), strict=True):
-            found[name] = found.get(name, 0.0) + value
-        return dict(sorted(((name, value) for name, value in found.items() if value), key=lambda item: -abs(item[1])))
+            by_word[name] = by_word.get(name, 0.0) + value
+        return dict(sorted(((name, value) for name, value in by_word.items() if value), key=lambda item: -abs(item[1])))
 
 
 def contributions(
@@ -171,8 +171,8 @@ def contributions(
     if hasattr(X, "tocsr"):
         if groups is not None and not isinstance(groups, Groups):
             raise InvalidParameter.of("contributions", "groups", "be left out of sparse rows", groups)
-        found = _of_sparse_rows(model, X.tocsr(), groups, label, paths, seed)
-        return found if typed is None or found.labels is None else replace(found, labels=typed(found.labels))
+        result = _of_sparse_rows(model, X.tocsr(), groups, label, paths, seed)
+        return result if typed is None or result.labels is None else replace(result, labels=typed(result.labels))
     rows = _numbers(X)
     background = _background(model, background, rows.shape[1])
     groups = groups_for(groups, model, rows.shape[1])
@@ -220,10 +220,10 @@ def _background(model: Any, background: Any, width: int) -> Floats:
             rule = "be given: the model keeps no recent rows, as one that learned rows one by one or was just loaded"
             raise InvalidParameter.of("contributions", "background", rule, None)
         background = recent[0][-_RECENT:]
-    found = np.atleast_2d(np.asarray(background, dtype=np.float64))
-    if found.ndim != 2 or found.shape[1] != width or len(found) == 0:
-        raise InvalidInput(f"background must have rows of the {width} features of X, got shape {found.shape}")
-    return found
+    rows = np.atleast_2d(np.asarray(background, dtype=np.float64))
+    if rows.ndim != 2 or rows.shape[1] != width or len(rows) == 0:
+        raise InvalidInput(f"background must have rows of the {width} features of X, got shape {rows.shape}")
+    return rows
 
 
 def _picked(scores: Floats, outputs: Places) -> Floats:
@@ -330,8 +330,8 @@ def _of_sparse_rows(model: Any, X: Any, groups: Any, label: Any, paths: int | No
         values[begin:end], errors[begin:end] = plan.shapley(worth, ends, 1 << 14)
     labels = np.asarray(model.classes_)[outputs] if is_classifier(model) else None
 
-    def like(found: Floats) -> Any:
-        parts: Any = (found, X.indices.copy(), X.indptr.copy())
+    def like(values: Floats) -> Any:
+        parts: Any = (values, X.indices.copy(), X.indptr.copy())
         return csr_array(parts, shape=X.shape)
 
     named = {at: groups.name_of(at) for at in np.unique(X.indices).tolist()} if isinstance(groups, Groups) else None
@@ -349,11 +349,11 @@ def contributions_by_column(
     """Explain encoded rows: beside all that is known, for each row the largest contributions by column."""
     groups = Groups.of_plan(plan)
     paths = None if len(groups) <= _FEW else 2
-    found = contributions(learner, X, background, groups=groups, paths=paths)
-    return found, [_top(found, row) for row in range(X.shape[0])]
+    result = contributions(learner, X, background, groups=groups, paths=paths)
+    return result, [_top(result, row) for row in range(X.shape[0])]
 
 
-def _top(found: Contributions, row: int) -> dict[str, float]:
-    ranked = found.ranked(row)
+def _top(result: Contributions, row: int) -> dict[str, float]:
+    ranked = result.ranked(row)
     others = sum(list(ranked.values())[_MOST_NAMED:])
-    return found.top(row, _MOST_NAMED) | ({_OTHERS: others} if others else {})
+    return result.top(row, _MOST_NAMED) | ({_OTHERS: others} if others else {})

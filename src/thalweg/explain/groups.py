@@ -108,19 +108,19 @@ class Groups:
         >>> Groups.single(["time", "delay", "hour"]).joined([[0, 2]]).names
         ('time + hour', 'delay')
         """
-        into = {at: each[0] for each in sets for at in each}
+        into = {at: places[0] for places in sets for at in places}
         members: dict[int, list[int]] = {}
         for at in range(len(self)):
             members.setdefault(into.get(at, at), []).append(at)
         names, features, ordered = [], [], []
-        for each in members.values():
-            listed = [self.names[at] for at in each]
+        for own in members.values():
+            listed = [self.names[at] for at in own]
             more = len(listed) - _MOST_JOINED
             names.append(" + ".join(listed[:_MOST_JOINED]) + (f" + {more} more" if more > 0 else ""))
-            alone = len(each) == 1
-            features.append(self.features[each[0]] if alone else np.concatenate([self.features[at] for at in each]))
-            ordered.append(self.ordered[each[0]] if alone else -1)
-        joined_names = tuple([self.names[at] for at in each] for each in members.values())
+            alone = len(own) == 1
+            features.append(self.features[own[0]] if alone else np.concatenate([self.features[at] for at in own]))
+            ordered.append(self.ordered[own[0]] if alone else -1)
+        joined_names = tuple([self.names[at] for at in places] for places in members.values())
         return Groups(tuple(names), tuple(features), tuple(ordered), self.width, self.words, joined_names)
 
     @classmethod
@@ -136,19 +136,19 @@ class Groups:
         features: dict[str, range | Places] = {}
         for group, members in groups.items():
             listed = np.atleast_1d(np.asarray(members)).tolist()
-            found = [places.get(each, each) if isinstance(each, str) else each for each in listed]
-            for each in found:
-                if isinstance(each, bool) or not isinstance(each, int) or not 0 <= each < width:
+            indices = [places.get(item, item) if isinstance(item, str) else item for item in listed]
+            for item in indices:
+                if isinstance(item, bool) or not isinstance(item, int) or not 0 <= item < width:
                     rule = f"hold names or places of the {width} features"
-                    raise InvalidParameter.of("explain", "groups", rule, each)
-                if taken[each]:
-                    raise InvalidParameter.of("explain", "groups", "have each feature once", each)
-                taken[each] = True
-            features[str(group)] = np.array(found, dtype=np.int64)
+                    raise InvalidParameter.of("explain", "groups", rule, item)
+                if taken[item]:
+                    raise InvalidParameter.of("explain", "groups", "have each feature once", item)
+                taken[item] = True
+            features[str(group)] = np.array(indices, dtype=np.int64)
         rest = np.flatnonzero(~taken)
         if len(rest):
             features[REST] = rest
-        ordered = tuple(int(each[0]) if len(each) == 1 else -1 for each in features.values())
+        ordered = tuple(int(places[0]) if len(places) == 1 else -1 for places in features.values())
         return cls(tuple(features), tuple(features.values()), ordered, width)
 
     def name_of(self, feature: int) -> str:
@@ -161,7 +161,7 @@ class Groups:
         >>> sorted(map(Groups.of_text(words, 256).name_of, [*words, 7]))
         ['text: 7', 'text: again', 'text: late']
         """
-        name, features = next(each for each in zip(self.names, self.features, strict=True) if feature in each[1])
+        name, features = next(group for group in zip(self.names, self.features, strict=True) if feature in group[1])
         if name not in self.words:
             return name
         words, place = self.words[name], feature - int(features[0])
@@ -170,10 +170,10 @@ class Groups:
 
     def numbers(self) -> Places:
         """The group of each feature."""
-        found = np.empty(self.width, dtype=np.int64)
+        numbers = np.empty(self.width, dtype=np.int64)
         for number, features in enumerate(self.features):
-            found[features if isinstance(features, np.ndarray) else slice(features.start, features.stop)] = number
-        return found
+            numbers[features if isinstance(features, np.ndarray) else slice(features.start, features.stop)] = number
+        return numbers
 
 
 def groups_for(groups: Any, model: Any, width: int) -> Groups:
@@ -213,8 +213,8 @@ def stand_ins(X: Floats, groups: Groups) -> list[list[int]]:
     scale = Z.std(axis=0)
     varies = scale > 1e-9 * np.maximum(np.abs(X).max(axis=0), 1e-300)
     Z = np.where(varies, Z / np.where(varies, scale, 1.0), 0.0)
-    features = [[at for at in each if varies[at]] for each in groups.features]
-    columns = [at for at, each in enumerate(features) if 0 < len(each) <= _MOST_FEATURES]
+    features = [[at for at in own if varies[at]] for own in groups.features]
+    columns = [at for at, own in enumerate(features) if 0 < len(own) <= _MOST_FEATURES]
     r = Z.T @ Z / len(Z)
     links = [
         (at, by)
@@ -257,8 +257,8 @@ def _connected(links: list[tuple[int, int]], columns: list[int]) -> list[list[in
     root = list(range(len(columns)))
     for one, other in links:
         joined, into = root[one], root[other]
-        root = [into if each == joined else each for each in root]
-    found: dict[int, list[int]] = {}
+        root = [into if number == joined else number for number in root]
+    joined_columns: dict[int, list[int]] = {}
     for at, column in enumerate(columns):
-        found.setdefault(root[at], []).append(column)
-    return [each for each in found.values() if len(each) > 1]
+        joined_columns.setdefault(root[at], []).append(column)
+    return [members for members in joined_columns.values() if len(members) > 1]

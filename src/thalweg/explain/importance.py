@@ -152,8 +152,8 @@ def summary(names: Sequence[str], replaced: Replaced) -> Importance:
     """Means and standard errors over rows."""
     rows = len(replaced.increase)
     with np.errstate(invalid="ignore", divide="ignore"):
-        errors = [each.std(axis=0) * np.sqrt(1.0 / (rows - 1.0)) if rows > 1 else np.full(len(names), np.nan)
-                  for each in replaced]  # fmt: skip
+        errors = [values.std(axis=0) * np.sqrt(1.0 / (rows - 1.0)) if rows > 1 else np.full(len(names), np.nan)
+                  for values in replaced]  # fmt: skip
     return Importance(
         tuple(names), replaced.increase.mean(axis=0), errors[0], replaced.effect.mean(axis=0), errors[1], rows
     )
@@ -188,7 +188,7 @@ def replace_groups(
         difference[changed] = scores[own] - scores[rows:]
         larger = np.sign(_columns(X[some], np.maximum(ordered, 0)).T - others[:, some])
         parts.append((increase.T, np.where(ordered[:, np.newaxis] < 0, np.nan, difference * larger).T))
-    return Replaced(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    return Replaced(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 def _judged(model: Any, X: Any, y: NDArray[Any], label: Any, spread: float) -> tuple[Floats, Floats]:
@@ -223,7 +223,7 @@ def _mixed_sparse(X: Any, reference: Any, groups: Groups, drawn: NDArray[np.int6
     for group, features in enumerate(groups.features):
         begin, end = int(features[0]), int(features[-1]) + 1
         pieces = [X[:, :begin], reference[drawn[group]][:, begin:end], X[:, end:]]
-        parts.append(hstack([each for each in pieces if each.shape[1]], format="csr"))
+        parts.append(hstack([piece for piece in pieces if piece.shape[1]], format="csr"))
     return vstack(parts, format="csr"), np.ones(drawn.shape, dtype=np.bool_)
 
 
@@ -244,12 +244,12 @@ def scores_of(model: Any, X: Any) -> Floats:
     Of two classes without probabilities the first one's score is the second's with the other sign.
     """
     if not is_classifier(model):
-        found = np.asarray(_asked(model.predict, X), dtype=np.float64)
-        return found.reshape(len(found), -1)
+        scores = np.asarray(_asked(model.predict, X), dtype=np.float64)
+        return scores.reshape(len(scores), -1)
     if hasattr(model, "predict_proba"):
         return np.asarray(_asked(model.predict_proba, X))
-    found = np.asarray(_asked(model.decision_function, X))
-    return np.stack([-found, found], axis=1) if found.ndim == 1 else found
+    scores = np.asarray(_asked(model.decision_function, X))
+    return np.stack([-scores, scores], axis=1) if scores.ndim == 1 else scores
 
 
 def _asked(predict: Callable[[Any], Any], X: Any) -> Any:
@@ -283,7 +283,7 @@ def outputs_for(model: Any, X: Any, label: Any, rows: int) -> NDArray[np.int64]:
         return np.full(rows, at, dtype=np.int64)
     if label is None:
         return places_among(model, _asked(model.predict, X))
-    found = places_among(model, [label])
-    if found[0] < 0:
+    places = places_among(model, [label])
+    if places[0] < 0:
         raise InvalidParameter.of("contributions", "label", "be one of the classes of the model", label)
-    return np.full(rows, found[0], dtype=np.int64)
+    return np.full(rows, places[0], dtype=np.int64)

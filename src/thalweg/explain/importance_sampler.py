@@ -50,7 +50,7 @@ class ImportanceSampler(Saved):
 
     def __init__(self, plan: Plan, seed: int, joined: Sequence[Sequence[int]] = ()) -> None:
         #: Columns that stand for each other, which are replaced together.
-        self.joined = [list(each) for each in joined]
+        self.joined = [list(features) for features in joined]
         self.groups = Groups.of_plan(plan).joined(joined)
         self._seed = seed
         self._sparse = bool(plan.sparse_columns)
@@ -171,7 +171,7 @@ class ImportanceSampler(Saved):
         largest = np.fmax(overall.increase, recent.increase)
         varied = [at for at in np.argsort(-largest, kind="stable").tolist() if overall.varied[at]]
         order = varied[:MOST_COLUMNS]
-        blocks = [(each.last, each.estimate()) for each in self._over_time.blocks.values()]
+        blocks = [(block.last, block.estimate()) for block in self._over_time.blocks.values()]
         rows = [row for row, _ in blocks]
         return {
             "loss": loss,
@@ -185,9 +185,9 @@ class ImportanceSampler(Saved):
                     **({"columns": joined[names[at]]} if names[at] in joined else {}),
                     "overall": _of_column(overall, at),
                     "recent": _of_column(recent, at),
-                    "increase": [_short(each.increase[at]) for _, each in blocks],
-                    "error": [_short(each.increase_error[at]) for _, each in blocks],
-                    "effect": [_short(each.effect[at]) for _, each in blocks],
+                    "increase": [_short(sums.increase[at]) for _, sums in blocks],
+                    "error": [_short(sums.increase_error[at]) for _, sums in blocks],
+                    "effect": [_short(sums.effect[at]) for _, sums in blocks],
                 }
                 for at in order
             ],

@@ -72,21 +72,21 @@ class Sums(Saved):
     def of(cls, row: int, replaced: Replaced) -> Sums:
         count = float(len(replaced.increase))
         parts: list[Floats] = []
-        for each in replaced:
-            total = each.sum(axis=0)
+        for values in replaced:
+            total = values.sum(axis=0)
             mean = total / count
-            parts += [total, (each**2).sum(axis=0), mean, mean**2]
+            parts += [total, (values**2).sum(axis=0), mean, mean**2]
         return cls(np.array([count, count, 1.0, 1.0]), np.array(parts), row, row)
 
     @classmethod
     def together(cls, parts: Iterable[Sums]) -> Sums:
         first, *others = parts
-        found = cls(first.weights.copy(), first.values.copy(), first.first, first.last)
-        for each in others:
-            found.weights += each.weights
-            found.values += each.values
-            found.last = max(found.last, each.last)
-        return found
+        total = cls(first.weights.copy(), first.values.copy(), first.first, first.last)
+        for other in others:
+            total.weights += other.weights
+            total.values += other.values
+            total.last = max(total.last, other.last)
+        return total
 
     def fade(self, factor: float) -> None:
         self.weights *= [factor, factor**2, factor, factor**2]
@@ -146,20 +146,20 @@ class ImportanceOverTime(Saved):
         while row // self.length >= MOST_BLOCKS:
             self.length *= 2
             joined: dict[int, list[Sums]] = {}
-            for number, each in self.blocks.items():
-                joined.setdefault(number // 2, []).append(each)
-            self.blocks = {number: Sums.together(each) for number, each in joined.items()}
+            for number, block in self.blocks.items():
+                joined.setdefault(number // 2, []).append(block)
+            self.blocks = {number: Sums.together(blocks) for number, blocks in joined.items()}
         number = row // self.length
         held = [self.blocks[number]] if number in self.blocks else []
         self.blocks[number] = Sums.together([*held, sums])
 
     def copy(self) -> ImportanceOverTime:
         """As it is now, for another thread to read while samples are added here."""
-        found = ImportanceOverTime.__new__(ImportanceOverTime)
-        found._columns, found._memory, found.length = self._columns, self._memory, self.length
-        found.blocks = dict(self.blocks)  # blocks are replaced and never changed
-        found._fading = None if self._fading is None else Sums.together([self._fading])
-        return found
+        copied = ImportanceOverTime.__new__(ImportanceOverTime)
+        copied._columns, copied._memory, copied.length = self._columns, self._memory, self.length
+        copied.blocks = dict(self.blocks)  # blocks are replaced and never changed
+        copied._fading = None if self._fading is None else Sums.together([self._fading])
+        return copied
 
     def recent(self) -> Estimate | None:
         """The fading mean."""
@@ -171,7 +171,7 @@ class ImportanceOverTime(Saved):
 
     def between(self, begin: float, end: float) -> Estimate | None:
         """The mean of the blocks with samples from one row to another; None where there is none."""
-        within = [each for each in self.blocks.values() if begin <= each.first and each.last <= end]
+        within = [block for block in self.blocks.values() if begin <= block.first and block.last <= end]
         return Sums.together(within).estimate() if within else None
 
 
@@ -198,21 +198,21 @@ def causes(
     """
     reach = _REACH * max(distance, over_time.length)
     tried = (len(changes) + len(over_time.blocks)) * len(names)
-    found: list[dict[str, Any]] = []
+    effects: list[dict[str, Any]] = []
     for at, row in enumerate(changes):
         begin = max(row - reach, changes[at - 1] + _TO_FOLLOW if at else 0)
         end = min(row + _TO_FOLLOW + reach, changes[at + 1] if at + 1 < len(changes) else np.inf)
         pair = _compared(over_time.between(begin, row), over_time.between(row + _TO_FOLLOW, end))
-        found += [] if pair is None else _at_change(*pair, names, row, _LEVEL / tried)
-    named = [(each["column"], each["row"]) for each in found]
+        effects += [] if pair is None else _at_change(*pair, names, row, _LEVEL / tried)
+    named = [(effect["column"], effect["row"]) for effect in effects]
     for _, row, column, before, after in sorted(
-        _reversals(over_time, reach, _LEVEL / tried), key=lambda each: -each[0]
+        _reversals(over_time, reach, _LEVEL / tried), key=lambda reversal: -reversal[0]
     ):
         name = names[column]
         if all(name != other or abs(row - at) > reach for other, at in named):
             named.append((name, row))
-            found.append(_as_cause(row, name, "reversed", before, after, error_changed=False))
-    return sorted(found, key=lambda each: each["row"])
+            effects.append(_as_cause(row, name, "reversed", before, after, error_changed=False))
+    return sorted(effects, key=lambda effect: effect["row"])
 
 
 def _reversals(
@@ -269,8 +269,8 @@ def _reversed(before: Estimate, after: Estimate, level: float) -> tuple[NDArray[
     with np.errstate(invalid="ignore", divide="ignore"):
         sizes = np.abs(after.effect - before.effect) / np.hypot(before.effect_error, after.effect_error)
         clear = [
-            np.abs(each.effect) > np.maximum(_LEAST_EFFECT, quantile / 2.0 * each.effect_error)
-            for each in (before, after)
+            np.abs(sums.effect) > np.maximum(_LEAST_EFFECT, quantile / 2.0 * sums.effect_error)
+            for sums in (before, after)
         ]
         return (before.effect * after.effect < 0.0) & (sizes > quantile) & clear[0] & clear[1], sizes
 

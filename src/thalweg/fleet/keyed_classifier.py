@@ -212,11 +212,11 @@ class KeyedClassifier(Wrapper):
         return super()._header() | place
 
     def _attributes_from(self, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-        found = super()._attributes_from(header, arrays)
+        attributes = super()._attributes_from(header, arrays)
         if isinstance(self.key, str):
             _PLACE.check("KeyedClassifier", "key_place", header["key_place"])
-            found["_named_place"] = header["key_place"]
-        return found
+            attributes["_named_place"] = header["key_place"]
+        return attributes
 
     # ------------------------------------------------------------------ keys that are no numbers
 
@@ -290,8 +290,8 @@ class KeyedClassifier(Wrapper):
 
     def summary(self, key: float) -> KeySummary | None:
         """How a key does; None for a key without a row."""
-        found = compiled.describe_key(self._core, float(key)) if self.__sklearn_is_fitted__() else None
-        if found is None:
+        description = compiled.describe_key(self._core, float(key)) if self.__sklearn_is_fitted__() else None
+        if description is None:
             return None
-        rows, since, mistakes, recent, weight = found
+        rows, since, mistakes, recent, weight = description
         return KeySummary(rows, since, mistakes / rows, recent, weight)

@@ -256,7 +256,7 @@ def _each(settings: Settings | None) -> list[dict[str, Any]]:
         from sklearn.model_selection import ParameterGrid  # which loads a good part of scikit-learn
 
         return [dict(setting) for setting in ParameterGrid(dict(settings))]
-    chosen = [dict(each) if isinstance(each, Mapping) else {"random_state": each} for each in settings]
+    chosen = [dict(setting) if isinstance(setting, Mapping) else {"random_state": setting} for setting in settings]
     if not chosen:
         raise InvalidParameter.of("sweep", "settings", "hold at least one setting", settings)
     return chosen

@@ -59,8 +59,8 @@ def chunks(
         raise InvalidParameter.of("chunks", "columns", "be a sequence of names", columns)
     if columns is not None and target in columns:
         raise InvalidParameter.of("chunks", "columns", f"leave out the target, {target!r}", list(columns))
-    found = Chunks(source, target, None if columns is None else list(columns), size)
-    return iter(found) if reads_once(source) else found
+    made = Chunks(source, target, None if columns is None else list(columns), size)
+    return iter(made) if reads_once(source) else made
 
 
 class Chunks:

@@ -105,13 +105,13 @@ class Frame(ABC):
 
     def _require_distinct_names(self, name: str) -> None:
         names = self.names
-        words = [isinstance(each, str) for each in names]
+        words = [isinstance(name, str) for name in names]
         if any(words) and not all(words):
             word, other = names[words.index(True)], names[words.index(False)]
             rule = "have words for the names of all columns, or of none"
             raise InvalidInput(f"{name} must {rule}, got {word!r} and {other!r}")
         if len(set(names)) < len(names):
-            twice = next(each for place, each in enumerate(names) if each in names[:place])
+            twice = next(name for place, name in enumerate(names) if name in names[:place])
             raise InvalidInput(f"{name} must have a different name for each column, got {twice!r} more than once")
 
 

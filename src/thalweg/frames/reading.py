@@ -106,7 +106,7 @@ def as_they_are(y: Any) -> Any:
     array(['a', 1], dtype=object)
     """
     types = set(map(type, y)) if isinstance(y, list | tuple) else ()
-    numbers = all(issubclass(each, int | float | np.number) and each is not bool for each in types)
+    numbers = all(issubclass(kind, int | float | np.number) and kind is not bool for kind in types)
     return np.fromiter(y, dtype=object, count=len(y)) if len(types) > 1 and not numbers else y
 
 

@@ -301,19 +301,19 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
 
     def _beside_the_bank(self, features: int) -> dict[str, Mapping[str, Member]]:
         """The members beside the bank, by family."""
-        found = {"linear": LINEAR_MEMBERS}
+        members = {"linear": LINEAR_MEMBERS}
         if self.curved:
             kernels = KERNEL_MEMBERS if features <= WIDEST_BANK else {}
-            found |= {
+            members |= {
                 "products": PRODUCT_MEMBERS,
                 "kernel": kernels,
                 "tilings": {**TILING_MEMBERS, **SLOW_MEMBERS},
                 "trees": TREE_MEMBERS,
             }
-        found["shares"] = SHARE_MEMBERS
+        members["shares"] = SHARE_MEMBERS
         if self.persistence:
-            found["persistence"] = _LAST
-        return found
+            members["persistence"] = _LAST
+        return members
 
     def _begin_with(self, core: Core, names: tuple[str, ...] | None) -> None:
         super()._begin_with(core, names)
@@ -361,11 +361,11 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
     def _members_and_families(self) -> list[tuple[str, str]]:
         features = self._width() or self.dense_features
         bank = BANK_RATES if 0 < features <= WIDEST_BANK else []
-        found = [(f"O-LDC {rate:g}", "linear") for rate in bank]
+        named = [(f"O-LDC {rate:g}", "linear") for rate in bank]
         if features:
             beside = self._beside_the_bank(features)
-            found += [(name, family) for family, members in beside.items() for name in members]
-        return found if self._width() else found + [(name, "linear") for name in SPARSE_MEMBERS]
+            named += [(name, family) for family, members in beside.items() for name in members]
+        return named if self._width() else named + [(name, "linear") for name in SPARSE_MEMBERS]
 
     @property
     def weights_(self) -> Floats:

@@ -232,19 +232,19 @@ class AutoRegressor(WithFamilies, WithIntervals):
 
     def _by_dense_family(self, features: int) -> dict[str, tuple[str, ...]]:
         if features <= WIDEST_LEAST_SQUARES:
-            found = {"least squares": tuple(f"least squares, forgetting {rate:g}" for rate in FORGETTING_RATES)}
+            members = {"least squares": tuple(f"least squares, forgetting {rate:g}" for rate in FORGETTING_RATES)}
         else:
-            found = {"gradient": tuple(f"gradient, step {step:g}" for step in GRADIENT_STEPS)}
+            members = {"gradient": tuple(f"gradient, step {step:g}" for step in GRADIENT_STEPS)}
         if self._has_quadratic(features):
-            found["quadratic"] = ("quadratic",)
+            members["quadratic"] = ("quadratic",)
         if self.curved:
-            found["tilings"] = (
+            members["tilings"] = (
                 *(f"tilings, step {step:g}" for step in NUMBER_STEPS),
                 *(f"tilings of the rest, step {step:g}" for step in NUMBER_STEPS),
             )
             kinds = ("trees of the rest", "trees that last")
-            found["trees"] = tuple(f"{kind}, {said}" for kind in kinds for said in number_answers(NUMBER_GROVE.step))
-        return {**found, **_BASELINES}
+            members["trees"] = tuple(f"{kind}, {said}" for kind in kinds for said in number_answers(NUMBER_GROVE.step))
+        return {**members, **_BASELINES}
 
     def _members_and_families(self) -> list[tuple[str, str]]:
         return [(name, family) for family, names in self._by_family().items() for name in names]

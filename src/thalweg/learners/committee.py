@@ -40,9 +40,9 @@ LOSSES = ("zero-one", "brier", "log", "auto")
 
 
 def _are_discounts(value: Any) -> bool:
-    each = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    discounts = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
     one = Real(0, 1, "neither")
-    return 0 < len(each) <= 8 and all(one.allows(discount) for discount in each)
+    return 0 < len(discounts) <= 8 and all(one.allows(discount) for discount in discounts)
 
 
 class Committee(WithProbabilities, StreamClassifier):
@@ -128,7 +128,7 @@ class Committee(WithProbabilities, StreamClassifier):
         if self.persistence:
             cores.append(compiled.persistence(features))
         start = _as_handicaps(self.handicaps, sum(core.n_posteriors for core in cores))
-        discounts = [float(each) for each in np.atleast_1d(self.discount)]
+        discounts = [float(discount) for discount in np.atleast_1d(self.discount)]
         return compiled.committee(cores, discounts, float(self.sharpness), self.loss, start)
 
     _takes_sparse: Any = property(

@@ -41,7 +41,7 @@ class Centroids:
     scatters: Floats
 
     def merge(self, later: Centroids) -> Centroids:
-        ours, theirs = ((each.positions, each.weights, each.scatters) for each in (self, later))
+        ours, theirs = ((model.positions, model.weights, model.scatters) for model in (self, later))
         return Centroids(*map(np.concatenate, zip(ours, theirs, strict=True)))
 
     def faded(self, factor: float) -> Centroids:
@@ -104,10 +104,9 @@ def merge_centroids(models: Sequence[Any], budget: int, forgetting: float) -> An
     """The machine with the centroids of all, the earliest first."""
     first = models[0]
     states = [model._core.state() for model in models]
-    found = any((state["settled_weights"] >= 0).any() for state in states)
-    refuse(
-        first, "each found weights for its own rows, so give rho and bias, or learn by partial_fit" if found else None
-    )
+    tuned = any((state["settled_weights"] >= 0).any() for state in states)
+    why = "each found weights for its own rows, so give rho and bias, or learn by partial_fit"
+    refuse(first, why if tuned else None)
     known = union([labels_of(model) for model in models])
     assert known is not None
     core = first._new_core(first.n_features_in_, known)

@@ -132,8 +132,8 @@ def merge_models(models: Sequence[Any]) -> Any:
         return merged(learned)
     known = union([labels_of(model) for model in learned])
     merging: Merging = first._merging()
-    each = [_all_placed(merging.moments_of(model._core.state()), labels_of(model), known) for model in learned]
-    return with_moments(learned[0], reduce(merging.merge, each), known, like=learned[0])
+    moments = [_all_placed(merging.moments_of(model._core.state()), labels_of(model), known) for model in learned]
+    return with_moments(learned[0], reduce(merging.merge, moments), known, like=learned[0])
 
 
 def extend(model: Any, later: Moments, labels: Labels | None) -> Any:
@@ -234,14 +234,14 @@ def require_same_columns(first: Any, other: Any) -> None:
     rule = "what is added must have the same columns"
     if first.n_features_in_ != other.n_features_in_:
         raise InvalidInput(f"{rule}, got {first.n_features_in_} and {other.n_features_in_} of them")
-    ours, theirs = (getattr(each, "feature_names_in_", None) for each in (first, other))
+    ours, theirs = (getattr(model, "feature_names_in_", None) for model in (first, other))
     if (ours is None) != (theirs is None):
         raise InvalidInput(f"{rule}, got some with names and some without")
     if ours is not None and theirs is not None:
         for place, (was, now) in enumerate(zip(ours.tolist(), theirs.tolist(), strict=True)):
             if was != now:
                 raise InvalidInput(f"{rule}, got {was!r} and {now!r} at place {place}")
-    columns = [getattr(each, "_columns", None) for each in (first, other)]
+    columns = [getattr(model, "_columns", None) for model in (first, other)]
     if columns[0] != columns[1]:
         raise InvalidInput(f"what is added must have the same targets, got {columns[0]} and {columns[1]} columns of y")
 
@@ -260,12 +260,12 @@ def is_fitted(model: Any) -> bool:
 
 def labels_of(source: Any) -> Labels | None:
     """The labels that a model or a part has seen, None where it has no labels."""
-    found: Labels | None = getattr(source, "_labels", None)
-    return found
+    labels: Labels | None = getattr(source, "_labels", None)
+    return labels
 
 
-def union(each: Sequence[Labels | None]) -> Labels | None:
-    known = [labels for labels in each if labels is not None]
+def union(parts: Sequence[Labels | None]) -> Labels | None:
+    known = [labels for labels in parts if labels is not None]
     return reduce(lambda some, more: some.with_labels(more.values), known) if known else None
 
 

@@ -105,11 +105,11 @@ class Moments:
         news, fades = _shares(masses, forgetting)
         origin = rows[0].copy() if centred else np.zeros(self.columns)
         values = rows - origin
-        each = csr_array((news, (groups, np.arange(len(rows)))), shape=(self.groups, len(rows)))
+        membership = csr_array((news, (groups, np.arange(len(rows)))), shape=(self.groups, len(rows)))
         weights = np.bincount(groups, news, minlength=self.groups).astype(np.float64)
         means = np.zeros((self.groups, self.columns))
         if centred:
-            means = (each @ values) / np.where(weights > 0, weights, 1.0)[:, np.newaxis]
+            means = (membership @ values) / np.where(weights > 0, weights, 1.0)[:, np.newaxis]
             values -= means if self.groups == 1 else means[groups]
         if not (news == 1).all():
             values *= np.sqrt(news)[:, np.newaxis]
@@ -185,19 +185,19 @@ class Moments:
         if {name: arrays[name].shape for name in shapes} != shapes:
             raise ValueError("the sums have the wrong shape")
         rows, last = int(arrays["rows"].item()), int(arrays["last"].item())
-        found = replace(
+        moments = replace(
             empty,
             rows=rows,
             fade=float(arrays["fade"].item()),
             last=last,
             **{name: arrays[name].astype(np.float64) for name in ("origin", "weights", "means", "scatter")},
         )
-        numbers = (found.fade, *(getattr(found, name) for name in ("origin", "weights", "means", "scatter")))
-        if not all(np.isfinite(each).all() for each in numbers) or (found.weights < 0).any() or found.fade > 0:
+        numbers = (moments.fade, *(getattr(moments, name) for name in ("origin", "weights", "means", "scatter")))
+        if not all(np.isfinite(number).all() for number in numbers) or (moments.weights < 0).any() or moments.fade > 0:
             raise ValueError("the sums are not those of rows")
-        if rows < 0 or not -1 <= last < groups or (rows > 0) != (last >= 0) or (rows > 0) != (found.weight > 0):
+        if rows < 0 or not -1 <= last < groups or (rows > 0) != (last >= 0) or (rows > 0) != (moments.weight > 0):
             raise ValueError("the sums disagree about their rows")
-        return found
+        return moments
 
     def _means_from(self, origin: Floats) -> Floats:
         return self.means + (self.origin - origin)

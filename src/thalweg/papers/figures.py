@@ -116,8 +116,8 @@ def draw(
             if not grid:
                 axes.grid(visible=False)
             style.mark_changes(axes, panel.changes, *changes)
-            for each in panel.curves:
-                each.draw(axes, **curve(each))
+            for line in panel.curves:
+                line.draw(axes, **curve(line))
             for mark in panel.marks:
                 mark(axes)
         if labels[0]:

@@ -249,7 +249,7 @@ class Outcome:
 
     def named(self, paper: str) -> Outcome:
         """With the names of the paper and of the item in all findings."""
-        findings = (replace(each, paper=paper, item=each.item or self.item) for each in self.findings)
+        findings = (replace(finding, paper=paper, item=finding.item or self.item) for finding in self.findings)
         return replace(self, findings=tuple(findings))
 
 
@@ -263,5 +263,7 @@ def outcomes_of(
     outcomes = []
     for item in items:
         made = makers[item](study)
-        outcomes += [replace(each, item=each.item or item) for each in (made if isinstance(made, list) else [made])]
+        outcomes += [
+            replace(outcome, item=outcome.item or item) for outcome in (made if isinstance(made, list) else [made])
+        ]
     return outcomes

@@ -236,10 +236,10 @@ class RegressorCore(_Chained, BeforeRegressor):
         """Predict and learn in any order; what was predicted is judged by the last step."""
         given: tuple[NDArray[Any], ...] = (answers, lower, upper, opinions)
         for at, Z, asks in self._in_turn(X, order):
-            own, parts = np.arange(len(Z)), [each[at] for each in given]
+            own, parts = np.arange(len(Z)), [values[at] for values in given]
             newest = self.last.follow(Z, Y[at], own if asks else ~own, number[at], newest, *parts, coverage)
-            for each, values in zip(given, parts, strict=True):
-                each[at] = values
+            for whole, values in zip(given, parts, strict=True):
+                whole[at] = values
         return newest
 
 

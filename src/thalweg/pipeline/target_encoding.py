@@ -89,19 +89,19 @@ class _Core(BeforeClassifier):
         Z = X[rows]
         labels = y.tolist()
         spans = [
-            (column, each, column.at, column.at + column.rates)
-            for column, each in zip(self.columns, touched, strict=True)
+            (column, own, column.at, column.at + column.rates)
+            for column, own in zip(self.columns, touched, strict=True)
         ]
         for i, (row, step) in enumerate(zip(rows.tolist(), steps.tolist(), strict=True)):
-            for column, each, begin, end in spans:
-                Z[i, begin:end] = column.rates_of(each, row)
+            for column, own, begin, end in spans:
+                Z[i, begin:end] = column.rates_of(own, row)
             if step >= 0:
                 continue
             label = labels[row]
             if slots[label] < 0:
                 slots[label] = max(slots) + 1
-            for column, each, _, _ in spans:
-                column.count(each, row, slots[label])
+            for column, own, _, _ in spans:
+                column.count(own, row, slots[label])
         return Z, _Counted(touched, slots)
 
     def _as_counted(self, X: Floats) -> Floats:
@@ -115,8 +115,8 @@ class _Core(BeforeClassifier):
         return row
 
     def _keep(self, counted: _Counted) -> None:
-        for column, each in zip(self.columns, counted.columns, strict=True):
-            column.keep(each)
+        for column, own in zip(self.columns, counted.columns, strict=True):
+            column.keep(own)
         self.slots = counted.slots
 
     # ------------------------------------------------------------------ as classifiers call it
@@ -168,10 +168,10 @@ class _Core(BeforeClassifier):
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Of each column the cells that have rows."""
-        found: dict[str, NDArray[Any]] = {"target_slots": np.array(self.slots, dtype=np.int64)}
+        state: dict[str, NDArray[Any]] = {"target_slots": np.array(self.slots, dtype=np.int64)}
         for i, column in enumerate(self.columns):
-            found[f"target_cells_{i}"], found[f"target_counts_{i}"] = column.state()
-        return {**self.last.state(), **found}
+            state[f"target_cells_{i}"], state[f"target_counts_{i}"] = column.state()
+        return {**self.last.state(), **state}
 
     def restore(self, state: dict[str, NDArray[Any]], /) -> None:
         self.last.restore({name: array for name, array in state.items() if not name.startswith("target_")})

@@ -99,10 +99,10 @@ class _Core(BeforeRegressor):
         weights = None if masses is None else masses.tolist()
         values = [] if targets is None else targets.tolist()
         for step, (row, counts) in enumerate(zip(rows.tolist(), learned.tolist(), strict=True)):
-            for (begin, _), each in zip(self._spans, touched, strict=True):
-                Z[step, begin] = _feature(each, row)
+            for (begin, _), places in zip(self._spans, touched, strict=True):
+                Z[step, begin] = _feature(places, row)
                 if counts:
-                    _count(each, row, values[row], 1.0 if weights is None else weights[row])
+                    _count(places, row, values[row], 1.0 if weights is None else weights[row])
         return Z, touched
 
     def _passed(self, X: Floats) -> Iterator[tuple[slice, Floats]]:
@@ -112,8 +112,8 @@ class _Core(BeforeRegressor):
         return self._encoded(self._reader.read(x)[None])[0][0]
 
     def _keep(self, touched: list[Touched]) -> None:
-        for column, each in zip(self.columns, touched, strict=True):
-            column.keep(each)
+        for column, places in zip(self.columns, touched, strict=True):
+            column.keep(places)
 
     # ------------------------------------------------------------------ as regressors call it
 
@@ -159,10 +159,10 @@ class _Core(BeforeRegressor):
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Of each column the cells that have rows."""
-        found: dict[str, NDArray[Any]] = dict(self.last.state())
+        state: dict[str, NDArray[Any]] = dict(self.last.state())
         for i, column in enumerate(self.columns):
-            found[f"mean_cells_{i}"], found[f"mean_sums_{i}"] = column.state()
-        return found
+            state[f"mean_cells_{i}"], state[f"mean_sums_{i}"] = column.state()
+        return state
 
     def restore(self, state: dict[str, NDArray[Any]], /) -> None:
         self.last.restore({name: array for name, array in state.items() if not name.startswith("mean_")})

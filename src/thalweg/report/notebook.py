@@ -78,7 +78,7 @@ def table_html(headers: Sequence[str], lines: Iterable[Sequence[str]], *, even: 
     """A table whose first column names the lines; the first line is bold unless they are ``even``."""
     head = "".join(f"<th>{escape(header)}</th>" for header in headers)
     rows = (
-        f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(each)}</td>' for each in cells)}</tr>"
+        f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
         for name, *cells in lines
     )
     kind = "even" if even else "scores"  # a class, so that pages around it leave the table alone

@@ -65,10 +65,14 @@ def score_table(given: Mapping[str, Any]) -> ScoreTable:
     columns = score_columns(metrics, "error" if asked is None else "classes" if asked == "classes" else "positive")
     if "pr_auc" in columns:
         scores["no_change"] = {"pr_auc": no_change_area(metrics)} | scores["no_change"]
-    keys = {metrics["model"]["name"]: "model"} | {each.name.replace("-", " "): each.key for each in baselines(metrics)}
+    keys = {metrics["model"]["name"]: "model"} | {
+        baseline.name.replace("-", " "): baseline.key for baseline in baselines(metrics)
+    }
     lines = {name: tuple(scores[key].get(measure) for measure in columns) for name, key in keys.items()}
     if "cost" in columns:
         constant = cost_baselines(metrics)[2:]
-        lines |= {each.name: tuple(each.score if key == "cost" else None for key in columns) for each in constant}
+        lines |= {
+            baseline.name: tuple(baseline.score if key == "cost" else None for key in columns) for baseline in constant
+        }
     titles, shown = zip(*columns.values(), strict=True)
     return ScoreTable(titles, tuple(metric.form for metric in shown), lines)

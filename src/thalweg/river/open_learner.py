@@ -397,9 +397,9 @@ def _sparse_columns(names: tuple[Any, ...], rows: Floats, wider: tuple[Any, ...]
     """Rows of these features as sparse rows of others, in their order; what is not among them is left out."""
     places = {name: place for place, name in enumerate(wider)}
     kept = [column for column, name in enumerate(names) if name in places]
-    found = csr_array(rows[:, kept])
+    sparse = csr_array(rows[:, kept])
     columns = np.array([places[names[column]] for column in kept], dtype=np.int64)
-    return csr_array((found.data, columns[found.indices], found.indptr), shape=(len(rows), max(1, len(wider))))
+    return csr_array((sparse.data, columns[sparse.indices], sparse.indptr), shape=(len(rows), max(1, len(wider))))
 
 
 def values_of(x: Features, names: tuple[Any, ...]) -> Floats:

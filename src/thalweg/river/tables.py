@@ -70,15 +70,15 @@ class RiverTableClassifier(_OverTable, base.MiniBatchClassifier):
 
     def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
         """The probability of each label met so far."""
-        found: dict[Any, float] = self.learner_.predict_proba_one(self._whole(x))
-        return found
+        shares: dict[Any, float] = self.learner_.predict_proba_one(self._whole(x))
+        return shares
 
     def predict_many(self, X: Any) -> Any:
         import pandas as pd
 
         known = self.learner_.__sklearn_is_fitted__() and len(X)
-        found = self.learner_.predict(self._whole_frame(X)) if known else [None] * len(X)
-        return pd.Series(found, index=X.index, dtype=object)
+        predictions = self.learner_.predict(self._whole_frame(X)) if known else [None] * len(X)
+        return pd.Series(predictions, index=X.index, dtype=object)
 
     def predict_proba_many(self, X: Any) -> Any:
         """The probability of each label, a column each."""
@@ -86,8 +86,8 @@ class RiverTableClassifier(_OverTable, base.MiniBatchClassifier):
 
         if not self.learner_.__sklearn_is_fitted__() or not len(X):
             return pd.DataFrame(index=X.index)
-        found = self.learner_.predict_proba(self._whole_frame(X))
-        return pd.DataFrame(found, index=X.index, columns=self.learner_.classes_.tolist())
+        shares = self.learner_.predict_proba(self._whole_frame(X))
+        return pd.DataFrame(shares, index=X.index, columns=self.learner_.classes_.tolist())
 
     @property
     def _multiclass(self) -> bool:
@@ -103,8 +103,8 @@ class RiverTableRegressor(_OverTable, base.MiniBatchRegressor):
 
     def predict_one(self, x: Row, **kwargs: Any) -> float:
         """The prediction for one row; 0 before any."""
-        found = self.learner_.predict_one(self._whole(x))
-        return 0.0 if found is None else found
+        prediction = self.learner_.predict_one(self._whole(x))
+        return 0.0 if prediction is None else prediction
 
     def predict_many(self, X: Any) -> Any:
         import pandas as pd

@@ -82,7 +82,7 @@ class Reference:
         """Take the steps of a batch; what is predicted for each row, 0 or NaN for those that are not."""
         X, labels, order = batch.X, batch.labels, batch.order
         numbers = self._task == "regression"
-        found: NDArray[Any] = np.full(len(X), np.nan) if numbers else np.zeros(len(X), dtype=np.int64)
+        predictions: NDArray[Any] = np.full(len(X), np.nan) if numbers else np.zeros(len(X), dtype=np.int64)
         came = self.labelled + np.cumsum(order < 0)
         begin = 0
         while begin < len(order):
@@ -91,13 +91,13 @@ class Reference:
             steps = order[begin:end]
             asked = steps[steps >= 0]
             if self._model is not None and len(asked):
-                found[asked] = self._model.predict(X[asked])
+                predictions[asked] = self._model.predict(X[asked])
             self._keep(X[~steps[steps < 0]], labels[~steps[steps < 0]])
             if len(ends):
                 self.fits += 1
                 self._fit(len(self._kept))
             begin = end
-        return found
+        return predictions
 
     @property
     def _next_fit(self) -> int | None:
@@ -111,8 +111,8 @@ class Reference:
 
     def _fit(self, parts: int) -> None:
         """To the last rows of so many parts that are kept; those before them are given up."""
-        X = np.concatenate([each for each, _ in self._kept[:parts]])[-self._most :]
-        labels = np.concatenate([each for _, each in self._kept[:parts]])[-self._most :]
+        X = np.concatenate([rows for rows, _ in self._kept[:parts]])[-self._most :]
+        labels = np.concatenate([codes for _, codes in self._kept[:parts]])[-self._most :]
         self._kept = [(X, labels), *self._kept[parts:]]
         if self._task != "regression" and (labels == labels[0]).all():
             self._model = _Constant(labels[0])
@@ -169,7 +169,7 @@ class ReferenceBoard(Saved):
             self.first = self.scored + int(has.argmax()) + 1
         self.scored += len(own)
         self.rows += int(has.sum())
-        self.sums = [add_in_order(total, each[has]) for total, each in zip(self.sums, (own, model), strict=True)]
+        self.sums = [add_in_order(total, values[has]) for total, values in zip(self.sums, (own, model), strict=True)]
         self.blocks.add(model[has] - own[has])
 
     def metrics(self) -> dict[str, Any]:
@@ -196,7 +196,7 @@ class Against(Saved):
     def __init__(self, names: tuple[str, ...], every: int, task: Task, model: Any, plan: Plan, seed: int) -> None:
         if plan.sparse_columns and names != ("prompt",):
             # Wide categories are sparse only beside such columns.
-            names_of_sparse = [each.name for each in plan.sparse_columns if each.declared_as != "categories"]
+            names_of_sparse = [column.name for column in plan.sparse_columns if column.declared_as != "categories"]
             listed = ", ".join(map(repr, names_of_sparse))
             where = f"column {listed}" if len(names_of_sparse) == 1 else f"columns {listed}"
             rule = f"be left out for sparse rows and text, as in {where} (see {option('drop')})"
@@ -249,7 +249,7 @@ class Against(Saved):
         return self._threads.limit(limits=1, user_api="openmp")
 
     def _score(self, board: ReferenceBoard, batch: Batch, given: NDArray[Any], model: NDArray[Any]) -> None:
-        truth, own, others = (each[batch.learned] for each in (batch.labels, given, model))
+        truth, own, others = (values[batch.learned] for values in (batch.labels, given, model))
         scored = self._task.has_prediction(others)
         truth, own, others = truth[scored], own[scored], others[scored]
         if truth.dtype.kind == "f":
@@ -312,14 +312,14 @@ class PromptReference:
         rows = np.arange(batch.carried, len(targets))
         learned, numbers = has_target[rows], targets.dtype.kind == "f"
         steps = np.stack([rows, ~rows], axis=1)[np.stack([np.ones_like(learned), learned], axis=1)]
-        found: NDArray[Any] = np.full(len(targets), np.nan) if numbers else np.zeros(len(targets), dtype=np.int64)
+        predictions: NDArray[Any] = np.full(len(targets), np.nan) if numbers else np.zeros(len(targets), dtype=np.int64)
         for part, (given, *_) in self._task.prompt(self._model, batch.X, targets, steps, Asked()):
             at = part[part >= 0]
-            found[at] = given if numbers else np.where(given == targets[at], batch.labels[at], -1)
+            predictions[at] = given if numbers else np.where(given == targets[at], batch.labels[at], -1)
         unknown = rows[self._labelled + np.cumsum(learned) - learned == 0]
-        found[unknown] = np.nan if numbers else 0
+        predictions[unknown] = np.nan if numbers else 0
         self._labelled += int(learned.sum())
-        return found
+        return predictions
 
     def state(self) -> dict[str, Any]:
         """The rows it learned, and the model as bytes of its file."""

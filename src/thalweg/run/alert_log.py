@@ -132,7 +132,7 @@ class AlertLog(Saved):
             if alert["rule"] == rule and alert["ended"] is None:
                 alert["ended"] = row
 
-    def found(self) -> dict[str, Any]:
+    def recorded(self) -> dict[str, Any]:
         """What ``metrics.json`` holds."""
         left_out = sum(self._counts.values()) - len(self.fired)
         return {"rules": [rule.text for rule in self.rules], "fired": self._in_order(), "left_out": left_out}

@@ -146,12 +146,12 @@ class Classification(RunTask, LabelTask):
         return Targets(labels, labels > 0, [])
 
     def late_quantity(self, chunk: Chunk, targets: Targets) -> str | None:
-        found = self.label_counts.add(self.names.known, targets.values)
+        quantity = self.label_counts.add(self.names.known, targets.values)
         newest = int(np.argmax(targets.values == len(self.names)))
-        if found is None and self.label_counts.are_many_now:
+        if quantity is None and self.label_counts.are_many_now:
             many = f"{len(self.names):,} different labels so far, and the time of a row grows with their number"
             self.notices.odd([str(chunk.complaint(newest, self.target.name, many))])
-        return None if found is None else f"{chunk.complaint(newest, self.target.name, found)} so far"
+        return None if quantity is None else f"{chunk.complaint(newest, self.target.name, quantity)} so far"
 
     def predict(
         self,
@@ -314,11 +314,11 @@ class Classification(RunTask, LabelTask):
     # ------------------------------------------------------------------ what is kept and reported
 
     def state(self) -> dict[str, Any]:
-        return super().state() | {"baselines": {name: dumps(each) for name, each in self.baselines.items()}}
+        return super().state() | {"baselines": {name: dumps(baseline) for name, baseline in self.baselines.items()}}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)
-        self.baselines = {name: loads(each) for name, each in state["baselines"].items()}
+        self.baselines = {name: loads(content) for name, content in state["baselines"].items()}
 
     def metrics(self, course: dict[str, Any], features: tuple[str, ...]) -> dict[str, Any]:
         board, known = self.board, self.names.known
@@ -363,17 +363,17 @@ class Classification(RunTask, LabelTask):
         at = known.index(self.rare.positive) if self.rare.positive in known else None
         prices = None if costs is None or at is None else cost_matrix(costs, len(known), at, "--costs")
         terms: dict[str, dict[str, Any]] = {
-            name: confusion_terms(each, at) for name, each in board.confusions(len(known)).items()
+            name: confusion_terms(confusion, at) for name, confusion in board.confusions(len(known)).items()
         }
         asked = {"probabilities": board.with_proba, "positive": at is not None, "costs": prices is not None}
         if board.with_proba and at is not None:
             terms["model"] |= self.rare.terms()
             asked |= dict.fromkeys(self.rare.terms(), True)
         has = {*PREDICTORS, *(name for name, given in asked.items() if given)}
-        found: dict[str, dict[str, float | None]] = board.scores(has, terms, positive=at, costs=prices)
+        scores: dict[str, dict[str, float | None]] = board.scores(has, terms, positive=at, costs=prices)
         if board.with_proba and at is not None:
-            found["model"] |= self.rare.recent_areas()
-        return found
+            scores["model"] |= self.rare.recent_areas()
+        return scores
 
     def require_labels(self) -> None:
         asked, known = self.options.positive, self.names.known

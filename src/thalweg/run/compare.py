@@ -58,7 +58,7 @@ class RecordedRun:
     def baselines(self, kind: str) -> dict[str, float]:
         """The same score of each baseline, by its name."""
         if kind == "cost":
-            scores = {each.phrase: each.score for each in cost_baselines(self.metrics)}
+            scores = {baseline.phrase: baseline.score for baseline in cost_baselines(self.metrics)}
         elif kind == "pr_auc":
             scores = {"no-change": no_change_area(self.metrics), "chance": self.metrics["rare"]["share"]}
         else:
@@ -157,9 +157,9 @@ def gather(runs: Sequence[RecordedRun]) -> list[DataSet]:
             require_same_rows(members[0], run)
     shown = {name for members in by_source.values() for name in _differing(members)}
     sets = [_data_set(source, members, shown) for source, members in by_source.items()]
-    for each in sets[1:]:
-        if missing := sorted(set(sets[0].runs) ^ set(each.runs)):
-            having, lacking = (sets[0], each) if missing[0] in sets[0].runs else (each, sets[0])
+    for rows in sets[1:]:
+        if missing := sorted(set(sets[0].runs) ^ set(rows.runs)):
+            having, lacking = (sets[0], rows) if missing[0] in sets[0].runs else (rows, sets[0])
             raise InvalidInput(
                 f"{missing[0]} was run over {having.source} but not over {lacking.source}: "
                 "a ranking needs every model over every data set"
@@ -192,12 +192,12 @@ def columns_left_out(runs: Mapping[str, Mapping[str, Any]]) -> list[str]:
     >>> columns_left_out({"auto": {"columns": lines[:2]}, "oldc": {"columns": lines[::2]}})
     ["oldc leaves out column 'b', which auto learns"]
     """
-    used = {run: [name for name, kind, _ in each["columns"] if kind != UNKNOWN] for run, each in runs.items()}
+    used = {run: [name for name, kind, _ in metrics["columns"] if kind != UNKNOWN] for run, metrics in runs.items()}
     sentences = []
     for run, own in used.items():
-        lacking = list(dict.fromkeys(name for each in used.values() for name in each if name not in own))
+        lacking = list(dict.fromkeys(name for names in used.values() for name in names if name not in own))
         if lacking:
-            others = [other for other, each in used.items() if set(lacking) & set(each)]
+            others = [other for other, names in used.items() if set(lacking) & set(names)]
             columns = f"column{'s' if len(lacking) > 1 else ''} {listed([repr(name) for name in lacking])}"
             learn = "learns" if len(others) == 1 else "learn"
             sentences.append(f"{run} leaves out {columns}, which {listed(others)} {learn}")
@@ -257,7 +257,7 @@ def _name(run: RecordedRun, shown: set[str]) -> str:
 
 def has_predictions(run: RecordedRun, among: Sequence[RecordedRun]) -> bool:
     """Whether a run's predictions are there; runs that share a folder cannot both have left them."""
-    alone = sum(each.predictions == run.predictions for each in among) == 1
+    alone = sum(peer.predictions == run.predictions for peer in among) == 1
     return alone and (run.kept is not None or run.predictions.is_file())
 
 
@@ -267,5 +267,5 @@ def _without_nulls(table: Any) -> Any:
 
     columns = {name: table.column(name) for name in table.column_names}
     return pa.table(
-        {name: each.fill_null("") if pa.types.is_string(each.type) else each for name, each in columns.items()}
+        {name: column.fill_null("") if pa.types.is_string(column.type) else column for name, column in columns.items()}
     )

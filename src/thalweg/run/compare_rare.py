@@ -45,9 +45,9 @@ def rare_differences(
     """By pair of runs over so many rows, the first's scores less the second's; None where the runs are not all about
     the same label.
     """
-    metrics = [each for each, _ in runs]
+    metrics = [metrics for metrics, _ in runs]
     about = ("positive", "costs", "alerts")
-    labels = {each["rare"]["positive"] if question(each) in about else None for each in metrics}
+    labels = {metrics["rare"]["positive"] if question(metrics) in about else None for metrics in metrics}
     positive = labels.pop()
     if labels or positive is None:
         return None
@@ -61,8 +61,8 @@ def rare_differences(
 
 def common_costs(runs: Sequence[Metrics]) -> Mapping[str, float] | None:
     """The costs of all runs; None where they differ or there are none."""
-    costs = [None if (each := run["rare"]["costs"]) is None else {"fp": each["fp"], "fn": each["fn"]} for run in runs]
-    return costs[0] if all(each == costs[0] for each in costs) else None
+    costs = [None if (own := run["rare"]["costs"]) is None else {"fp": own["fp"], "fn": own["fn"]} for run in runs]
+    return costs[0] if all(cost == costs[0] for cost in costs) else None
 
 
 def block_counts(parts: Iterable[Part], rows: int, positive: str, classes: int) -> BlockCounts:
@@ -107,7 +107,7 @@ def _left_out(counts: BlockCounts, filled: NDArray[np.bool_], costs: Mapping[str
     """A line for each filled block: the scores over all others."""
     outcomes, bins = counts.outcomes[filled], counts.bins[filled]
     all_outcomes, all_bins = outcomes.sum(axis=0), bins.sum(axis=0)
-    lines = [_scores(all_outcomes - each, all_bins - own, costs) for each, own in zip(outcomes, bins, strict=True)]
+    lines = [_scores(all_outcomes - counts, all_bins - own, costs) for counts, own in zip(outcomes, bins, strict=True)]
     return np.array(lines).reshape(-1, len(SCORES))
 
 

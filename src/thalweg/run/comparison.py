@@ -26,7 +26,7 @@ def verdict(data: DataSet, pairs: Sequence[Pair]) -> str:
     Where all runs are about the same rare label, its cost decides, or without costs the area under precision and
     recall: a model that never predicts such a label makes few mistakes.
     """
-    kind = next((each for each in ("cost", "pr_auc") if all(each in (pair.rare or {}) for pair in pairs)), None)
+    kind = next((metric for metric in ("cost", "pr_auc") if all(metric in (pair.rare or {}) for pair in pairs)), None)
     if kind is None:
         kind = loss_of(next(iter(data.runs.values())).metrics).name
     most = kind == "pr_auc"
@@ -40,7 +40,7 @@ def better_baseline(data: DataSet, kind: str | None = None) -> str:
     metric = METRICS[kind]
     sign = -1.0 if metric.better == "more" else 1.0
     best = min(data.runs.values(), key=lambda run: sign * run.score(kind))
-    name, score = min(best.baselines(kind).items(), key=lambda each: sign * each[1])
+    name, score = min(best.baselines(kind).items(), key=lambda entry: sign * entry[1])
     if sign * score >= sign * best.score(kind):
         return ""
     scores = f"{_WORDS[kind].score} {written(metric.form, score)} against {written(metric.form, best.score(kind))}"
@@ -50,7 +50,7 @@ def better_baseline(data: DataSet, kind: str | None = None) -> str:
 def _beside_second(pairs: Sequence[Pair], kind: str, best: str, second: str) -> str:
     words, most = _WORDS[kind], METRICS[kind].better == "more"
     beginning = f"{best} has the {'highest' if most else 'lowest'} {words.score}"
-    (pair,) = (each for each in pairs if {each.first, each.second} == {best, second})
+    (pair,) = (pair for pair in pairs if {pair.first, pair.second} == {best, second})
     spread = {**(pair.errors or {}), **(pair.rare or {})}.get(kind)
     if spread is None:
         return f"{beginning}, but there are too few rows to say whether {second} is as good."
@@ -104,7 +104,7 @@ _WORDS = {
 
 def compared_scores(data: DataSet) -> ScoreTable:
     """Of the runs, the best first, then of the baselines: once where they are the same beside every run."""
-    runs = dict(sorted(data.runs.items(), key=lambda each: each[1].error))
+    runs = dict(sorted(data.runs.items(), key=lambda entry: entry[1].error))
     columns = score_columns(next(iter(data.runs.values())).metrics)
 
     def line(run: RecordedRun, predictor: str) -> tuple[Known, ...]:
@@ -148,11 +148,11 @@ def _lines(pair: Pair, loss: str) -> list[tuple[str, ...]]:
     return [
         (
             ERRORS.get(kind) or METRICS[kind].title,
-            _signed(each.mean, kind),
-            f"{_signed(each.low, kind)} to {_signed(each.high, kind)}",
+            _signed(interval.mean, kind),
+            f"{_signed(interval.low, kind)} to {_signed(interval.high, kind)}",
             *(tests if kind == loss else ("", "", "", "")),
         )
-        for kind, each in {**pair.errors, **(pair.rare or {})}.items()
+        for kind, interval in {**pair.errors, **(pair.rare or {})}.items()
     ]
 
 
@@ -192,8 +192,8 @@ def _pair(pair: Pair) -> dict[str, Any]:
         "difference": pair.difference,
         "mcnemar": None if pair.rows is None else known(pair.rows._asdict()),
         "wilcoxon": None if pair.windows is None else known(pair.windows._asdict()),
-        "rare": None if pair.rare is None else {name: _interval(each) for name, each in pair.rare.items()},
-        **({} if pair.errors is None else {"errors": {name: _interval(each) for name, each in pair.errors.items()}}),
+        "rare": None if pair.rare is None else {name: _interval(gap) for name, gap in pair.rare.items()},
+        **({} if pair.errors is None else {"errors": {name: _interval(gap) for name, gap in pair.errors.items()}}),
     }
 
 

@@ -123,14 +123,14 @@ class RunEngine(Saved):
         #: What one would run otherwise, where it is asked for.
         self.against: Against | None = None
 
-    def start_over(self, found: LateQuantity) -> None:
+    def start_over(self, quantity: LateQuantity) -> None:
         """Start over with regression, which takes nothing back: no result was given out."""
         if self.predictions is not None:
             self.predictions.close()
         self.notices.begin()
         self.tasks.turn_to_numbers()
         self._before_first_row()
-        self.notices.odd([str(found)])
+        self.notices.odd([str(quantity)])
 
     # ------------------------------------------------------------------ the loop
 
@@ -148,8 +148,8 @@ class RunEngine(Saved):
         if self.options.sort and self.options.time is not None:
             blocks = in_time_order(blocks, self.options.time, head=head, settle=self.first_rows.settle_clock)
         # A pipe is not read ahead: nobody knows when it gives more, and a run that is done must not wait for it.
-        found = chunks(blocks if self.source.is_pipe else one_ahead(blocks), size, head=head)
-        for at, chunk in enumerate(found if self.source.is_pipe else self._parsed_ahead(found)):
+        chunked = chunks(blocks if self.source.is_pipe else one_ahead(blocks), size, head=head)
+        for at, chunk in enumerate(chunked if self.source.is_pipe else self._parsed_ahead(chunked)):
             self.has_header = chunk.has_header if at == 0 else self.has_header
             self.taken += len(chunk)
             self.notices.about_files(chunk)
@@ -179,14 +179,14 @@ class RunEngine(Saved):
         assert self.encoder is not None
         plan = self.encoder.plan
         now, label_time, untimed = self.first_rows.times(chunk)
-        found = self.task.targets(chunk)
-        if (held := self.task.late_quantity(chunk, found)) is not None:
-            self._reconsider(held, len(np.unique(found.values)))
-        encoded = self.encoder.encode(chunk, unusable=[*untimed, *found.wrong])
+        all_targets = self.task.targets(chunk)
+        if (held := self.task.late_quantity(chunk, all_targets)) is not None:
+            self._reconsider(held, len(np.unique(all_targets.values)))
+        encoded = self.encoder.encode(chunk, unusable=[*untimed, *all_targets.wrong])
         self.notices.late_sentinels(chunk, encoded)
         if plan.empty and not is_first:
             self.notices.late_columns(chunk, plan.empty, self.counts.read - len(chunk) - len(chunk.bad))
-        targets, known = found.values[encoded.kept], found.known[encoded.kept]
+        targets, known = all_targets.values[encoded.kept], all_targets.known[encoded.kept]
         now = None if now is None else now[encoded.kept]
         if now is not None and label_time is not None:
             label_time = label_time[encoded.kept]
@@ -267,10 +267,10 @@ class RunEngine(Saved):
 
     def _new_encoder(self, plan: Plan) -> Encoder:
         """An encoder that has seen no row."""
-        found = Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
+        encoder = Encoder(plan, bad_rows=self.options.bad_rows, missing=self.options.missing)
         more = f", {option('na')} takes a text for a missing value, {option('categorical')} a column for categories"
-        found.remedy = remedy(more)
-        return found
+        encoder.remedy = remedy(more)
+        return encoder
 
     def _new_against(self, plan: Plan) -> Against | None:
         """The references that are asked for, without a row; None for none."""

@@ -145,7 +145,7 @@ def compare(
     >>> round(comparison.results["slow"].summary["model"]["error"], 3)
     0.12
     """
-    named = dict(models) if isinstance(models, Mapping) else {_written(each): each for each in models}
+    named = dict(models) if isinstance(models, Mapping) else {_written(model): model for model in models}
     if len(named) < 2 or (not isinstance(models, Mapping) and len(named) < len(models)):
         rule = "be at least two that differ, or a dict that names them"
         raise InvalidParameter.of("compare", "models", rule, list(named))
@@ -169,9 +169,9 @@ def _walk(
     engines = [_engine(model, source, rows, asked, said) for model in models]
     try:
         _take_all(engines)
-    except LateQuantity as found:
+    except LateQuantity as quantity:
         for engine in engines:
-            engine.start_over(found)
+            engine.start_over(quantity)
         _take_all(engines)
     for engine in engines:
         engine.require_rows()
@@ -187,8 +187,8 @@ def _take_all(engines: Sequence[RunEngine]) -> None:
 def _call(name: str, models: str, source: MemorySource, rows: int | None, asked: dict[str, Any]) -> str:
     """What was called, with what differs from the defaults."""
     given = {"time": source.time, "label_time": source.label_time, "rows": rows} | asked
-    usual = {each: getattr(RunOptions, each, None) for each in given} | {"against": ()}
-    options = [f"{each}={value!r}" for each, value in given.items() if value is not None and value != usual[each]]
+    usual = {name: getattr(RunOptions, name, None) for name in given} | {"against": ()}
+    options = [f"{name}={value!r}" for name, value in given.items() if value is not None and value != usual[name]]
     return f"thalweg.evaluate.{name}({', '.join([models, source.given, repr(source.target), *options])})"
 
 
@@ -232,16 +232,16 @@ def _engine(model: Any, source: MemorySource, rows: int | None, asked: dict[str,
 
 def _options_of(model: TableModel) -> dict[str, Any]:
     """What the parameters of a model of a table are to a run."""
-    usual, found = type(model)(), dict[str, Any]()
+    usual, changed = type(model)(), dict[str, Any]()
     for name in OF_TABLES:
         value = getattr(model, name)
         if value != getattr(usual, name):
-            found[name] = tuple(value) if isinstance(value, list) else value
-    if "ngrams" in found:
-        found["ngrams"] = "-".join(map(str, found["ngrams"]))
+            changed[name] = tuple(value) if isinstance(value, list) else value
+    if "ngrams" in changed:
+        changed["ngrams"] = "-".join(map(str, changed["ngrams"]))
     if len(model.features):
-        found["features" if isinstance(model.features, str) else "feature"] = model.features
-    return found
+        changed["features" if isinstance(model.features, str) else "feature"] = model.features
+    return changed
 
 
 def _copy(model: Any) -> StreamClassifier | StreamRegressor:

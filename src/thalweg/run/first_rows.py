@@ -63,8 +63,8 @@ class FirstRows:
             plan, text_left_out = without_text(
                 plan, self._columns(head, reserved, detect_text=False), self._owner(task)
             )
-        if tasks.found is not None:
-            self._say(tasks.found)
+        if tasks.inferred is not None:
+            self._say(tasks.inferred)
         self._say_forms(head, plan)
         if len({clock.kind for clock in self.clocks.values()}) > 1:
             time, label_time = (self.clocks[str(name)].kind for name in (self._options.time, self._options.label_time))
@@ -125,12 +125,12 @@ class FirstRows:
         asked = {name: getattr(self._options, name) for name in OF_TABLES}
         asked["drop"] = tuple(name for name in asked["drop"] if name not in besides)
         asked["time"] = None if asked["time"] in besides else asked["time"]
-        found = {name: value for name, value in asked.items() if value != getattr(RunOptions, name)}
-        if "ngrams" in found:
-            found["ngrams"] = parse_ngrams(found["ngrams"])
+        parameters = {name: value for name, value in asked.items() if value != getattr(RunOptions, name)}
+        if "ngrams" in parameters:
+            parameters["ngrams"] = parse_ngrams(parameters["ngrams"])
         if self.history is not None:
-            found["features"] = tuple(map(str, self.history.features))
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
+            parameters["features"] = tuple(map(str, self.history.features))
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in parameters.items()}
 
     def settle_clock(self, name: str, column: Any) -> Clock:
         """The clock of a column, by its first rows in the order of the file."""
@@ -158,10 +158,10 @@ class FirstRows:
 
     def _say_forms(self, head: Chunk, plan: Plan) -> None:
         """Whether days or months come first, where the first rows had to show it."""
-        times = [each for each in plan.columns if each.is_exchangeable and each.name not in self.clocks]
-        found = {name: clock.found for name, clock in self.clocks.items()}
-        found |= {each.name: form_of(trimmed(as_text(head.column(each.name)))) for each in times}
-        for name, form in found.items():
+        times = [column for column in plan.columns if column.is_exchangeable and column.name not in self.clocks]
+        forms = {name: clock.detected for name, clock in self.clocks.items()}
+        forms |= {column.name: form_of(trimmed(as_text(head.column(column.name)))) for column in times}
+        for name, form in forms.items():
             if form is None or form.because is None:
                 continue
             sentence = f"column {name!r} is read as {form.form}: {form.because}"
@@ -189,5 +189,5 @@ class FirstRows:
             detect_text=detect_text,
             ngrams=parse_ngrams(self._options.ngrams),
             hash_bits=self._options.hash_bits,
-            forms={name: clock.found for name, clock in self.clocks.items() if clock.found is not None},
+            forms={name: clock.detected for name, clock in self.clocks.items() if clock.detected is not None},
         )

@@ -94,7 +94,7 @@ def make_stream(name: str, seed: int, settings: Mapping[str, float] | None = Non
 
     chosen = GENERATORS[name]
     kind = getattr(streams, chosen.kind)
-    free = [each.name for each in dataclasses.fields(kind) if each.name != "seed" and each.name not in chosen.fixed]
+    free = [field.name for field in dataclasses.fields(kind) if field.name != "seed" and field.name not in chosen.fixed]
     for parameter in settings or {}:
         if parameter not in free:
             raise InvalidParameter.of_option("set", f"name a parameter of {name}: {', '.join(free)}", parameter)
@@ -131,11 +131,11 @@ def format_for(path: Path, given: str | None = None) -> str:
     if given is not None and given not in WRITERS:
         raise InvalidParameter.of_option("format", f"be one of {', '.join(WRITERS)}", given)
     unpacked = path.with_suffix("") if packing_for(path) else path
-    found = given or _ENDINGS.get(unpacked.suffix.lower())
-    if found is None:
+    chosen = given or _ENDINGS.get(unpacked.suffix.lower())
+    if chosen is None:
         rule = f"end with {', '.join(_ENDINGS)}, packed or not (.gz, .zst), or --format be given"
         raise InvalidParameter.of_option("out", rule, str(path))
-    return found
+    return chosen
 
 
 def packing_for(path: Path) -> str | None:
@@ -196,8 +196,8 @@ class _Columns:
     spelled: Mapping[str, Spelling]
 
     def of(self, rows: Rows) -> list[Any]:
-        found = dict(zip(self.names, (*rows[0].T.copy(), rows[1]), strict=True))
-        return [self.spelled[name](values) if name in self.spelled else values for name, values in found.items()]
+        columns = dict(zip(self.names, (*rows[0].T.copy(), rows[1]), strict=True))
+        return [self.spelled[name](values) if name in self.spelled else values for name, values in columns.items()]
 
     def table(self, rows: Rows) -> Any:
         pa = MissingExtra.import_module("pyarrow", "files", "writing such a file")

@@ -63,11 +63,11 @@ class LabelCounts(Saved):
             values = np.array(known, dtype=np.float64)
         except ValueError:
             values = np.full(len(known), np.nan)
-        found = quantity_among(values, self._counts) if np.isfinite(values).all() else None
-        self._open = found is None and bool(
+        quantity = quantity_among(values, self._counts) if np.isfinite(values).all() else None
+        self._open = quantity is None and bool(
             np.isfinite(values).all()
         )  # one that is no number makes all of them classes
-        return found
+        return quantity
 
 
 Places = NDArray[np.int64]
@@ -188,10 +188,10 @@ class LabelShares(Saved):
         places = np.sort(learned * span + np.arange(len(learned)))
         earlier = np.searchsorted(places, own * span + before) - np.searchsorted(places, own * span)
         total = self._counts.sum() + before
-        found = np.full(len(batch.labels), np.nan)
-        found[fresh] = np.where(total > 0, (self._counts[own] + earlier) / np.maximum(total, 1), np.nan)
+        probabilities = np.full(len(batch.labels), np.nan)
+        probabilities[fresh] = np.where(total > 0, (self._counts[own] + earlier) / np.maximum(total, 1), np.nan)
         self._counts += np.bincount(learned, minlength=len(self._counts))
-        return found
+        return probabilities
 
     def add(self, share: Floats, model: Floats) -> None:
         """Take in rows whose label has come: the share of it and the model's probability, NaN without one.

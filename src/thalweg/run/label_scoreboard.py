@@ -48,7 +48,7 @@ class LabelScoreboard(Scoreboard):
         if unpredicted:
             truth, predictions = truth[predicted], {name: given[predicted] for name, given in predictions.items()}
             of_truth, of_prediction, squared = (
-                None if each is None else each[predicted] for each in (of_truth, of_prediction, squared)
+                None if areas is None else areas[predicted] for areas in (of_truth, of_prediction, squared)
             )
         if of_truth is None or squared is None:
             of_truth = squared = np.full(len(truth), np.nan)
@@ -66,7 +66,7 @@ class LabelScoreboard(Scoreboard):
         return wrong, rows
 
     def _count(self, truth: Codes, predictions: Mapping[str, Codes]) -> None:
-        classes, more = self.confusion.shape[1], 1 + max(int(each.max()) for each in (truth, *predictions.values()))
+        classes, more = self.confusion.shape[1], 1 + max(int(codes.max()) for codes in (truth, *predictions.values()))
         if more > classes:
             self.confusion = np.pad(self.confusion, [(0, 0), (0, more - classes), (0, more - classes)])
             classes = more
@@ -84,8 +84,8 @@ class LabelScoreboard(Scoreboard):
         unseen = labels + 1 - self.confusion.shape[1]
         counts = np.pad(self.confusion, [(0, 0), (0, unseen), (0, unseen)])
         return {
-            name: np.column_stack([each[1:, 1:], each[1:, 0]])
-            for name, each in zip(self.predictors, counts, strict=True)
+            name: np.column_stack([count[1:, 1:], count[1:, 0]])
+            for name, count in zip(self.predictors, counts, strict=True)
         }
 
     def calibration(self) -> dict[str, Any] | None:

@@ -83,7 +83,7 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
         **({} if words is None else {"words": words}),
         **({} if importance is None else {"importance": importance}),
         **({} if made is None else {"features": {feature.name: str(feature) for feature in made.features}}),
-        **({"alerts_fired": run.alerts.found()} if run.alerts.rules else {}),
+        **({"alerts_fired": run.alerts.recorded()} if run.alerts.rules else {}),
         "inputs": run.watch.metrics(run.encoder.plan),
         **({"warnings": warnings} if warnings else {}),
         "columns": [list(line) for line in run.encoder.plan.describe()],
@@ -168,7 +168,7 @@ def _decision_words(model: Any, plan: Plan, labels: Sequence[str]) -> dict[str, 
         best = np.argsort(-of_label, kind="stable")[:_MOST_WORDS]
         words = [[names[i], float(of_label[i])] for i in best if of_label[i] > 0.0]
         by_label.append({"label": label, "words": words})
-    return {"share": share, "labels": by_label} if any(each["words"] for each in by_label) else None
+    return {"share": share, "labels": by_label} if any(label["words"] for label in by_label) else None
 
 
 def _known_words(plan: Plan) -> tuple[list[str], NDArray[np.int64], NDArray[np.float64]]:

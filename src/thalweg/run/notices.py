@@ -61,7 +61,7 @@ class Notices(Saved):
 
     def complain(self, bad: Sequence[Any]) -> None:
         """Of rows that were skipped."""
-        self.complaints += [str(each) for each in bad[: _MOST_COMPLAINTS - len(self.complaints)]]
+        self.complaints += [str(row) for row in bad[: _MOST_COMPLAINTS - len(self.complaints)]]
 
     def odd(self, sentences: Iterable[str]) -> None:
         """What the first rows show that a user should know."""
@@ -111,11 +111,11 @@ class Notices(Saved):
 
     def late_sentinels(self, chunk: Chunk, encoded: Encoded) -> None:
         """Codes of missing values that the first rows did not have."""
-        for at, column, found in encoded.sentinels:
-            code = column.as_written(found.value)
+        for at, column, sentinel in encoded.sentinels:
+            code = column.as_written(sentinel.value)
             said = (
-                f"{code} for the third time, far from the other values ({found.low:g} to {found.high:g}): it counts "
-                f"as missing from here on; {option('na', code)} makes it so from the first row, "
+                f"{code} for the third time, far from the other values ({sentinel.low:g} to {sentinel.high:g}): it "
+                f"counts as missing from here on; {option('na', code)} makes it so from the first row, "
                 f"{option('keep_sentinels', True)} keeps it as a number"
             )
             self._late_sentinels.append(str(chunk.complaint(at, column.name, said)))
@@ -126,16 +126,16 @@ class Notices(Saved):
         for name in names:
             cells = chunk.column(name)
             known = np.asarray(without(trimmed(cells) if is_text(cells) else cells, self._options.na).is_valid())
-            found = np.flatnonzero(known)
+            places = np.flatnonzero(known)
             if name in self._late_columns:
                 said, rows, values = self._late_columns[name]
-                self._late_columns[name] = said, rows + len(known), values + len(found)
-            elif len(found):
-                at = int(found[0])
+                self._late_columns[name] = said, rows + len(known), values + len(places)
+            elif len(places):
+                at = int(places[0])
                 begins = f"its first value: it has none in the first {self._head:,} rows, and is left out"
                 advice = f"{option('head', before + at + self._head)} takes it in"
                 said = str(chunk.complaint(at, name, f"{begins}; {advice}"))
-                self._late_columns[name] = said, len(known) - at, len(found)
+                self._late_columns[name] = said, len(known) - at, len(places)
                 self._tell_if_few(said, len(self._late_columns))
 
     def _tell_if_few(self, sentence: str, so_far: int) -> None:
@@ -155,15 +155,15 @@ class Notices(Saved):
             share = f"{100 * values / rows:.3g} % of the rows from its first one on"
             said.append(f"column {name!r}, which is left out, has a value in {share}")
         begun = [first for first, _, _ in self._late_columns.values()]
-        for found, of_the_rest in (
+        for counts, of_the_rest in (
             (begun, "columns begin too late to be learned from"),
             (list(self._ignored.values()), "keys come too late to be columns and are ignored"),
             (self._late_sentinels, "values count as missing from some row on"),
             (list(self._late_labels.values()), "labels come too late to have a column of probabilities"),
         ):
-            said += found[:_MOST_LISTED]
-            if len(found) > _MOST_LISTED:
-                said.append(f"{len(found) - _MOST_LISTED:,} further {of_the_rest}")
+            said += counts[:_MOST_LISTED]
+            if len(counts) > _MOST_LISTED:
+                said.append(f"{len(counts) - _MOST_LISTED:,} further {of_the_rest}")
         said += [f"column {name!r} is {why}" for name, why in left_out.items() if "cannot be learned" in why]
         steps = {name: back for name, (_, back) in self._times.items()}
         if steps and all(steps.values()):  # else the rows are in the order of one of the columns

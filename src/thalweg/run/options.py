@@ -316,7 +316,7 @@ class RunOptions:
                 raise InvalidParameter(
                     f"{option('text', name)} names the target column, which holds labels or numbers: leave it out"
                 )
-        kinds = {each: getattr(self, each) for each in ("text", "categorical", "numeric")}
+        kinds = {kind: getattr(self, kind) for kind in ("text", "categorical", "numeric")}
         for (one, names), (other, others) in itertools.combinations(kinds.items(), 2):
             if both := [name for name in names if name in others]:
                 raise InvalidParameter(
@@ -398,11 +398,11 @@ class RunOptions:
     def command(self) -> str:
         """The command that makes this run, with what differs from the defaults."""
         words = ["thalweg", "run", self.source, "--target", self.target]
-        for each in dataclasses.fields(self):
-            value = getattr(self, each.name)
-            if each.name in ("source", "target") or value == each.default:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name in ("source", "target") or value == field.default:
                 continue
-            option = f"--{'no-' if value is False else ''}{each.name.replace('_', '-')}"
+            option = f"--{'no-' if value is False else ''}{field.name.replace('_', '-')}"
             for item in value if isinstance(value, tuple) else (value,):
                 words += [option] if isinstance(item, bool) else [option, str(item)]
         return shlex.join(words)
@@ -420,7 +420,7 @@ def read_options(folder: Path) -> dict[str, Any]:
 def _defaults() -> dict[str, Any]:
     """The default of every option, as JSON holds it; None for one that must be given."""
     fields = dataclasses.fields(RunOptions)
-    return {each.name: None if each.default is dataclasses.MISSING else _as_json(each.default) for each in fields}
+    return {field.name: None if field.default is dataclasses.MISSING else _as_json(field.default) for field in fields}
 
 
 def _as_json(value: Any) -> Any:

@@ -148,7 +148,7 @@ def _judged(run: RecordedRun) -> Iterator[_Judged]:
             errors = {"mae": np.abs(residual), "mse": np.square(residual)}
             yield _Judged({"rows": row, "targets": truth}, ~np.isnan(residual), errors)
         else:
-            known = compute.and_(*(compute.not_equal(each, "") for each in (truth, prediction)))
+            known = compute.and_(*(compute.not_equal(names, "") for names in (truth, prediction)))
             wrong = compute.not_equal(truth, prediction).to_numpy().astype(np.int64)
             yield _Judged({"rows": row, "labels": truth}, known.to_numpy().astype(np.bool_) & came, {"error": wrong})
 
@@ -199,9 +199,9 @@ def _intervals(blocks: Mapping[Place, Mapping[str, BlockMeans]]) -> dict[Place, 
     """Student's intervals by pair and kind of error, of pairs with enough blocks."""
     intervals = {}
     for pair, means in blocks.items():
-        spread = {name: each.interval() for name, each in means.items()}
-        if all(each["low"] is not None for each in spread.values()):
+        spread = {name: mean.interval() for name, mean in means.items()}
+        if all(ends["low"] is not None for ends in spread.values()):
             intervals[pair] = {
-                name: Interval(each["difference"], each["high"] - each["difference"]) for name, each in spread.items()
+                name: Interval(ends["difference"], ends["high"] - ends["difference"]) for name, ends in spread.items()
             }
     return intervals

@@ -196,7 +196,7 @@ def _explained(model: TableModel, X: Any) -> Explained:
     require_background(model)
     result, by_column = contributions_by_column(model.learner_, X, model.background, model.encoder_.plan)
     words = [
-        json.dumps({name: float(f"{value:.{_DIGITS}g}") for name, value in each.items()}, ensure_ascii=False)
-        for each in by_column
+        json.dumps({name: float(f"{value:.{_DIGITS}g}") for name, value in parts.items()}, ensure_ascii=False)
+        for parts in by_column
     ]
-    return Explained([float(f"{each:.{_DIGITS}g}") for each in result.base.tolist()], words)
+    return Explained([float(f"{value:.{_DIGITS}g}") for value in result.base.tolist()], words)

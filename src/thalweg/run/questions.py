@@ -35,11 +35,11 @@ class AlertsAsked:
 
     @classmethod
     def parse(cls, text: str) -> AlertsAsked:
-        found = _ALERTS.fullmatch(text.strip())
-        if found is None or int(found[1]) == 0 or (found[2] and int(found[2]) == 0):
+        match = _ALERTS.fullmatch(text.strip())
+        if match is None or int(match[1]) == 0 or (match[2] and int(match[2]) == 0):
             rule = f"be a number of alerts per {', '.join(_UNITS)} or number of rows, such as 100/day or 100/10000rows"
             raise InvalidParameter.of_option("alerts", rule, text)
-        return cls(int(found[1]), int(found[2]) if found[2] else None, found[3])
+        return cls(int(match[1]), int(match[2]) if match[2] else None, match[3])
 
     @property
     def microseconds(self) -> int | None:
@@ -78,8 +78,8 @@ def parse_ngrams(text: str) -> tuple[int, int]:
     """
     from thalweg.text.hashing import LONGEST
 
-    found = _NGRAMS.fullmatch(str(text).strip())
-    low, high = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    match = _NGRAMS.fullmatch(str(text).strip())
+    low, high = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
     if not 1 <= low <= high <= LONGEST:
         rule = f"be a number of words or a range of them within 1 to {LONGEST}, such as 1-2"
         raise InvalidParameter.of_option("ngrams", rule, text)

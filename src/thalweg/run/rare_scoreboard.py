@@ -198,14 +198,14 @@ class RareScoreboard(Saved):
 
     def _curve(self) -> dict[str, Any]:
         points = self._history.points
-        rows, roc, pr, found, false, missed = zip(*points, strict=True) if points else ((),) * 6
+        rows, roc, pr, hits, false, missed = zip(*points, strict=True) if points else ((),) * 6
         return {
             "rows": [int(row or 0) for row in rows],
             "window": WINDOW,
             "roc_auc": list(roc),
             "pr_auc": list(pr),
-            "recall": [_ratio(tp, fn) for tp, fn in zip(found, missed, strict=True)],
-            "precision": [_ratio(tp, fp) for tp, fp in zip(found, false, strict=True)],
+            "recall": [_ratio(tp, fn) for tp, fn in zip(hits, missed, strict=True)],
+            "precision": [_ratio(tp, fp) for tp, fp in zip(hits, false, strict=True)],
         }
 
     def _reliability(self) -> dict[str, Any]:
@@ -220,27 +220,27 @@ class RareScoreboard(Saved):
 
     def _compared_costs(self, cost: float | None, positives: int) -> dict[str, Any]:
         assert self.costs is not None
-        found: dict[str, Any] = dict(self.costs)
+        costs: dict[str, Any] = dict(self.costs)
         sums = {"always": self.costs["fp"] * (self.rows - positives), "never": self.costs["fn"] * positives}
         for name, blocks in self._blocks.items():
-            means = sum(self.costs[each] * np.array(blocks[each].sums) for each in _MISTAKES) / blocks["fp"].length
-            parts = [(self.costs[each], blocks[each].mean) for each in _MISTAKES]
+            means = sum(self.costs[kind] * np.array(blocks[kind].sums) for kind in _MISTAKES) / blocks["fp"].length
+            parts = [(self.costs[kind], blocks[kind].mean) for kind in _MISTAKES]
             difference = None if self.rows == 0 else sum(price * (mean or 0.0) for price, mean in parts)
             constant = sums[name] / self.rows if self.rows and name in sums else None
             if constant is not None and cost is not None:
                 difference = cost - constant
             least = -math.inf if difference is None or cost is None else difference - cost
-            found[name] = student_interval(difference, np.asarray(means), blocks["fp"].length, least)
+            costs[name] = student_interval(difference, np.asarray(means), blocks["fp"].length, least)
             if name in sums:
-                found[name]["cost"] = constant
-        return found
+                costs[name]["cost"] = constant
+        return costs
 
     def _alert_scores(self) -> dict[str, Any] | None:
         if self._alerts is None or self.alerts_asked is None:
             return None
-        found = self._alerts.scores()._asdict()
+        scores = self._alerts.scores()._asdict()
         per = self.alerts_asked.unit or f"{self.alerts_asked.rows:,} rows"
-        known = {key: finite(value) if isinstance(value, float) else value for key, value in found.items()}
+        known = {key: finite(value) if isinstance(value, float) else value for key, value in scores.items()}
         return {"count": self.alerts_asked.count, "per": per, **known}
 
     # ------------------------------------------------------------------ checkpoints

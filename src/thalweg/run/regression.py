@@ -160,11 +160,11 @@ class Regression(RunTask, NumberTask):
         }
 
     def warnings(self) -> list[str]:
-        found = self.far_targets.sentence(self.target.name)
-        if found is None:
+        warning = self.far_targets.sentence(self.target.name)
+        if warning is None:
             return []
         is_robust = getattr(learner_of(self.model), "robust", False)
-        return [found if is_robust else f"{found}; {option('model', 'robust')} lets such targets count for less"]
+        return [warning if is_robust else f"{warning}; {option('model', 'robust')} lets such targets count for less"]
 
     def scores(self) -> dict[str, dict[str, float | None]]:
         return self.board.scores({"intervals", *self.board.predictors})

@@ -94,14 +94,14 @@ class ErrorBySize(Saved):
             ends[-1] = at
             done += self._bins[at][0]
         starts = [places[0], *(end + 1 for end in ends[:-1])] if places else []
-        errors = [[float(each[1 + i] / each[0]) for each in joined] for i in range(len(self._names))]
+        errors = [[float(sums[1 + i] / sums[0]) for sums in joined] for i in range(len(self._names))]
         return {
             "from": [self._edge(at) for at in starts],
             "to": [self._edge(at + 1) for at in ends],
-            "rows": [int(each[0]) for each in joined],
+            "rows": [int(sums[0]) for sums in joined],
             "mae": dict(zip(self._names, errors, strict=True)),
-            "bias": [float(each[-3] / each[0]) for each in joined],
-            "coverage": [float(each[-1] / each[-2]) if each[-2] else None for each in joined],
+            "bias": [float(sums[-3] / sums[0]) for sums in joined],
+            "coverage": [float(sums[-1] / sums[-2]) if sums[-2] else None for sums in joined],
         }
 
     def _edge(self, at: int) -> float:
@@ -143,8 +143,8 @@ class FarTargets(Saved):
         self._sum = float(np.cumsum(np.append(self._sum, away))[-1])
         self._rows += len(away)
         places = np.argsort(-away, kind="stable")[:_MOST_FAR]
-        found = [[float(away[at]), float(targets[at]), int(numbers[at])] for at in places]
-        self._farthest = sorted([*self._farthest, *found], key=lambda each: -each[0])[:_MOST_FAR]
+        farthest = [[float(away[at]), float(targets[at]), int(numbers[at])] for at in places]
+        self._farthest = sorted([*self._farthest, *farthest], key=lambda far: -far[0])[:_MOST_FAR]
 
     def sentence(self, name: str) -> str | None:
         """The row and the target that is farthest, where it and at most some others are far beyond the rest."""
@@ -152,7 +152,7 @@ class FarTargets(Saved):
             return None
         for count in range(1, len(self._farthest)):
             last, following = self._farthest[count - 1][0], self._farthest[count][0]
-            others = self._sum - sum(each[0] for each in self._farthest[:count])
+            others = self._sum - sum(far[0] for far in self._farthest[:count])
             if last > max(_SEPARATED * following, _FAR * max(others, 0.0) / (self._rows - count)):
                 _, value, row = self._farthest[0]
                 more = "" if count == 1 else f", and so are those of {count - 1} further row{'s' * (count > 2)}"
@@ -228,8 +228,8 @@ class RegressionScoreboard(Scoreboard):
         last = [[finite(value) for value in line] for line in self.last.tolist()]
 
         def columns(lines: list[list[float | None]]) -> dict[str, list[Any]]:
-            found = dict(zip(keys, (list(each) for each in zip(*lines, strict=True)), strict=True)) if lines else {}
-            found = found or {key: [] for key in keys}
-            return found | {"rows": [int(row or 0) for row in found["rows"]]}
+            columns = dict(zip(keys, map(list, zip(*lines, strict=True)), strict=True)) if lines else {}
+            columns = columns or {key: [] for key in keys}
+            return columns | {"rows": [int(row or 0) for row in columns["rows"]]}
 
         return {"every": self.course.every, "course": columns(self.course.points), "last": columns(last)}

@@ -94,8 +94,8 @@ class Result:
         against = self.metrics.get("against", {"references": {}})
         loss = loss_of(self.metrics).name
         references = {
-            name: {loss: each["loss"], f"model_{loss}": each["model"], "rows": each["rows"], "fits": each["fits"]}
-            for name, each in against["references"].items()
+            name: {loss: ref["loss"], f"model_{loss}": ref["model"], "rows": ref["rows"], "fits": ref["fits"]}
+            for name, ref in against["references"].items()
         }
         return {name: dict(scores) for name, scores in self.metrics["scores"].items()} | references
 
@@ -121,9 +121,9 @@ class Result:
 
         style.require_matplotlib()
         known = []
-        for name, each in drawn(self.metrics):
+        for name, draw in drawn(self.metrics):
             if name == figure:
-                return each
+                return draw
             known.append(name)
         raise InvalidParameter.of("plot", "figure", f"be one of {', '.join(known)}", figure)
 
@@ -139,7 +139,7 @@ class Result:
         """Compare with another run over the same rows: differences, with intervals and tests."""
         if not isinstance(other, Result):
             raise InvalidParameter.of("compare", "other", "be a Result", type(other).__name__)
-        names = [each.metrics["model"]["name"] for each in (self, other)]
+        names = [run.metrics["model"]["name"] for run in (self, other)]
         if names[0] == names[1]:
             names = [f"{names[0]}, first", f"{names[1]}, second"]
         return Comparison(dict(zip(names, (self, other), strict=True)))
@@ -149,7 +149,7 @@ class Result:
         loss = loss_of(self.metrics)
         error = loss.name
         others = ", ".join(
-            f"{name.replace('_', ' ')} {_digits(each[error])}" for name, each in scores.items() if name != "model"
+            f"{name.replace('_', ' ')} {_digits(score[error])}" for name, score in scores.items() if name != "model"
         )
         title, source = self.metrics["model"]["title"], self.metrics["run"]["source"]
         word = loss.title_in_full
@@ -203,7 +203,7 @@ class Comparison:
             raise InvalidParameter.of("Comparison", "results", "be at least two", list(results))
         self.results = dict(results)
         runs = {
-            name: RecordedRun(Path(name), as_metrics(each.metrics), each.predictions) for name, each in results.items()
+            name: RecordedRun(Path(name), as_metrics(run.metrics), run.predictions) for name, run in results.items()
         }
         first, *others = runs.values()
         for other in others:
@@ -215,7 +215,7 @@ class Comparison:
     @property
     def notes(self) -> list[str]:
         """Which models leave out columns that others learn: their errors are of other features."""
-        return columns_left_out({name: as_metrics(each.metrics) for name, each in self.results.items()})
+        return columns_left_out({name: as_metrics(result.metrics) for name, result in self.results.items()})
 
     def to_frame(self, library: Library = "pandas") -> Any:
         """The scores of each model, one row each, as a frame of pandas, polars or arrow.
@@ -225,8 +225,8 @@ class Comparison:
         import pyarrow as pa
 
         lines = [
-            {"model": name, "rows": each.metrics["rows"]["scored"], **each.metrics["scores"]["model"]}
-            for name, each in self.results.items()
+            {"model": name, "rows": result.metrics["rows"]["scored"], **result.metrics["scores"]["model"]}
+            for name, result in self.results.items()
         ]
         return as_frame(pa.Table.from_pylist(lines), library, "to_frame")
 
@@ -236,7 +236,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         error = loss_of(self._first.metrics).name
-        scores = [f"{name} {each.metrics['scores']['model'][error]:.3g}" for name, each in self.results.items()]
+        scores = [f"{name} {result.metrics['scores']['model'][error]:.3g}" for name, result in self.results.items()]
         return f"Comparison({'; '.join([', '.join(scores), *self.notes])})"
 
     @property

@@ -81,8 +81,8 @@ class Run(RunEngine):
         try:
             try:
                 self._take_all(show, checkpoint_seconds, signals)
-            except LateQuantity as found:
-                self.start_over(found)
+            except LateQuantity as quantity:
+                self.start_over(quantity)
                 self.chunks_done, self.fingerprint = 0, Fingerprint()
                 (self.folder / options.CHECKPOINT).unlink(missing_ok=True)
                 self._take_all(show, checkpoint_seconds, signals)
@@ -118,11 +118,11 @@ class Run(RunEngine):
     def _further_chunks(self) -> Iterator[Chunk]:
         """Those after the last checkpoint; the rows before it must be those that were learned."""
         given = self.chunks()
-        found, rows = self.fingerprint.begin_again(), 0
+        blocks, rows = self.fingerprint.begin_again(), 0
         for chunk in itertools.islice(given, self.chunks_done):
-            found.take(chunk)
+            blocks.take(chunk)
             rows += len(chunk) + len(chunk.bad)
-        if found.sums != self.fingerprint.sums:
+        if blocks.sums != self.fingerprint.sums:
             changed = (
                 f"its first {self.counts.read:,} rows are others"
                 if rows == self.counts.read

@@ -72,7 +72,7 @@ def student_interval(
 
     ``least`` is the lowest difference there can be: less a baseline's error, as no error is below 0.
     """
-    found: dict[str, Any] = {
+    interval: dict[str, Any] = {
         "difference": difference,
         "low": None,
         "high": None,
@@ -82,8 +82,8 @@ def student_interval(
     }
     if difference is not None and len(means) >= _LEAST_BLOCKS:
         half = float(stdtrit(len(means) - 1, (1 + LEVEL) / 2) * means.std(ddof=1)) / math.sqrt(len(means))
-        found |= {"low": max(difference - half, least), "high": difference + half}
-    return found
+        interval |= {"low": max(difference - half, least), "high": difference + half}
+    return interval
 
 
 WINDOW = 1000
@@ -112,7 +112,9 @@ class Scoreboard(Saved):
         #: Rows that are scored, and those before them that came before any label: they have no prediction.
         self.rows = self.unpredicted = 0
         self.layout = Layout(metrics, predictors, besides)
-        followed = (each for each in metrics if each.over_time and each.of_rows and not set(besides) & set(each.adds))
+        followed = (
+            metric for metric in metrics if metric.over_time and metric.of_rows and not set(besides) & set(metric.adds)
+        )
         self.over_time = Layout(followed, predictors)
         self.blocks = {name: {loss: BlockMeans() for loss in losses} for name in self.predictors[1:]}
         #: After so many rows, the windowed and then the fading averages of the terms that are followed over time.
@@ -163,19 +165,19 @@ class Scoreboard(Saved):
         means = self.layout.means(self._all.mean(), **of_means)
         for predictor, own in (terms or {}).items():
             means[predictor].terms.update(own)
-        found = self.layout.scores(means, has)
+        by_predictor = self.layout.scores(means, has)
         recent = self.over_time.scores(self.over_time.means(self._recent.mean()), has)
         return {
             predictor: known(scores) | {f"recent_{name}": value for name, value in known(recent[predictor]).items()}
-            for predictor, scores in found.items()
+            for predictor, scores in by_predictor.items()
         }
 
     def verdict(self) -> dict[str, Any]:
         """By baseline and loss, the model's less the baseline's, with an interval; skill is it as a share of that."""
-        found: dict[str, Any] = {}
+        verdict: dict[str, Any] = {}
         means = self.layout.means(self._all.mean()) if self.rows else {}
         for name, blocks in self.blocks.items():
-            found[name] = {}
+            verdict[name] = {}
             for loss, term in self._losses.items():
                 reference = means[name].mean(term) if means else 0.0
                 difference = blocks[loss].interval(least=-reference)
@@ -183,8 +185,8 @@ class Scoreboard(Saved):
                     key: -difference[end] / reference if reference > 0.0 and difference[end] is not None else None
                     for key, end in (("skill", "difference"), ("skill_low", "high"), ("skill_high", "low"))
                 }
-                found[name][loss] = difference | skill
-        return found
+                verdict[name][loss] = difference | skill
+        return verdict
 
     def curve(self) -> dict[str, Any]:
         """By metric and predictor, the scores of the last rows at each point, and fading ones."""
@@ -254,5 +256,5 @@ def add_in_order(total: float, values: NDArray[Any]) -> float:
     """One by one: numpy's own sum adds in pairs, which depends on where the rows are cut. Whole numbers stay whole."""
     if values.dtype.kind in "iu" and isinstance(total, int):
         return total + int(values.sum())
-    found: float = np.cumsum(np.concatenate([[total], values]))[-1].item()
-    return found
+    total_after: float = np.cumsum(np.concatenate([[total], values]))[-1].item()
+    return total_after

@@ -198,7 +198,7 @@ class RunTask(Task, Saved):
         scores, metric = self.scores(), METRICS[self.shown[0]]
         written = "{:.4f}".format if metric.form == "share" else "{:.4g}".format
         others = ", ".join(
-            f"{name.replace('_', ' ')} {written(each[metric.name])}" for name, each in scores.items() if name != "model"
+            f"{name.replace('_', ' ')} {written(own[metric.name])}" for name, own in scores.items() if name != "model"
         )
         error, now = (written(scores["model"][f"{when}{metric.name}"]) for when in ("", "recent_"))
         return f"{metric.title_in_full} {error}, now {now} ({others})"

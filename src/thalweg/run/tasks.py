@@ -32,7 +32,7 @@ class PossibleTasks:
         self._made: dict[str, RunTask] = {}
         self._refused: dict[str, InvalidParameter] = {}
         #: What the first rows say of the target, where they settle the task.
-        self.found: str | None = None
+        self.inferred: str | None = None
         for kind in _TASKS:
             if self._asked in (None, kind.name):
                 try:
@@ -59,7 +59,7 @@ class PossibleTasks:
 
     def turn_to_numbers(self) -> None:
         """Later rows showed that the target is a quantity: regression from here on."""
-        self._asked, self.found = "regression", None
+        self._asked, self.inferred = "regression", None
 
     def settle(self, head: Chunk) -> RunTask:
         """The task by the first rows: numbers of which there are many, or with decimals, mean regression."""
@@ -69,11 +69,11 @@ class PossibleTasks:
             if quantity is not None:
                 different = self._target.different_numbers(head) or 0
                 self.warn_of_classes(f"{self._target.name} holds {quantity}", different)
-        if self._asked is None and self.found is None and self._target.name not in head.nominal:
+        if self._asked is None and self.inferred is None and self._target.name not in head.nominal:
             different = self._target.different_numbers(head) or 0
             if different > _FEW:
                 held = f"{self._target.name} holds {different} different whole numbers"
-                self.found = f"classification: {held}; {option('task', 'regression')} predicts them as numbers"
+                self.inferred = f"classification: {held}; {option('task', 'regression')} predicts them as numbers"
         return task
 
     def warn_of_classes(self, held: str, different: int) -> None:
@@ -92,7 +92,7 @@ class PossibleTasks:
             name = "classification" if quantity is None else "regression"
             if quantity is not None:
                 held = f"{self._target.name} holds {quantity}"
-                self.found = f"regression: {held}; {option('task', 'classification')} takes them for classes"
+                self.inferred = f"regression: {held}; {option('task', 'classification')} takes them for classes"
                 if name in self._refused:
                     but = f"{option('task', 'classification')} takes the numbers for classes"
                     raise InvalidParameter(f"{held}, which means regression: {self._refused[name]}; {but}")

@@ -51,17 +51,17 @@ OF_LABELS = {"U": TEXT, "i": WHOLE, "b": TRUTH, "f": REAL}
 
 def type_of(df: DataFrame, name: str, owner: str, *, numbers: bool = True) -> ValueType:
     """What a column of labels, keys or ids holds; `InvalidInput` where it is something else."""
-    found = _types(df)[require_column(df, name, owner)]
-    if found in _WHOLE:
+    kind = _types(df)[require_column(df, name, owner)]
+    if kind in _WHOLE:
         return WHOLE
-    if found == "string" or found.startswith(("varchar", "char")):
+    if kind == "string" or kind.startswith(("varchar", "char")):
         return TEXT
-    if numbers and found == "boolean":
+    if numbers and kind == "boolean":
         return TRUTH
-    if numbers and (found in ("float", "double") or found.startswith("decimal")):
+    if numbers and (kind in ("float", "double") or kind.startswith("decimal")):
         return REAL
     kinds = "whole numbers, text, booleans or numbers" if numbers else "whole numbers or text"
-    raise InvalidInput(f"{owner}: column {name!r} must hold {kinds}, got {found}")
+    raise InvalidInput(f"{owner}: column {name!r} must hold {kinds}, got {kind}")
 
 
 def require_table(df: Any, owner: str, *, streaming: bool) -> None:
@@ -77,12 +77,12 @@ def require_table(df: Any, owner: str, *, streaming: bool) -> None:
 
 def target_type(df: DataFrame, name: str, model: Any, owner: str) -> ValueType:
     """What a column of labels holds: numbers for a regressor."""
-    found = type_of(df, name, owner)
+    kind = type_of(df, name, owner)
     if is_regressor(model):
-        if found is TEXT:
+        if kind is TEXT:
             raise InvalidInput(f"{owner}: column {name!r} must hold numbers to be predicted by a regressor, got text")
         return REAL
-    return found
+    return kind
 
 
 def require_column(df: DataFrame, name: str, owner: str) -> str:
@@ -94,11 +94,11 @@ def require_column(df: DataFrame, name: str, owner: str) -> str:
 
 def with_times(df: DataFrame, name: str, owner: str) -> DataFrame:
     """The table with its times as timestamps or whole numbers; `InvalidInput` where they are something else."""
-    found = _types(df)[require_column(df, name, owner)]
-    if found in ("timestamp_ntz", "date"):
+    kind = _types(df)[require_column(df, name, owner)]
+    if kind in ("timestamp_ntz", "date"):
         return df.withColumn(name, column(df, name).cast("timestamp"))
-    if found not in ("timestamp", *_WHOLE):
-        raise InvalidInput(f"{owner}: column {name!r} must hold timestamps, dates or whole numbers, got {found}")
+    if kind not in ("timestamp", *_WHOLE):
+        raise InvalidInput(f"{owner}: column {name!r} must hold timestamps, dates or whole numbers, got {kind}")
     return df
 
 
@@ -132,9 +132,9 @@ def feature_columns(
     if columns is None:
         columns = [name for name in df.columns if name not in besides and types[name] in _NUMBERS]
     for name in columns:
-        found = types[require_column(df, name, owner)]
-        if found not in _NUMBERS and not found.startswith("decimal"):
-            raise InvalidInput(f"{owner}: column {name!r} must hold numbers to be a feature, got {found}")
+        kind = types[require_column(df, name, owner)]
+        if kind not in _NUMBERS and not kind.startswith("decimal"):
+            raise InvalidInput(f"{owner}: column {name!r} must hold numbers to be a feature, got {kind}")
     width = getattr(model, "n_features_in_", None)
     if not columns or (width is not None and len(columns) != width):
         wanted = "at least one feature" if width is None else f"the {width} features the model has learned"

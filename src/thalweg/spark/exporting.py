@@ -57,11 +57,11 @@ def models(spark: SparkSession, checkpoint: str, *, batch: int | None = None) ->
 def _states(spark: SparkSession, checkpoint: str, batch: int | None) -> DataFrame:
     from pyspark.errors import PySparkException
 
-    found = {"path": checkpoint} | ({} if batch is None else {"batchId": str(batch)})
+    options = {"path": checkpoint} | ({} if batch is None else {"batchId": str(batch)})
     try:
-        state = spark.read.format("statestore").options(**found, stateVarName=VARIABLE).load()
+        state = spark.read.format("statestore").options(**options, stateVarName=VARIABLE).load()
     except PySparkException:  # kept by applyInPandasWithState, which has no variables
-        state = spark.read.format("statestore").options(**found).load()
+        state = spark.read.format("statestore").options(**options).load()
     value = "value.groupState" if "groupState" in state.select("value.*").columns else "value"
     columns = ["key.key AS key", *(f"{value}.{kept} AS {name}" for kept, name in _COLUMNS.items())]
     return state.selectExpr(*columns)
@@ -93,13 +93,13 @@ def export_models(
         ...
     thalweg.errors.InvalidInput: nowhere is not the checkpoint of a query by learn_stream
     """
-    found = models(spark, checkpoint, batch=batch).select("key", "model")
+    states = models(spark, checkpoint, batch=batch).select("key", "model")
     if keys is not None:
-        found = found.where(found["key"].isin(list(keys)))
+        states = states.where(states["key"].isin(list(keys)))
     into = Path(folder)
     into.mkdir(parents=True, exist_ok=True)
     count = 0
-    for row in found.toLocalIterator():
+    for row in states.toLocalIterator():
         write_atomically(into / f"{quote(str(row['key']), safe=' ')}.thalweg", bytes(row["model"]))
         count += 1
     return count

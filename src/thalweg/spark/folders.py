@@ -70,8 +70,8 @@ class FolderRun:
             return None
         chosen = self._first.select(column(self._first, self._target).cast("double").alias("target"))
         values = chosen.limit(_HEAD).toPandas()["target"].to_numpy(dtype=np.float64)
-        found = quantity_among(values)
-        return None if found is None else f"{found} in the first {len(values):,} rows"
+        quantity = quantity_among(values)
+        return None if quantity is None else f"{quantity} in the first {len(values):,} rows"
 
     def go(self, model: Any, out: Path, coverage: float | None = None) -> dict[str, Any]:
         """Learn all files that were not learned before; what was found, over all of them.
@@ -111,8 +111,8 @@ class FolderRun:
         from pyspark.sql import functions as F  # noqa: N812
 
         file, changed = F.col("_metadata.file_name"), F.col("_metadata.file_modification_time")
-        found = table.select(file.alias("file"), changed.alias("changed"), column(table, self._time).alias("time"))
-        first = found.groupBy("changed", "file").agg(F.min("time").alias("first")).orderBy("changed", "file").collect()
+        times = table.select(file.alias("file"), changed.alias("changed"), column(table, self._time).alias("time"))
+        first = times.groupBy("changed", "file").agg(F.min("time").alias("first")).orderBy("changed", "file").collect()
         for before, after in pairwise(first):
             if before["first"] is not None and after["first"] is not None and after["first"] < before["first"]:
                 raise InvalidInput(
@@ -150,8 +150,8 @@ def label_scores(predictions: DataFrame, target: str) -> dict[str, Any]:
     _, codes = np.unique([str(label) for pair in counts for label in pair[:2]], return_inverse=True)
     truth, given = codes.reshape(-1, 2).T
     number = np.array([pair[2] for pair in counts], dtype=np.int64)
-    found = scores_over(_layout(LABELS, set()), Rows(truth, {"model": given}), weights=number)
-    return {"scored": int(number.sum()), **known(found["model"])}
+    scores = scores_over(_layout(LABELS, set()), Rows(truth, {"model": given}), weights=number)
+    return {"scored": int(number.sum()), **known(scores["model"])}
 
 
 def number_scores(predictions: DataFrame, target: str, coverage: float | None) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def number_scores(predictions: DataFrame, target: str, coverage: float | None) -
 
     def added(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            truth, given, *interval = (each.to_numpy(zero_copy_only=False) for each in batch.columns)
+            truth, given, *interval = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
             lower, upper = interval or 2 * [np.full(len(truth), np.nan)]
             without = ~(upper > lower)  # one of no width is none
             lower, upper = (np.where(without, np.nan, end) for end in (lower, upper))
@@ -170,9 +170,9 @@ def number_scores(predictions: DataFrame, target: str, coverage: float | None) -
             sums = layout.block(rows).sum(axis=0, dtype=np.float64)
             yield pa.record_batch([pa.array([len(truth)]), pa.array([sums.tolist()])], ["rows", "sums"])
 
-    given = [predictions[each] for each in (PREDICTION, *ends)]
+    given = [predictions[name] for name in (PREDICTION, *ends)]
     numbers = [column(predictions, target).alias("truth"), *given]
-    scored = predictions.select(*(each.cast("double") for each in numbers)).dropna(subset=["truth", PREDICTION])
+    scored = predictions.select(*(number.cast("double") for number in numbers)).dropna(subset=["truth", PREDICTION])
     parts = scored.mapInArrow(added, "rows long, sums array<double>").collect()
     rows = sum(part["rows"] for part in parts)
     means = np.sum([part["sums"] for part in parts], axis=0) / rows if rows else np.full(len(layout.columns), np.nan)

@@ -99,7 +99,7 @@ class Group:
         model = model_cache.model_to_learn(state.model)
         given, beside, remembered = self.task.in_turn(model, join, self.layout.features, state.predicted)
         predictions, fresh = self._arrow(given), join.fresh
-        now = [None if each is None else each[join.old :] for each in beside]
+        now = [None if values is None else values[join.old :] for values in beside]
         learned = join.learned_late(predictions)
         then = () if remembered is None else self.task.beside_then(remembered[np.sort(join.late)])
         events = [
@@ -129,7 +129,7 @@ class Group:
             return state, []
         waiting = self.layout.waiting_rows(state.waiting)
         early = batch_or_empty(state.early, self.layout.incoming)
-        over, lost = (each.column(TIME).to_numpy() + self.wait < watermark for each in (waiting, early))
+        over, lost = (rows.column(TIME).to_numpy() + self.wait < watermark for rows in (waiting, early))
         if not (over.any() or lost.any()):
             return state, []
         expired, dropped = waiting.filter(pa.array(over)), early.filter(pa.array(lost))
@@ -173,7 +173,7 @@ class Group:
     ) -> pa.RecordBatch:
         rows, schema = len(times), self.layout.outgoing
         code = pa.array(np.full(rows, event, dtype=np.int8))
-        numbers = [None if each is None else pa.array(each, from_pandas=True) for each in beside]
+        numbers = [None if values is None else pa.array(values, from_pandas=True) for values in beside]
         given = (times, ids, code, predictions, targets, *(numbers or [None] * len(self.layout.beside)))
         columns = [
             pa.nulls(rows, field.type) if column is None else column

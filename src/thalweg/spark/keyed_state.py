@@ -46,10 +46,10 @@ class GroupProcessor(StatefulProcessor):
         yield from _as_frame(key, reply)
 
     def _before(self) -> KeyState | None:
-        found = self._state.get()
-        if found is None:
+        stored = self._state.get()
+        if stored is None:
             return None
-        state = KeyState.from_spark(found)
+        state = KeyState.from_spark(stored)
         if not self._looked:  # one key is enough: all were begun by one query
             self._group.require_begun(state)
             self._looked = True

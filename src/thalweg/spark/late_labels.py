@@ -52,8 +52,8 @@ def joined(labels: pa.Array, rows: pa.Array) -> Places:
     """
     known = rows.filter(rows.is_valid())
     owners = np.flatnonzero(rows.is_valid().to_numpy(zero_copy_only=False))
-    found: Places = pc.fill_null(pc.index_in(labels, value_set=known), -1).to_numpy(zero_copy_only=False)
-    return np.where(found >= 0, owners[found] if len(owners) else -1, -1).astype(np.int64)
+    places: Places = pc.fill_null(pc.index_in(labels, value_set=known), -1).to_numpy(zero_copy_only=False)
+    return np.where(places >= 0, owners[places] if len(owners) else -1, -1).astype(np.int64)
 
 
 def firsts(places: Places) -> NDArray[np.bool_]:
@@ -64,9 +64,9 @@ def firsts(places: Places) -> NDArray[np.bool_]:
     >>> firsts(np.array([1, 3, 1])).tolist()
     [True, True, False]
     """
-    found = np.zeros(len(places), dtype=np.bool_)
-    found[np.unique(places, return_index=True)[1]] = True
-    return found
+    is_first = np.zeros(len(places), dtype=np.bool_)
+    is_first[np.unique(places, return_index=True)[1]] = True
+    return is_first
 
 
 class LabelJoin:
@@ -115,15 +115,15 @@ class LabelJoin:
         self._every = concatenated([waiting.select(layout.incoming.names), self.fresh], layout.incoming)
         self._without = ~self._every.column(TARGET).is_valid().to_numpy(zero_copy_only=False)
         candidates = np.flatnonzero(self._without)
-        found = joined(labels.column(ID), self._every.column(ID).take(pa.array(candidates)))
+        places = joined(labels.column(ID), self._every.column(ID).take(pa.array(candidates)))
         times, label_times = self._every.column(TIME).to_numpy(), labels.column(TIME).to_numpy()
-        named = found >= 0
+        named = places >= 0
         matched = named.copy()
         if wait is not None:
-            matched[named] = label_times[named] <= times[candidates[found[named]]] + wait
-        too_late = named & ~matched & ~np.isin(found, found[matched])
-        matched[matched] = firsts(found[matched])  # a second label waits for another row of that name
-        self.late = candidates[found[matched]]
+            matched[named] = label_times[named] <= times[candidates[places[named]]] + wait
+        too_late = named & ~matched & ~np.isin(places, places[matched])
+        matched[matched] = firsts(places[matched])  # a second label waits for another row of that name
+        self.late = candidates[places[matched]]
         self.too_late = labels.filter(pa.array(too_late))
         self._labels_left = labels.filter(pa.array(~(matched | too_late)))
         self.rows: Floats = features_of(self._every)

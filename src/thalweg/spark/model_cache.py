@@ -24,10 +24,10 @@ _alive: dict[bytes, Any] = {}
 
 def model_to_learn(content: bytes) -> Any:
     """The model of these bytes, to learn with."""
-    found = _alive.pop(content, None)
-    if found is None:
-        found = loads(content)
-    return found
+    model = _alive.pop(content, None)
+    if model is None:
+        model = loads(content)
+    return model
 
 
 def model_bytes(model: Any) -> bytes:
@@ -72,7 +72,7 @@ def require_same_model(given: Any, begun: Any, owner: str, where: str) -> None:
         difference = f"{_a(name)} and not {_a(type(given).__name__)}"
     else:
         now, was = plain_parameters(given), plain_parameters(begun)
-        other = next((each for each in was if json.dumps(was[each]) != json.dumps(now[each])), None)
+        other = next((setting for setting in was if json.dumps(was[setting]) != json.dumps(now[setting])), None)
         if other is None:
             return
         difference = f"{_a(name)} started with {other} = {was[other]!r}, not {now[other]!r}"

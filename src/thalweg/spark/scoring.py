@@ -120,18 +120,18 @@ class _Asked(NamedTuple):
     def types(self, model: Any) -> dict[str, str]:
         """What Spark calls the types of the columns."""
         numbers = "double" if getattr(model, "_columns", None) is None else "array<double>"
-        found = {self.prediction: OF_LABELS[model._labels.kind].spark if is_classifier(model) else numbers}
+        types = {self.prediction: OF_LABELS[model._labels.kind].spark if is_classifier(model) else numbers}
         if self.proba is not None:
-            found[self.proba] = "array<double>"
-        return found | dict.fromkeys(self.interval or (), numbers)
+            types[self.proba] = "array<double>"
+        return types | dict.fromkeys(self.interval or (), numbers)
 
     def columns(self, model: Any, rows: NamedRows) -> dict[str, NDArray[Any]]:
-        found = {self.prediction: model.predict(rows)}
+        columns = {self.prediction: model.predict(rows)}
         if self.proba is not None:
-            found[self.proba] = model.predict_proba(rows)
+            columns[self.proba] = model.predict_proba(rows)
         if self.interval is not None:
-            found |= zip(self.interval, model.predict_interval(rows, self.coverage), strict=True)
-        return found
+            columns |= zip(self.interval, model.predict_interval(rows, self.coverage), strict=True)
+        return columns
 
 
 def _widened(df: DataFrame, added: dict[str, str]) -> Any:

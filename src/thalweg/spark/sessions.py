@@ -108,7 +108,7 @@ def sentence_of(message: str) -> str:
         return _NANOSECONDS
     for line in message.splitlines():
         for part in re.split(r"(?=\[[A-Z][A-Z0-9_.]+\] )", line):
-            found = _SPARKS.match(part)
-            if found and found[1] not in _AROUND:
-                return found[2].split(" SQLSTATE:")[0]
+            match = _SPARKS.match(part)
+            if match and match[1] not in _AROUND:
+                return match[2].split(" SQLSTATE:")[0]
     return message.splitlines()[0] if message else "Spark has failed without a word"

@@ -219,29 +219,29 @@ def as_events(
     from pyspark.sql import functions as F  # noqa: N812
 
     name = F.lit(None) if id is None else column(df, id)
-    features = [F.lit(0.0) if are_labels else column(df, each).cast("double") for each in layout.features]
+    features = [F.lit(0.0) if are_labels else column(df, feature).cast("double") for feature in layout.features]
     return df.select(
         column(df, key).cast(layout.key.spark).alias(KEY),
         _since(df, time).alias(TIME),
         F.lit(are_labels).alias(IS_LABEL),
         name.cast(layout.id.spark).alias(ID),
         column(df, target).cast(layout.target.spark).alias(TARGET),
-        *(each.alias(f"feature {place}") for place, each in enumerate(features)),
+        *(feature.alias(f"feature {place}") for place, feature in enumerate(features)),
     )
 
 
 def _as_labels(labels: DataFrame, layout: Layout, key: str, id: str, target: str, time: str) -> DataFrame:  # noqa: A002
     for name, own in ((key, layout.key), (id, layout.id), (target, layout.target)):
         _require_same(labels, name, own)
-    found = as_events(labels, layout, key, id, target, time, are_labels=True)
-    return found.where(found[TARGET].isNotNull())
+    events = as_events(labels, layout, key, id, target, time, are_labels=True)
+    return events.where(events[TARGET].isNotNull())
 
 
 def _require_same(labels: DataFrame, name: str, own: ValueType) -> None:
-    found = type_of(labels, name, f"{_OWNER}, labels")
-    if found is not own and own is not REAL:
+    kind = type_of(labels, name, f"{_OWNER}, labels")
+    if kind is not own and own is not REAL:
         raise InvalidInput(
-            f"{_OWNER}: column {name!r} must hold {own.spark} among labels as among rows, got {found.spark}"
+            f"{_OWNER}: column {name!r} must hold {own.spark} among labels as among rows, got {kind.spark}"
         )
 
 

@@ -101,5 +101,5 @@ class LearningTask:
     def _beside(self, model: Any, given: Given) -> tuple[Floats | None, ...]:
         if CONFIDENCE not in self.beside:
             return (given.lower, given.upper)[: len(self.beside)]
-        found = given.proba
-        return (None if found is None else probability_of_predictions(found, model.classes_, given.predictions),)
+        shares = given.proba
+        return (None if shares is None else probability_of_predictions(shares, model.classes_, given.predictions),)

@@ -124,8 +124,8 @@ def _added(parts: DataFrame, count: int) -> Any:
     while count > _FAN:
         grouped = parts.withColumn("branch", (parts["place"] / _FAN).cast("bigint")).groupBy("branch")
         parts, count = grouped.applyInArrow(_branch, PARTS), -(-count // _FAN)
-    found = in_order(parts)
-    return merge(found) if found else None
+    ordered = in_order(parts)
+    return merge(ordered) if ordered else None
 
 
 def in_order(parts: DataFrame) -> list[Any]:

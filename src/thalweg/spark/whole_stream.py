@@ -156,10 +156,10 @@ class _Learning:
         """How many rows there are; each needs a time."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        (found,) = batch.agg(F.count("*").alias("rows"), F.count(column(batch, self._time)).alias("timed")).collect()
-        if found["timed"] != found["rows"]:
-            raise InvalidInput(f"{_OWNER}: each row needs a time, got {found['rows'] - found['timed']:,} without one")
-        return int(found["rows"])
+        (counts,) = batch.agg(F.count("*").alias("rows"), F.count(column(batch, self._time)).alias("timed")).collect()
+        if counts["timed"] != counts["rows"]:
+            raise InvalidInput(f"{_OWNER}: each row needs a time, got {counts['rows'] - counts['timed']:,} without one")
+        return int(counts["rows"])
 
     def _by_workers(self, model: Any, batch: DataFrame) -> Any:
         empty = Part(model, later=True)
@@ -195,9 +195,9 @@ def _left_out(rows: DataFrame, first: int) -> dict[int, int]:
     """How many of the first rows each partition holds."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    found = rows.groupBy(F.spark_partition_id().alias("place")).agg(F.count(TARGET).alias("rows")).collect()
+    counted = rows.groupBy(F.spark_partition_id().alias("place")).agg(F.count(TARGET).alias("rows")).collect()
     left: dict[int, int] = {}
-    for place, count in sorted((row["place"], row["rows"]) for row in found):
+    for place, count in sorted((row["place"], row["rows"]) for row in counted):
         left[place] = min(first, count)
         first -= left[place]
     return left

@@ -33,7 +33,7 @@ def plan_for(model: Any, head: Chunk, target: str, learner: Any) -> tuple[Plan, 
         "ngrams": tuple(model.ngrams),
         "hash_bits": model.hash_bits,
         "key": model.key,
-        "forms": {name: clock.found for name, clock in clocks.items() if clock.found is not None},
+        "forms": {name: clock.detected for name, clock in clocks.items() if clock.detected is not None},
     }
     history = None
     if len(model.features):

@@ -60,24 +60,24 @@ def is_arff(head: bytes) -> bool:
 
 def attributes_of(lines: Iterator[str], name: str) -> list[Attribute]:
     """The attributes of a header, of which the line with ``@data`` is the last that is read."""
-    found: list[Attribute] = []
+    attributes: list[Attribute] = []
     outputs: list[str] = []
     for line in lines:
         word = line.split(maxsplit=1)[0].lower() if line.strip() else ""
         if word == "@data":
             break
         if word == "@attribute":
-            found.append(_attribute(line.strip(), name))
+            attributes.append(_attribute(line.strip(), name))
         elif word in ("@output", "@outputs"):
-            outputs = [each.strip() for each in line.split(maxsplit=1)[-1].split(",")]
+            outputs = [name.strip() for name in line.split(maxsplit=1)[-1].split(",")]
     else:
         raise InvalidInput(f"{name} is an ARFF file without a line @data: it has no rows")
-    if not found:
+    if not attributes:
         raise InvalidInput(f"{name} is an ARFF file without an @attribute: it has no columns")
-    for called, times in Counter(each.name for each in found).items():
+    for called, times in Counter(attribute.name for attribute in attributes).items():
         if times > 1:
             raise InvalidInput(f"{name}: the attribute {called!r} is declared more than once")
-    return [replace(each, is_output=each.name in outputs) for each in found]
+    return [replace(attribute, is_output=attribute.name in outputs) for attribute in attributes]
 
 
 def read(stream: io.RawIOBase, name: str, encoding: str) -> Iterator[Block]:
@@ -127,14 +127,14 @@ def _date_format(java: str) -> str:
     >>> _date_format("dd/MM/yyyy HH:mm"), _date_format("yyyy-MM-dd'T'HH:mm:ss")
     ('%d/%m/%Y %H:%M', '%Y-%m-%dT%H:%M:%S')
     """
-    found = ""
+    form = ""
     while java:
         sign, python = next(((s, p) for s, p in _DATE_SIGNS if java.startswith(s)), (java[0], java[0]))
         if java[0] == "'" and (end := java.find("'", 1)) > 1:
             sign, python = java[: end + 1], java[1:end]
-        found += python
+        form += python
         java = java[len(sign) :]
-    return found
+    return form
 
 
 def _can_be_parsed(form: str) -> bool:
@@ -165,20 +165,20 @@ def _block(lines: list[str], attributes: list[Attribute], name: str, first: int)
             continue
         try:
             rows.append(
-                [_date(cell, each) if each.date else cell for cell, each in zip(cells, attributes, strict=True)]
+                [_date(cell, kind) if kind.date else cell for cell, kind in zip(cells, attributes, strict=True)]
             )
         except _NoDate as error:
             bad.append(BadRow(name, number, error.attribute, f"{error.cell!r} is not a date of its declared format"))
     columns = list(zip(*rows, strict=True)) or [()] * len(attributes)
-    table = {each.name: pa.array(cells, pa.string()) for each, cells in zip(attributes, columns, strict=True)}
-    values = {each.name: each.values for each in attributes if each.values is not None}
+    table = {attribute.name: pa.array(cells, pa.string()) for attribute, cells in zip(attributes, columns, strict=True)}
+    values = {attribute.name: attribute.values for attribute in attributes if attribute.values is not None}
     return Block(pa.table(table), name, first, bad, nominal=frozenset(values), values=values)
 
 
 def _cells(line: str) -> list[str | None]:
     if "'" not in line and '"' not in line:
-        return [None if (cell := each.strip()) == "?" else cell for each in line.split(",")]
-    found: list[str | None] = []
+        return [None if (cell := part.strip()) == "?" else cell for part in line.split(",")]
+    cells: list[str | None] = []
     at = 0
     while at <= len(line):
         match = _CELL.match(line, at)
@@ -186,11 +186,11 @@ def _cells(line: str) -> list[str | None]:
             return []  # a quotation mark that is left open
         single, double, plain = match.groups()
         quoted = single if single is not None else double
-        found.append(_unescaped(quoted) if quoted is not None else None if plain.strip() == "?" else plain.strip())
+        cells.append(_unescaped(quoted) if quoted is not None else None if plain.strip() == "?" else plain.strip())
         if match.end() == len(line) and not match[0].endswith(","):
             break
         at = match.end()
-    return found
+    return cells
 
 
 def _unescaped(text: str) -> str:

@@ -39,11 +39,11 @@ class Clock:
     ``na`` are texts that stand for a missing time.
     """
 
-    def __init__(self, form: str | None = None, na: Sequence[str] = (), found: FoundForm | None = None) -> None:
+    def __init__(self, form: str | None = None, na: Sequence[str] = (), detected: FoundForm | None = None) -> None:
         self.form = form
         self.na = tuple(na)
-        #: How the form was found, where it is one of `FORMS`.
-        self.found = found
+        #: How the form was detected, where it is one of `FORMS`.
+        self.detected = detected
 
     @property
     def counts(self) -> bool:
@@ -86,42 +86,42 @@ class Clock:
             return cls(form, na, FoundForm(form) if form in FORMS else None)
         if are_durations(cells.unique().to_pylist()):
             return cls(_DURATIONS, na)
-        found = form_of(cells)
-        if found is None:
+        detected = form_of(cells)
+        if detected is None:
             example = cells[0].as_py()
             raise InvalidInput(
                 f"column {name!r} must hold times or numbers, but holds {brief(example)!r}: times are read that are "
                 f"written as {examples_in_words()}, and durations as 26:00:00, 1 days 02:03:04 or PT5M"
             )
-        if found.unclear:
+        if detected.unclear:
             raise InvalidInput(
                 f"the times in column {name!r}, such as {brief(cells[0].as_py())!r}, may be day/month or month/day: "
                 f"write them as 2024-01-31, or let more rows decide, as with {option('head', 10 * len(column))}"
             )
-        return cls(found.form, na, found)
+        return cls(detected.form, na, detected)
 
     def parse(self, column: pa.ChunkedArray) -> NDArray[np.int64]:
         """The times, `NEVER` where one is missing; `BadCell` names the first that is none."""
         column = without(column, self.na)
         if self.form not in FORMS:
             return _numbers(column, str(self.form))
-        found = timestamps(column, self.form)
-        return np.where(np.isnat(found), NEVER, found.astype(np.int64))
+        times = timestamps(column, self.form)
+        return np.where(np.isnat(times), NEVER, times.astype(np.int64))
 
 
 def _number_form(cells: pa.ChunkedArray) -> str | None:
     """What most of the different cells count, where they are numbers."""
     different = _as_programs_write(cells.unique())
-    found = [cell for cell in different.to_pylist() if is_number(cell)]
-    if len(found) <= len(different) / 2:
+    numbers = [cell for cell in different.to_pylist() if is_number(cell)]
+    if len(numbers) <= len(different) / 2:
         return None
-    values = np.array(found, dtype=np.float64)
+    values = np.array(numbers, dtype=np.float64)
     for form, micros in _EPOCHS.items():
         if ((values * micros >= _FIRST) & (values * micros <= _LAST)).all():
             return form
     if not times_in(different, "yearmonthday")[1].any():
         return "yearmonthday"
-    return _COUNTER if sum(map(_is_whole, found)) > len(found) / 2 else _DECIMALS
+    return _COUNTER if sum(map(_is_whole, numbers)) > len(numbers) / 2 else _DECIMALS
 
 
 def _numbers(column: pa.ChunkedArray, form: str) -> NDArray[np.int64]:
@@ -134,11 +134,11 @@ def _numbers(column: pa.ChunkedArray, form: str) -> NDArray[np.int64]:
     cells: Any = _as_programs_write(trimmed(as_text(column)))
     if form == _COUNTER:
         try:
-            found = pc.cast(cells, pa.int64())
+            counts = pc.cast(cells, pa.int64())
         except pa.ArrowInvalid as error:
             at, cell = next((at, cell) for at, cell in enumerate(cells.to_pylist()) if cell and not _is_whole(cell))
             raise BadCell(at, f"{brief(cell)!r} is not a whole number, as the times before it are") from error
-        return np.asarray(pc.fill_null(found, NEVER), dtype=np.int64)
+        return np.asarray(pc.fill_null(counts, NEVER), dtype=np.int64)
     return _scaled(numbers(cells), 1e6 if form == _DECIMALS else _EPOCHS[form], cells)
 
 

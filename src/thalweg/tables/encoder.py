@@ -17,7 +17,7 @@ from thalweg.tables.columns.column import NOT_ONE, Column, Floats
 from thalweg.tables.columns.number import NumberColumn, filled
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import BadRow, Chunk
-from thalweg.tables.sentinels import Found
+from thalweg.tables.sentinels import LateSentinel
 
 BadRows = Literal["error", "skip"]
 #: Up to so many rows, columns of numbers are encoded at once: a call costs more than its rows. The digits are the same.
@@ -37,7 +37,7 @@ class Encoded:
     #: The moments of each column of times, by name.
     times: dict[str, NDArray[np.datetime64]]
     #: Codes of missing values that were found: the place in the chunk, the column, the code.
-    sentinels: list[tuple[int, NumberColumn, Found]]
+    sentinels: list[tuple[int, NumberColumn, LateSentinel]]
     #: The parsed cells of each column of the plan.
     cells: list[Any]
 
@@ -121,9 +121,9 @@ class Encoder:
             chunk.parsed.update({each.name: parsed(each, chunk.column(each.name)) for each in self.plan.sparse_columns})
         return chunk
 
-    def _without_late_sentinels(self, parsed: list[Any]) -> list[tuple[NumberColumn, Found]]:
+    def _without_late_sentinels(self, parsed: list[Any]) -> list[tuple[NumberColumn, LateSentinel]]:
         """Replace codes of missing values that the first rows did not have; those that were found."""
-        found: list[tuple[NumberColumn, Found]] = []
+        found: list[tuple[NumberColumn, LateSentinel]] = []
         if self.missing != "mean":
             return found
         for i, column in enumerate(self.plan.columns):

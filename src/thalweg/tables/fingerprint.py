@@ -48,7 +48,7 @@ class Fingerprint:
 
     def _add(self, name: str, *content: Any) -> None:
         pairs = itertools.zip_longest(content, self.sums.get(name, ()))
-        self.sums[name] = [zlib.crc32(b"" if each is None else each, total or 0) for each, total in pairs]
+        self.sums[name] = [zlib.crc32(b"" if content is None else content, total or 0) for content, total in pairs]
 
 
 def _entries(array: pa.Array) -> tuple[Any, ...]:
@@ -64,7 +64,7 @@ def _entries(array: pa.Array) -> tuple[Any, ...]:
     if array.null_count:
         lengths[array.is_null().to_numpy(zero_copy_only=False)] = -1
     lengths = lengths + 2
-    keys, items = (each.slice(offsets[0], offsets[-1] - offsets[0]) for each in (array.keys, array.items))
+    keys, items = (part.slice(offsets[0], offsets[-1] - offsets[0]) for part in (array.keys, array.items))
     numbers = pc.cast(items, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return lengths, *(_values(keys) if pa.types.is_integer(keys.type) else _texts(keys.cast(pa.string()))), numbers
 

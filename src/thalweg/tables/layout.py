@@ -76,7 +76,7 @@ def layout_of(head: bytes, name: str, known: LayoutOptions = LayoutOptions()) ->
     ('x', 'class')
     """
     layout = _layout_of(head, name, known)
-    if any("\udc80" <= sign <= "\udcff" for each in layout.names for sign in each):
+    if any("\udc80" <= sign <= "\udcff" for name in layout.names for sign in name):
         raise InvalidInput(f"{name}: a column name in the header is not UTF-8; {NAME_THE_ENCODING}")
     return layout
 
@@ -96,7 +96,7 @@ def _layout_of(head: bytes, name: str, known: LayoutOptions) -> Layout:
     body = rows[at + len(comments) :] or rows[-1:]
     texts = [row.text for row in body]
     delimiter = delimiter or delimiter_of(texts)
-    is_undivided = known.delimiter is None and not any(delimiter.encode() in each for each in texts)
+    is_undivided = known.delimiter is None and not any(delimiter.encode() in text for text in texts)
     if is_undivided and (complaint := fixed_width(texts, name)):
         raise InvalidInput(complaint)
     cells = [cells_of(row.text, delimiter) for row in body]
@@ -158,18 +158,18 @@ class _Row:
 
 def _head_rows(head: bytes) -> list[_Row]:
     """The first rows that are not blank, less one that may be cut."""
-    found: list[_Row] = []
+    rows: list[_Row] = []
     at = data = 0
     for row in rows_of(head):
         if at and at + len(row) == len(head) and not row.endswith((b"\n", b"\r")):
             break
-        if row.strip() or len(found) == 2:  # the flags of Orange may all be empty
-            found.append(_Row(row, at, at + len(row)))
+        if row.strip() or len(rows) == 2:  # the flags of Orange may all be empty
+            rows.append(_Row(row, at, at + len(row)))
             data += not row.startswith(b"#")
         at += len(row)
         if data == LINES:
             break
-    return found
+    return rows
 
 
 def rows_of(content: bytes) -> Iterator[bytes]:
@@ -338,22 +338,22 @@ def _named(names: Sequence[str], delimiter: str, above: int, notes: list[str], l
 
 def _unique(names: Sequence[str], notes: list[str]) -> tuple[str, ...]:
     """The names, those that come again with a number, as pandas writes them."""
-    found: dict[str, None] = {}
+    unique: dict[str, None] = {}
     renamed: list[tuple[str, str]] = []
     given = set(names)
     numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
     for at, name in enumerate(names):
         free = name
-        if name in found:
+        if name in unique:
             stem = free = name or f"Unnamed: {at}"
-            while free in found or free in given:
+            while free in unique or free in given:
                 free = f"{stem}.{next(numbers[stem])}"
             renamed.append((name, free))
-        found[free] = None
+        unique[free] = None
     if renamed:
         again = f"has the column name {renamed[0][0]!r} more than once"
         notes.append(f"{again}: those after the first are numbered, such as {renamed[0][1]!r}")
-    return tuple(found)
+    return tuple(unique)
 
 
 def _full_width(cells: Sequence[Sequence[str]]) -> list[str]:
@@ -375,7 +375,7 @@ def _further_rows(cells: Sequence[Sequence[str]]) -> int:
     count = 0
     while count < _MOST_LEVELS - 1 and len(cells) > count + 3:
         row, below = cells[1 + count], cells[2 + count :]
-        columns = zip(*(each[:_COLUMNS] for each in below if len(each) == len(row)), strict=True)
+        columns = zip(*(row_below[:_COLUMNS] for row_below in below if len(row_below) == len(row)), strict=True)
         kinds = (
             _kind_of([cell for cell in map(str.strip, column) if cell.lower() not in MISSING]) for column in columns
         )
@@ -444,7 +444,7 @@ def _word_above_numbers(cells: Sequence[Sequence[str]]) -> bool:
     first = [cell.strip() for cell in cells[0][:_COLUMNS]]
     rows = [[cell.strip() for cell in row[:_COLUMNS]] for row in cells[1:] if len(row) == len(cells[0])]
     for cell, column in zip(first, zip(*rows, strict=True), strict=False):
-        below = [each for each in column if each.lower() not in MISSING]
+        below = [cell for cell in column if cell.lower() not in MISSING]
         kind = _kind_of(below) if below and cell.lower() not in MISSING else "word"
         if kind != "word" and _kind(cell) != kind and not (kind == "time" and _kind(cell) == "number"):
             return True
@@ -470,7 +470,7 @@ def _are_numbers_that_name(first: Sequence[str], columns: Sequence[Sequence[str]
         return years and not any(cell.isdigit() and int(cell) in _YEARS for cell in pairs[0][1])
     if whole and steps == {1} and (len(values) > 2 or values[0] in (0, 1)):
         return True
-    unlike = sum(("." in cell) != any("." in each for each in column) for cell, column in pairs)
+    unlike = sum(("." in cell) != any("." in below for below in column) for cell, column in pairs)
     return years or (len(values) > 2 and unlike > len(pairs) / 2)
 
 

@@ -74,7 +74,7 @@ def _elements(pieces: Iterator[bytes], name: str) -> Iterator[list[bytes]]:
             text += decoder.decode(piece, not piece)
         except UnicodeDecodeError as error:
             raise InvalidInput(f"{name} is not UTF-8 throughout: {error}; {NAME_THE_ENCODING}") from error
-        found: list[bytes] = []
+        elements: list[bytes] = []
         if at < 0:
             at = text.index("[") + 1
         while (at := _next_element(text, at)) < len(text) and text[at] != "]":
@@ -83,11 +83,11 @@ def _elements(pieces: Iterator[bytes], name: str) -> Iterator[list[bytes]]:
             except ValueError as error:
                 if piece and len(text) - at < _LONGEST_ELEMENT:
                     break  # the rest of it is still to come
-                raise InvalidInput(f"{name}, row {done + len(found) + 1:,}: it is not JSON: {error}") from error
-            found.append(text[at:end].encode(errors="surrogatepass"))
+                raise InvalidInput(f"{name}, row {done + len(elements) + 1:,}: it is not JSON: {error}") from error
+            elements.append(text[at:end].encode(errors="surrogatepass"))
             at = end
-        done += len(found)
-        yield found
+        done += len(elements)
+        yield elements
         if at < len(text) and text[at] == "]":
             return
         text, at = text[at:], 0
@@ -150,11 +150,11 @@ def _block(lines: Iterable[str], columns: list[str], maps: Collection[str], name
         maps = [key for key in names if _are_maps([value.get(key) for value in objects.values()])]
     for key in maps:
         bad += _take_entries(objects, key, name)
-    found = list(objects.values())
+    rows = list(objects.values())
     table = {
-        key: pa.array([value.get(key) for value in found], pa.map_(pa.string(), pa.float64()))
+        key: pa.array([value.get(key) for value in rows], pa.map_(pa.string(), pa.float64()))
         if key in maps
-        else column_of([value.get(key) for value in found])
+        else column_of([value.get(key) for value in rows])
         for key in names
     }
     return Block(pa.table(table), name, first, bad, ignored=ignored)

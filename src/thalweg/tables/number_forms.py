@@ -111,10 +111,10 @@ def number_form(
         return None
     unit = units.pop() if units else ""
     fitting = {
-        each: sum(number_expression(each, unit).match(cell) is not None for cell in by_cell)
-        for each in ((decimal,) if decimal else DECIMALS)
+        sign: sum(number_expression(sign, unit).match(cell) is not None for cell in by_cell)
+        for sign in ((decimal,) if decimal else DECIMALS)
     }
-    best = max(fitting, key=lambda each: fitting[each])
+    best = max(fitting, key=lambda sign: fitting[sign])
     if fitting[best] <= len(cells) / 2:
         return None
     if len(set(fitting.values())) == 2 or decimal is not None:
@@ -204,6 +204,6 @@ def are_durations(cells: Sequence[str]) -> bool:
     >>> are_durations(["02:03:04", "26:00:00"]), are_durations(["02:03:04", "07:30:00"]), are_durations(["PT5M"])
     (True, False, True)
     """
-    found = [cell for cell in cells if seconds_of(cell) is not None]
+    durations = [cell for cell in cells if seconds_of(cell) is not None]
     clock = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?")
-    return len(found) > len(cells) / 2 and not all(clock.fullmatch(cell) for cell in found)
+    return len(durations) > len(cells) / 2 and not all(clock.fullmatch(cell) for cell in durations)

@@ -71,8 +71,8 @@ def oddities(
         values, _ = parsed(column, head.column(column.name))
         drop = f"{option('drop', column.name)} leaves it out"
         if isinstance(column, NumberColumn):
-            if found := [value for value in column.na if value not in na]:
-                sentinels.append(_sentinels_in_words(head, column, found))
+            if guessed := [value for value in column.na if value not in na]:
+                sentinels.append(_sentinels_in_words(head, column, guessed))
             if decimal is None and (either := _with_either_separator(head, column)):
                 unclear.append(either)
             holds_times = column.kind == "duration" or column.name == time or _NAME_OF_A_TIME.search(column.name)
@@ -109,13 +109,13 @@ def _briefly(sentences: list[str], what: str) -> list[str]:
     return sentences[:_MOST_NAMED] + more
 
 
-def _sentinels_in_words(head: Chunk, column: NumberColumn, found: list[str]) -> str:
+def _sentinels_in_words(head: Chunk, column: NumberColumn, sentinels: list[str]) -> str:
     as_they_are = NumberColumn(column.name, indicator=False, decimal=column.decimal, unit=column.unit)
     values, _ = parsed(as_they_are, head.column(column.name))
-    counts = [int((values == float(value.replace(",", "."))).sum()) for value in found]
-    counted = " and ".join(f"{value} ({count:,} times)" for value, count in zip(found, counts, strict=True))
+    counts = [int((values == float(value.replace(",", "."))).sum()) for value in sentinels]
+    counted = " and ".join(f"{value} ({count:,} times)" for value, count in zip(sentinels, counts, strict=True))
     others = column.without_na(values)
-    one = len(found) == 1
+    one = len(sentinels) == 1
     return (
         f"column {column.name!r} has {counted} in the first {len(values):,} rows, far from its other values "
         f"({np.nanmin(others):g} to {np.nanmax(others):g}): {'it counts' if one else 'they count'} as missing; "

@@ -322,7 +322,7 @@ class Source:
         if kind == "csv":
             known = LayoutOptions(self.delimiter, self.header, layouts[0] if layouts else None, self.names)
             layouts.append(layout_of(head.removeprefix(_BYTE_ORDER_MARK), name, known))
-            notes += tuple((name, each) for each in layouts[-1].notes)
+            notes += tuple((name, note) for note in layouts[-1].notes)
             blocks = csv_rows.read(stream, name, layouts[-1], encoding, as_it_comes=self.is_pipe)
         elif kind == "arff":
             blocks = arff_rows.read(stream, name, encoding)
@@ -371,9 +371,9 @@ def tables_in(file: IO[bytes], name: str, path: Path | None = None) -> Iterator[
 
 def _members(file: IO[bytes], name: str) -> Iterator[TableStream]:
     with zipfile.ZipFile(file) as archive:
-        files = [each for each in archive.infolist() if not each.is_dir() and not _is_hidden(each.filename)]
-        files = [each for each in files if each.filename.lower().endswith(_TABLES)] or files
-        files.sort(key=lambda each: natural_order(each.filename))
+        files = [info for info in archive.infolist() if not info.is_dir() and not _is_hidden(info.filename)]
+        files = [info for info in files if info.filename.lower().endswith(_TABLES)] or files
+        files.sort(key=lambda info: natural_order(info.filename))
         if not files:
             raise InvalidInput(f"{name} is a ZIP archive without a file")
         which = f"its file {files[0].filename} is read"
@@ -381,11 +381,11 @@ def _members(file: IO[bytes], name: str) -> Iterator[TableStream]:
             ends = f"from {files[0].filename} to {files[-1].filename}"
             which = f"its {len(files):,} files are read in the order of their names, {ends}"
         notes: tuple[tuple[str, str], ...] = ((name, f"is a ZIP archive: {which}"),)
-        for each in files:
-            inside = f"{name}/{each.filename}"
-            if each.flag_bits & 1:
+        for info in files:
+            inside = f"{name}/{info.filename}"
+            if info.flag_bits & 1:
                 raise InvalidInput(f"{inside} is encrypted: unpack it first")
-            with archive.open(each) as member:
+            with archive.open(info) as member:
                 for table in tables_in(member, inside):
                     yield replace(table, notes=notes)
                     notes = ()
@@ -430,7 +430,7 @@ def open_source(
     path = Path(given)
     if path.is_dir():
         entries = list(path.iterdir())
-        files = sorted((each for each in entries if each.is_file() and not each.name.startswith(".")), key=_in_order)
+        files = sorted((path for path in entries if path.is_file() and not path.name.startswith(".")), key=_in_order)
         if not files:
             raise DataUnavailable(f"the folder {path} holds no file")
         return Source(str(given), tuple(files), delimiter, encoding, head, header, left_out=len(entries) - len(files))
@@ -483,7 +483,7 @@ def declared_target(given: str, **options: Any) -> tuple[str | None, str | None]
             return sparse_rows.LABEL, None
         if kind == "arff":
             attributes = arff_rows.attributes_of(iter(text.decode(errors="replace").splitlines()), given)
-            return next((each.name for each in attributes if each.is_output), None), attributes[-1].name
+            return next((attribute.name for attribute in attributes if attribute.is_output), None), attributes[-1].name
         if kind != "csv":
             return None, None
         known = LayoutOptions(source.delimiter, source.header)

@@ -147,14 +147,14 @@ def grouped(lines: Iterable[Sequence[str]]) -> list[tuple[str, str, str]]:
     >>> grouped([("a", "number", "as it is"), ("b", "number", "as it is"), ("c", "–", "the label")])
     [('a and b', 'number', 'as it is'), ('c', '–', 'the label')]
     """
-    found = []
+    groups = []
     for (kind, treatment), alike in itertools.groupby(lines, key=lambda line: (line[1], line[2])):
         names = [line[0] for line in alike]
         first = names[0] if len(names) == 1 else f"{names[0]} and {names[1]}"
         if len(names) > 2:
             first = f"{names[0]} to {names[-1]}, {len(names):,} columns"
-        found.append((first, kind, treatment))
-    return found
+        groups.append((first, kind, treatment))
+    return groups
 
 
 def plan_columns(
@@ -258,11 +258,11 @@ def plan_columns(
                 ngrams=ngrams,
                 hash_bits=hash_bits,
             )
-            found = detected(known)
-            if isinstance(found, str):
-                left_out[name] = found
+            outcome = detected(known)
+            if isinstance(outcome, str):
+                left_out[name] = outcome
             else:
-                columns.append(found.with_na(cells, na, detect_sentinels=detect_sentinels))
+                columns.append(outcome.with_na(cells, na, detect_sentinels=detect_sentinels))
     if any(column.sparse for column in columns):
         columns = [column.among_sparse(hash_bits) for column in columns]
     if all(column.required for column in columns):
@@ -272,10 +272,10 @@ def plan_columns(
     return Plan(tuple(columns), left_out, tuple(present), marks_gaps=not all(column.sparse for column in columns))
 
 
-def without_text(found: Plan, plan: Plan, owner: str) -> tuple[Plan, list[str]]:
+def without_text(fresh: Plan, plan: Plan, owner: str) -> tuple[Plan, list[str]]:
     """The plan that leaves out the columns of text in another, with the reason, and the names of these columns."""
     why = f"left out: it seems to be text, whose words are sparse features, which {owner} does not take"
-    text = {column.name: why for column in found.columns if column.kind == "text" and column.name in plan.left_out}
+    text = {column.name: why for column in fresh.columns if column.kind == "text" and column.name in plan.left_out}
     return replace(plan, left_out=plan.left_out | text), list(text)
 
 

@@ -222,7 +222,7 @@ class Chunk:
 
     def ignored(self) -> Iterator[tuple[str, str, int]]:
         """Keys that are no columns: each with the file and the row in which it stands first."""
-        for block, start, length in ((each.block, each.start, each.length) for each in self.pieces):
+        for block, start, length in ((piece.block, piece.start, piece.length) for piece in self.pieces):
             for key, (file, row) in block.ignored.items():
                 if block.origins or block.number_of(start) <= row <= block.number_of(start + length - 1):
                     yield key, file, row
@@ -252,7 +252,7 @@ class Chunk:
     def positions(self) -> list[int]:
         """The place of each row among all rows of the chunk, those that could not be read counted too."""
         unread = deque(self.bad)
-        found: list[int] = []
+        positions: list[int] = []
         earlier: set[str] = set()
         passed = 0
         for piece in self.pieces:
@@ -261,9 +261,9 @@ class Chunk:
                 while unread and (unread[0].file in earlier or unread[0].row < number):
                     unread.popleft()
                     passed += 1
-                found.append(len(found) + passed)
+                positions.append(len(positions) + passed)
             earlier.add(piece.block.file)
-        return found
+        return positions
 
     def complaint(self, at: int, column: str, what: str) -> BadRow:
         """What is wrong with the row at this place."""
@@ -284,15 +284,15 @@ def chunks(blocks: Iterable[Block], size: int | Callable[[int], int], head: int 
     bad: list[BadRow] = []
     have = 0
     for block in blocks:
-        unread = sorted(block.bad, key=lambda each: each.row)
+        unread = sorted(block.bad, key=lambda row: row.row)
         start = 0
         while start < len(block.table):
             length = min(wanted - have, len(block.table) - start)
             pieces.append(Piece(block, start, length))
             start, have = start + length, have + length
             last = block.number_of(start - 1)
-            bad += [each for each in unread if each.row < last]
-            unread = [each for each in unread if each.row > last]
+            bad += [row for row in unread if row.row < last]
+            unread = [row for row in unread if row.row > last]
             if have == wanted:
                 yield Chunk(pieces, bad)
                 done += have

@@ -91,7 +91,7 @@ def _is_code(value: float) -> bool:
     return nines or value in _CODES or abs(value) >= _HUGE
 
 
-class Found(NamedTuple):
+class LateSentinel(NamedTuple):
     """A code that from this place on counts as missing, and the range of the values before it."""
 
     at: int
@@ -111,15 +111,15 @@ class LateSentinels:
     --------
     >>> late = LateSentinels.after(np.linspace(-10.0, 30.0, 200))
     >>> late.treat(np.array([7.0, -999.0, 8.0, -999.0, 45.0, -999.0, 9.0, -999.0]))
-    (array([  7., -10.,   8., -10.,  45.,  nan,   9.,  nan]), [Found(at=5, value=-999.0, low=-10.0, high=45.0)])
+    (array([  7., -10.,   8., -10.,  45.,  nan,   9.,  nan]), [LateSentinel(at=5, value=-999.0, low=-10.0, high=45.0)])
     """
 
     def __init__(
-        self, low: float, high: float, last: float, counts: Mapping[float, int], found: tuple[float, ...]
+        self, low: float, high: float, last: float, counts: Mapping[float, int], codes: tuple[float, ...]
     ) -> None:
         self.low, self.high, self.last = low, high, last
         self.counts = dict(counts)
-        self.found = found
+        self.codes = codes
 
     @classmethod
     def after(cls, values: NDArray[np.float64]) -> Self | None:
@@ -129,31 +129,31 @@ class LateSentinels:
             return None
         return cls(float(known.min()), float(known.max()), float(known[-1]), {}, ())
 
-    def treat(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[Found]]:
+    def treat(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[LateSentinel]]:
         """The next values of the column, NaN or clipped where one is a code; and the codes found among them."""
         # what is within these bounds is within those of any later value, which only widen
         suspects = np.flatnonzero(self._is_beyond(values))
         if not len(suspects):
             self._widen(values)
             return values, []
-        treated, found = values.copy(), list[Found]()
+        treated, new = values.copy(), list[LateSentinel]()
         begin = 0
         for at in suspects.tolist():
             self._widen(values[begin:at])
             begin = at + 1
             value = float(values[at])
-            if value in self.found:
+            if value in self.codes:
                 treated[at] = np.nan
             elif not (_is_code(value) and self._is_beyond(value)):
                 self._widen(values[at : at + 1])
             elif self._has_come_back(value):
-                self.found = (*self.found, value)
-                found.append(Found(at, value, self.low, self.high))
+                self.codes = (*self.codes, value)
+                new.append(LateSentinel(at, value, self.low, self.high))
                 treated[at] = np.nan
             else:
                 treated[at] = min(max(value, self.low), self.high)
         self._widen(values[begin:])
-        return treated, found
+        return treated, new
 
     def _is_beyond(self, values: Any) -> Any:
         room = _CODE_RANGES * (self.high - self.low)
@@ -182,17 +182,17 @@ class LateSentinels:
 
     def mark(self) -> Any:
         """A point that `undo` returns to."""
-        return self.low, self.high, self.last, dict(self.counts), self.found
+        return self.low, self.high, self.last, dict(self.counts), self.codes
 
     def undo(self, mark: Any) -> None:
         """Forget what was seen since `mark`."""
-        self.low, self.high, self.last, counts, self.found = mark
+        self.low, self.high, self.last, counts, self.codes = mark
         self.counts = dict(counts)
 
     def state(self) -> dict[str, Any]:
         """What was seen, as JSON holds it."""
         counts = [[value, count] for value, count in self.counts.items()]
-        return {"low": self.low, "high": self.high, "last": self.last, "counts": counts, "found": list(self.found)}
+        return {"low": self.low, "high": self.high, "last": self.last, "counts": counts, "found": list(self.codes)}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:

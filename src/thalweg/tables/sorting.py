@@ -116,7 +116,7 @@ class _Marker:
             if self._time not in block.table.column_names:
                 raise InvalidInput.of_column(block.file, self._time, block.table.column_names)
             first.append(block)
-            if sum(len(each.table) for each in first) >= self._head:
+            if sum(len(part.table) for part in first) >= self._head:
                 break
         pieces = [Piece(block, 0, len(block.table)) for block in first if len(block.table)]
         if pieces:
@@ -162,8 +162,8 @@ def _unmarked(rows: pa.Table) -> pa.Table:
 
 
 def _mark(rows: pa.Table, which: int) -> NDArray[np.int64]:
-    found: NDArray[np.int64] = rows.column(len(rows.columns) + which).to_numpy()
-    return found
+    mark: NDArray[np.int64] = rows.column(len(rows.columns) + which).to_numpy()
+    return mark
 
 
 def _sorted(held: list[pa.Table]) -> pa.Table:

@@ -159,7 +159,7 @@ def _texts(offsets: Any, letters: Any, missing: Any = None) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    found = pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(letters))
+    texts = pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(letters))
     if missing is None or not missing.any():
-        return found
-    return pc.if_else(pa.array(missing), pa.scalar(None, pa.string()), found)
+        return texts
+    return pc.if_else(pa.array(missing), pa.scalar(None, pa.string()), texts)

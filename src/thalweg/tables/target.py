@@ -56,10 +56,10 @@ class Target:
         if self.declared or self.name in head.nominal:
             return None
         column = head.column(self.name)
-        found = self._as_numbers(head, decimal)
-        if found is None:
+        numbers = self._as_numbers(head, decimal)
+        if numbers is None:
             return None
-        values, wrong = parsed(found, column)
+        values, wrong = parsed(numbers, column)
         if wrong and not self._unrepeated(head):
             return None
         quantity = quantity_among(values)
@@ -69,9 +69,9 @@ class Target:
         """Refuse texts most of which occur once, such as dates, names or keys: each would become a class."""
         if self.declared or self.name in head.nominal or self._holds_numbers(head):
             return
-        if found := self._unrepeated(head):
+        if fault := self._unrepeated(head):
             raise InvalidInput(
-                f"{head.pieces[0].block.file}: the target {self.name!r} must hold classes, but it has {found}; "
+                f"{head.pieces[0].block.file}: the target {self.name!r} must hold classes, but it has {fault}; "
                 f"if they are classes nevertheless, say so with {option('categorical', self.name)}"
             )
 
@@ -95,15 +95,15 @@ class Target:
 
     def number_column(self, head: Chunk, decimal: Decimal | None = None) -> NumberColumn:
         """How the cells are read as numbers; an `InvalidInput` where most of the first ones are none."""
-        found = self._as_numbers(head, decimal)
-        if found is None:
+        numbers = self._as_numbers(head, decimal)
+        if numbers is None:
             column = head.column(self.name)
             cell = next(cell for cell in column.to_pylist() if cell is not None and str(cell).strip())
             raise InvalidInput(
                 f"{head.pieces[0].block.file}: the target {self.name!r} must hold numbers for regression, but it holds "
                 f"{brief(str(cell))!r}; {option('task', 'classification')} takes its values for classes"
             )
-        return found
+        return numbers
 
     def _as_numbers(self, head: Chunk, decimal: Decimal | None) -> NumberColumn | None:
         """The column, with the form in which most cells are numbers; None where they are none."""
@@ -205,5 +205,5 @@ def typed_labels(labels: NDArray[Any], kind: LabelType) -> NDArray[Any]:
     words = np.char.lower(labels.astype(np.str_))
     if not np.isin(words, ("true", "false")).all():
         raise ValueError("a label is not boolean")
-    found: NDArray[Any] = words == "true"
-    return found
+    is_true: NDArray[Any] = words == "true"
+    return is_true

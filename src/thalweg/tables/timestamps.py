@@ -139,9 +139,9 @@ def times_in(cells: pa.ChunkedArray, form: str | None) -> tuple[Times, NDArray[n
     date, is_date = _dates(values, texts, padded=chosen.padded)
     of_day, is_clock = _microseconds(values, texts)
     good = np.asarray(parts.is_valid()) & is_date & is_clock
-    found = date.astype("datetime64[us]") + of_day.astype("timedelta64[us]")
-    found[~good] = np.datetime64("NaT")
-    return found, ~good & np.asarray(cells.is_valid())
+    times = date.astype("datetime64[us]") + of_day.astype("timedelta64[us]")
+    times[~good] = np.datetime64("NaT")
+    return times, ~good & np.asarray(cells.is_valid())
 
 
 def time_of(cell: str, form: str | None) -> datetime | None:
@@ -200,18 +200,18 @@ def _values(texts: Mapping[str, Any], rows: int) -> dict[str, NDArray[np.int64]]
     import pyarrow.compute as pc
 
     given = [name for name in _PARTS if name in texts]
-    found = {name: np.full(rows, default) for name, default in _PARTS.items()}
+    parts = {name: np.full(rows, default) for name, default in _PARTS.items()}
     if not given:
-        return found
+        return parts
     cells = pa.concat_arrays([texts[name] for name in given])
     digits = pc.if_else(pc.utf8_is_decimal(cells), cells, "-1")
     numbers = np.asarray(pc.cast(digits, pa.int64())).reshape(len(given), rows)
     for name, values in zip(given, numbers, strict=True):
-        found[name] = np.where(values < 0, _PARTS[name], values)
+        parts[name] = np.where(values < 0, _PARTS[name], values)
     if "month" in given and (numbers[given.index("month")] < 0).any():
         named = pc.index_in(pc.utf8_lower(pc.utf8_slice_codeunits(texts["month"], 0, 3)), pa.array(_MONTHS))
-        found["month"] = np.where(named.is_valid(), np.asarray(pc.fill_null(named, 0)) + 1, found["month"])
-    return found
+        parts["month"] = np.where(named.is_valid(), np.asarray(pc.fill_null(named, 0)) + 1, parts["month"])
+    return parts
 
 
 def _dates(
@@ -342,12 +342,12 @@ def _day_or_month_first(cells: pa.ChunkedArray, different: pa.Array, form: str |
         one = [name for name, is_sorted in in_order.items() if is_sorted]
         if len(one) == 1:
             return FoundForm(one[0], because="the rows are in time order then", likely=True)
-        steps = {name: _unevenness(found) for name, (found, _) in readings.items()}
+        steps = {name: _unevenness(times) for name, (times, _) in readings.items()}
         if len(one) == 2 and max(steps.values()) > _UNEVEN * min(steps.values()):
             even = min(steps, key=steps.__getitem__)
             return FoundForm(even, because="the times are at even distances then", likely=True)
-        days = {name: np.unique(found.astype("datetime64[D]")) for name, (found, _) in readings.items()}
-        first = [name for name, each in days.items() if len(np.unique(each - each.astype("datetime64[M]"))) == 1]
+        days = {name: np.unique(times.astype("datetime64[D]")) for name, (times, _) in readings.items()}
+        first = [name for name, dates in days.items() if len(np.unique(dates - dates.astype("datetime64[M]"))) == 1]
         if len(days[form]) > 12 and len(first) == 1:
             return FoundForm(first[0], because="all are the same day of a month then", likely=True)
     return FoundForm(form, unclear="." not in form)

@@ -166,7 +166,7 @@ class FeatureNames:
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
         """Back from `to_json`."""
-        found = cls(kept["hash_bits"], kept["limit"])
+        names = cls(kept["hash_bits"], kept["limit"])
         for token, count in kept["counts"]:
-            found._core.restore(token.encode("utf-8", _ESCAPED), count)
-        return found
+            names._core.restore(token.encode("utf-8", _ESCAPED), count)
+        return names

@@ -43,8 +43,8 @@ def strings_of(values: Any, name: str = "X") -> Strings:
     shape = np.shape(values) if hasattr(values, "shape") else ()
     if len(shape) > 1 and shape[1:] != (1,):
         raise InvalidInput(f"{name} must be one column of texts, got an array of shape {shape}")
-    found = (values.reshape(-1) if len(shape) > 1 else values).tolist() if hasattr(values, "tolist") else list(values)
-    return _from_list(found, name)
+    strings = (values.reshape(-1) if len(shape) > 1 else values).tolist() if hasattr(values, "tolist") else list(values)
+    return _from_list(strings, name)
 
 
 def arrow_strings(column: Any, name: str = "X") -> Strings:

@@ -105,10 +105,10 @@ class RandomTilings(StreamTransformer):
         cells = self._cells_along()
         inputs = _check_feature_names_in(self, input_features)
         features = np.asarray(self._core.state()["tiling_features"]).reshape(3, -1)
-        found: list[str] = []
+        outputs: list[str] = []
         for tiling, along in enumerate(cells.T):
             looked_at = along > 1
             names = ",".join(map(str, inputs[features[looked_at, tiling]]))
             places = np.ndindex(*along[looked_at][::-1])  # the first feature's cells lie side by side
-            found += (f"tiling{tiling}({names})[{','.join(map(str, place[::-1]))}]" for place in places)
-        return np.array(found, dtype=object)
+            outputs += (f"tiling{tiling}({names})[{','.join(map(str, place[::-1]))}]" for place in places)
+        return np.array(outputs, dtype=object)

@@ -93,9 +93,9 @@ class TextHasher(TransformerMixin, BaseEstimator):
         indptr, indices, values = ngrams.rows(texts)
         if indptr[-1] <= np.iinfo(np.int32).max:
             indptr = indptr.astype(np.int32)  # scikit-learn's learners take no wider one
-        found = csr_array((values, indices, indptr), shape=(len(texts), ngrams.width))
-        found.has_canonical_format = True
-        return found
+        rows = csr_array((values, indices, indptr), shape=(len(texts), ngrams.width))
+        rows.has_canonical_format = True
+        return rows
 
     def words_of(self, X: Any) -> FeatureNames:
         """The words or n-grams of these texts by their features; of those that share one, the more frequent."""

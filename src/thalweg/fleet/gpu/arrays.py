@@ -51,13 +51,13 @@ def as_labelled_rows(X: Any, y: Any, features: int | None, classes: NDArray[Any]
     """Rows, their labels, and the places of these among the sorted classes; no places where a label is not there."""
     cp, rows = cupy(), _shaped(X, features)
     labels = as_integers(y, len(rows), "y")
-    found = cp.asarray(np.array([rows.size, 0], dtype=np.uint64))  # read once: to wait for the GPU takes time
-    _find_bad(rows, found[:1])
+    summary = cp.asarray(np.array([rows.size, 0], dtype=np.uint64))  # read once: to wait for the GPU takes time
+    _find_bad(rows, summary[:1])
     known = cp.asarray(classes if classes.dtype.kind in "iu" else [], dtype=cp.int64)
     codes = cp.empty(len(labels), dtype=cp.int32)
-    arguments = labels, np.int64(len(labels)), known, np.int32(len(known)), codes, found[1:]
+    arguments = labels, np.int64(len(labels)), known, np.int32(len(known)), codes, summary[1:]
     _launch("encode", -(-len(labels) // _THREADS), *arguments)
-    bad, unknown = found.get().tolist()
+    bad, unknown = summary.get().tolist()
     _require_none_bad(rows, bad)
     return rows, labels, None if unknown or len(known) == 0 else codes
 
@@ -102,13 +102,13 @@ def _require_none_bad(rows: Any, first: int) -> None:
 def as_integers(values: Any, rows: int, name: str) -> Any:
     """Keys or labels as 64-bit integers of CuPy."""
     cp = cupy()
-    found = _on_gpu(values)
-    if found.dtype.kind not in "iu" or found.shape != (rows,):
+    integers = _on_gpu(values)
+    if integers.dtype.kind not in "iu" or integers.shape != (rows,):
         rule = f"{name} must be integers, one for each of the {rows} rows of X"
-        raise InvalidInput(f"{rule}, got {found.dtype} of shape {found.shape}")
-    if found.dtype == np.uint64 and rows and int(found.max()) > np.iinfo(np.int64).max:
-        raise InvalidInput(f"{name} must be below 2**63, got {int(found.max())}")
-    return cp.ascontiguousarray(found, dtype=cp.int64)
+        raise InvalidInput(f"{rule}, got {integers.dtype} of shape {integers.shape}")
+    if integers.dtype == np.uint64 and rows and int(integers.max()) > np.iinfo(np.int64).max:
+        raise InvalidInput(f"{name} must be below 2**63, got {int(integers.max())}")
+    return cp.ascontiguousarray(integers, dtype=cp.int64)
 
 
 def _on_gpu(values: Any) -> Any:

@@ -41,17 +41,17 @@ _HEADERS = "both.cuh", "factor_step.cuh", "discriminant_step.cuh", "least_square
 
 def cupy() -> Any:
     """CuPy, where it is and finds a GPU."""
-    found = MissingExtra.import_module("cupy", "gpu", "a fleet on a GPU", "CuPy")
+    module = MissingExtra.import_module("cupy", "gpu", "a fleet on a GPU", "CuPy")
     try:
-        found.cuda.runtime.getDeviceCount()
-    except found.cuda.runtime.CUDARuntimeError as error:
+        module.cuda.runtime.getDeviceCount()
+    except module.cuda.runtime.CUDARuntimeError as error:
         raise InvalidInput(f"a fleet on a GPU needs one that CUDA finds, got: {error}") from error
-    return found
+    return module
 
 
 def module_of(name: str, headers: tuple[str, ...] = (), expressions: tuple[str, ...] = ()) -> Any:
     """The kernels of a file beside this one, compiled; CuPy keeps them on disk."""
-    texts = [files("thalweg.fleet.gpu").joinpath(each).read_text("utf-8") for each in (*headers, name)]
+    texts = [files("thalweg.fleet.gpu").joinpath(file).read_text("utf-8") for file in (*headers, name)]
     code = re.sub(r'#pragma once|#include "\w+\.cuh"', "", "\n".join(texts))
     return cupy().RawModule(code=code, options=("-std=c++17",), name_expressions=list(expressions))
 
@@ -180,36 +180,36 @@ class GpuFleetCore:
         ``names`` is what stands for no model yet, and for each class. Codes and predictions of regressors are numbers,
         predictions as their bits.
         """
-        found = self._cp.empty(len(X), dtype=self._cp.int64)
+        predicted = self._cp.empty(len(X), dtype=self._cp.int64)
         if codes is None:
-            found.fill(names[0])
+            predicted.fill(names[0])
         labels = self._cp.asarray(names)
         for begin in range(0, len(X), _MOST_ROWS):
             part = slice(begin, begin + _MOST_ROWS)
-            self._take(X[part], keys[part], None if codes is None else codes[part], labels, found[part])
-        return found
+            self._take(X[part], keys[part], None if codes is None else codes[part], labels, predicted[part])
+        return predicted
 
-    def _take(self, X: Any, keys: Any, codes: Any, names: Any, found: Any) -> None:
+    def _take(self, X: Any, keys: Any, codes: Any, names: Any, predicted: Any) -> None:
         """Take a batch in parts whose keys fit into the capacity; each key has all its rows in one of them."""
         self._batch += 1
         if self._capacity is None:
-            self._take_resident(X, keys, codes, names, found)
+            self._take_resident(X, keys, codes, names, predicted)
             return
         distinct = self._cp.unique(keys)
         if len(distinct) <= self._capacity:
             self._make_resident(distinct, learn=codes is not None)
-            self._take_resident(X, keys, codes, names, found)
+            self._take_resident(X, keys, codes, names, predicted)
             return
         part_of = self._cp.searchsorted(distinct, keys) // self._capacity
         for part, begin in enumerate(range(0, len(distinct), self._capacity)):
             self._batch += part > 0
             self._make_resident(distinct[begin : begin + self._capacity], learn=codes is not None)
             own = self._cp.flatnonzero(part_of == part)
-            answers = found[own]
+            answers = predicted[own]
             self._take_resident(X[own], keys[own], None if codes is None else codes[own], names, answers)
-            found[own] = answers
+            predicted[own] = answers
 
-    def _take_resident(self, X: Any, keys: Any, codes: Any, names: Any, found: Any) -> None:
+    def _take_resident(self, X: Any, keys: Any, codes: Any, names: Any, predicted: Any) -> None:
         slots = self._slots(keys, learn=codes is not None)
         order, groups = self._grouped(slots)
         if len(groups) == 0:
@@ -219,7 +219,7 @@ class GpuFleetCore:
         kernel.max_dynamic_shared_size_bytes = room
         options = self._layout.options()
         labels = codes if codes is not None else np.uintp(0)
-        arguments = X, labels, order, groups, np.int32(len(groups)), options, names, found
+        arguments = X, labels, order, groups, np.int32(len(groups)), options, names, predicted
         kernel((-(-len(groups) * lanes // 32),), (32,), arguments, shared_mem=room)
 
     def _grouped(self, slots: Any) -> tuple[Any, Any]:
@@ -338,9 +338,9 @@ class GpuFleetCore:
         """Give up the models at these slots; the last ones take their places."""
         moved = self._records.drop(slots, self._count)
         size = len(self._table)
-        found = self._table[:, 1].astype(self._cp.int32)
-        held = self._cp.flatnonzero(found >= 0)
-        self._table[held, 1] = moved[found[held]]
+        places = self._table[:, 1].astype(self._cp.int32)
+        held = self._cp.flatnonzero(places >= 0)
+        self._table[held, 1] = moved[places[held]]
         table = self._empty_table(size)  # anew: a place that became empty would hide keys behind it
         self._launch("move_slots", size, self._table, np.int32(size), table, np.uint32(size - 1))
         self._table, self._count = table, self._count - len(slots)

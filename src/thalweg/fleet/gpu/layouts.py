@@ -171,7 +171,7 @@ class DiscriminantLayout(Layout):
         return slices(lengths)
 
     def from_host(self, records: Floats, lengths: Places) -> Floats:
-        found = np.zeros((len(lengths), self.words))
+        values = np.zeros((len(lengths), self.words))
         ends = np.cumsum(lengths)
         upper = np.triu_indices(self.features, 1)
         for starting in (False, True):
@@ -183,7 +183,7 @@ class DiscriminantLayout(Layout):
             given = {name: words[:, part] for name, part in parts.items()}
             origin = np.tile(given["origin"], self.classes)
             seen = np.repeat(given["counts"] > 0, self.features, axis=1)
-            into = {name: found[own, part] for name, part in self.parts().items()}
+            into = {name: values[own, part] for name, part in self.parts().items()}
             into["means"] = np.where(seen, given["means"] + origin, 0.0)
             into["U"], into["D"] = given["U"], given["D"]
             if starting:
@@ -193,20 +193,20 @@ class DiscriminantLayout(Layout):
             rows = np.ascontiguousarray(given["rows"]).view(np.int64)
             into["rows"] = np.minimum(rows, self.start).astype(np.float64)
             for name, part in self.parts().items():
-                found[own, part] = into[name]
-        return found
+                values[own, part] = into[name]
+        return values
 
     def to_host(self, records: Floats) -> tuple[Floats, Places]:
         given = {name: records[:, part] for name, part in self.parts().items()}
         starting = given["rows"][:, 0] < self.start
-        found: list[Floats] = [np.empty(0)] * len(records)
+        states: list[Floats] = [np.empty(0)] * len(records)
         for of_start in (False, True):
             own = np.flatnonzero(starting == of_start)
             words = _host_words({name: values[own] for name, values in given.items()}, self, of_start)
-            for at, each in zip(own.tolist(), words, strict=True):
-                found[at] = each
-        lengths = np.array([len(words) for words in found], dtype=np.int64)
-        return np.concatenate(found) if found else np.empty(0), lengths
+            for at, record in zip(own.tolist(), words, strict=True):
+                states[at] = record
+        lengths = np.array([len(words) for words in states], dtype=np.int64)
+        return np.concatenate(states) if states else np.empty(0), lengths
 
 
 def _host_words(given: dict[str, Floats], shape: DiscriminantLayout, starting: bool) -> Floats:
@@ -308,13 +308,13 @@ class LinearLayout(Layout):
     def from_host(self, records: Floats, lengths: Places) -> Floats:
         words = records.reshape(len(lengths), -1)
         integers = np.ascontiguousarray(words).view(np.int64)
-        host, found = self._host_parts(), np.zeros((len(lengths), self.words))
+        host, values = self._host_parts(), np.zeros((len(lengths), self.words))
         parts = self.parts()
-        found[:, parts["weights"]], found[:, parts["bias"]] = words[:, host["weights"]], words[:, host["bias"]]
-        found[:, parts["arrival"]] = integers[:, host["arrival"]] + 1
+        values[:, parts["weights"]], values[:, parts["bias"]] = words[:, host["weights"]], words[:, host["bias"]]
+        values[:, parts["arrival"]] = integers[:, host["arrival"]] + 1
         if self.counts_rows:
-            found[:, parts["rows"]] = integers[:, host["rows"]]
-        return found
+            values[:, parts["rows"]] = integers[:, host["rows"]]
+        return values
 
     def to_host(self, records: Floats) -> tuple[Floats, Places]:
         host, parts = self._host_parts(), self.parts()
@@ -399,9 +399,9 @@ class LeastSquaresLayout(Layout):
 
     def from_host(self, records: Floats, lengths: Places) -> Floats:
         words = np.ascontiguousarray(records).reshape(len(lengths), -1)
-        found = words[:, 1:].copy()
-        found[:, :2] = words.view(np.int64)[:, 1:3]
-        return found
+        values = words[:, 1:].copy()
+        values[:, :2] = words.view(np.int64)[:, 1:3]
+        return values
 
     def to_host(self, records: Floats) -> tuple[Floats, Places]:
         words = np.hstack([np.empty((len(records), 1)), records])

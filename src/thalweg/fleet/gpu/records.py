@@ -96,10 +96,10 @@ class Records:
 
     def read(self, slots: Any) -> Any:
         """Copies of the records at these slots."""
-        found = self._cp.empty((len(slots), self._parts[0].shape[1]))
+        copies = self._cp.empty((len(slots), self._parts[0].shape[1]))
         for records, own, places in self._by_part(slots):
-            found[own] = records[places]
-        return found
+            copies[own] = records[places]
+        return copies
 
     def write(self, slots: Any, values: Any) -> None:
         """Set the first numbers of the records at these slots."""
@@ -129,7 +129,7 @@ class Records:
 
     def _find_pages(self, layout: Layout) -> None:
         size = 8 * PAGE * layout.stored
-        begins = [np.arange(each.data.ptr, each.data.ptr + each.nbytes, size) for each in self._parts]
+        begins = [np.arange(part.data.ptr, part.data.ptr + part.nbytes, size) for part in self._parts]
         self.pages = self._cp.asarray(np.concatenate([np.empty(0, dtype=np.int64), *begins]).astype(np.uint64))
 
 

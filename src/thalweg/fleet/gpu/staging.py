@@ -39,25 +39,25 @@ class Staging:
 
     def to_device(self, arrays: Iterable[NDArray[Any]]) -> list[Any]:
         """Copies in the GPU's memory."""
-        found, parts = [], []
+        copies, parts = [], []
         for array in map(np.ascontiguousarray, arrays):
             copy = self._cp.empty(array.shape, dtype=array.dtype)
-            found.append(copy)
+            copies.append(copy)
             if array.nbytes <= _FEW_BYTES or self._is_page_locked(array):
                 copy.set(array)
             else:
                 parts += _parts(array.reshape(-1).view(np.uint8), copy.data.ptr)
         self._share_out(_Lane.send, parts)
-        return found
+        return copies
 
     def to_host(self, array: Any) -> NDArray[Any]:
         """A copy in the host's memory."""
         array = self._cp.ascontiguousarray(array)
         if array.nbytes <= _FEW_BYTES:
             return np.asarray(array.get())
-        found = np.empty(array.shape, dtype=array.dtype)
-        self._share_out(_Lane.receive, _parts(found.reshape(-1).view(np.uint8), array.data.ptr))
-        return found
+        copied = np.empty(array.shape, dtype=array.dtype)
+        self._share_out(_Lane.receive, _parts(copied.reshape(-1).view(np.uint8), array.data.ptr))
+        return copied
 
     def _share_out(self, copy: Callable[[_Lane, Bytes, int], None], parts: list[tuple[Bytes, int]]) -> None:
         """Copy all parts, each by the next of the threads; returns when all are there."""

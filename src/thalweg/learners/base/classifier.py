@@ -191,12 +191,12 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
                 **masses,
             }
 
-        found = self._go_through(X, rows, labels, unchecked, arrays_for)
-        decoded = self._labels.decode(found["answers"], in_order=True)
+        results = self._go_through(X, rows, labels, unchecked, arrays_for)
+        decoded = self._labels.decode(results["answers"], in_order=True)
         if not (with_proba or with_rate or with_weights):
             return decoded
-        proba = posteriors(found["scores"], self._core.confidence) if scored else None
-        return Predictions(decoded, proba, found["rates"], found["shares"])
+        proba = posteriors(results["scores"], self._core.confidence) if scored else None
+        return Predictions(decoded, proba, results["rates"], results["shares"])
 
     def follow(
         self,

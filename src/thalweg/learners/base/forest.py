@@ -120,7 +120,7 @@ def number_forest(
 
 def _groves(trees: int, lasting_trees: int, rows: int, grove: Grove) -> list[list[float]]:
     short = grove._replace(trees=trees, longest=min(grove.longest, rows), shortest=min(grove.shortest, rows))
-    return [list(map(float, each)) for each in (short, grove.lasting(lasting_trees, rows)) if each.trees]
+    return [list(map(float, own_grove)) for own_grove in (short, grove.lasting(lasting_trees, rows)) if own_grove.trees]
 
 
 TREE_RULES = {

@@ -75,7 +75,7 @@ class WithIntervals(StreamRegressor, abstract=True):
         targets: Floats,
         steps: NDArray[np.int64],
         first: int,
-        found: Floats,
+        out: Floats,
         coverage: float | None,
         kept: KeptPredictions | None,
         predicted: int,
@@ -97,8 +97,8 @@ class WithIntervals(StreamRegressor, abstract=True):
             known[asked] = True
             for name, values in zip(OF_NUMBERS, (number, *given, members), strict=True):
                 of_rows[name][known] = values[known]
-        found[0, asked] = answer[asked]
-        found[1, asked], found[2, asked] = ends_with_width(lower[asked], upper[asked])
+        out[0, asked] = answer[asked]
+        out[1, asked], out[2, asked] = ends_with_width(lower[asked], upper[asked])
         learned = np.flatnonzero(~np.isnan(targets[:, 0]))
         if len(learned):
             self._keep_recent(rows[learned], targets[learned])

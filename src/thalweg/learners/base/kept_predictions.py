@@ -112,9 +112,9 @@ class KeptPredictions:
         self._places = places
 
     def _with(self, values: Bytes) -> KeptPredictions:
-        found = KeptPredictions(values, self.labels)
-        found._places = self._places
-        return found
+        changed = KeptPredictions(values, self.labels)
+        changed._places = self._places
+        return changed
 
 
 def ends_with_width(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:

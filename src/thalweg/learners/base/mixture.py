@@ -84,9 +84,9 @@ def mixed(cores: Sequence[Core], prior: Sequence[float] = ()) -> Core:
 
 def mixed_with_shares(features: int, members: Sequence[Member]) -> Core:
     """The members of a family, mixed with the shares of the labels."""
-    each = [(member.make(features), member.rate) for member in (*members, *SHARE_MEMBERS.values())]
-    rates = [rate for core, rate in each for _ in range(core.n_posteriors)]
-    return mixed([core for core, _ in each], prior_losses(rates, SHARPNESS))
+    cores = [(member.make(features), member.rate) for member in (*members, *SHARE_MEMBERS.values())]
+    rates = [rate for core, rate in cores for _ in range(core.n_posteriors)]
+    return mixed([core for core, _ in cores], prior_losses(rates, SHARPNESS))
 
 
 #: A step size, and the rows over which a cell remembers its squared gradients; None for the same step in every cell.

@@ -215,7 +215,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
             raise InvalidInput(
                 f"kept must hold what was predicted for each of the {len(targets)} rows, got {len(kept)}"
             )
-        found = np.full((3, *targets.shape), np.nan)
+        predictions = np.full((3, *targets.shape), np.nan)
         is_fitted, learned = self.__sklearn_is_fitted__(), np.flatnonzero(steps < 0)
         first = 0 if is_fitted else int(learned[0]) if len(learned) else len(steps)
         if not (is_fitted and hasattr(self, "predict_interval")):
@@ -225,8 +225,8 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
         else:
             core = self._make_core(width_for_core(rows))
             core.widen(targets.shape[1])
-        self._follow(core, rows, targets, steps, first, found, coverage, kept, predicted)
-        return PredictionsWithIntervals(*(found[..., 0] if columns is None else found))
+        self._follow(core, rows, targets, steps, first, predictions, coverage, kept, predicted)
+        return PredictionsWithIntervals(*(predictions[..., 0] if columns is None else predictions))
 
     def _follow(
         self,
@@ -235,7 +235,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
         targets: Floats,
         steps: NDArray[np.int64],
         first: int,
-        found: Floats,
+        out: Floats,
         coverage: float | None,
         kept: KeptPredictions | None,
         predicted: int,
@@ -247,7 +247,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
             elif len(part):
                 given = np.empty((len(part), core.n_outputs))
                 core.answers(rows[part], given)
-                found[0][part] = given
+                out[0][part] = given
 
     def _require_tracked(self, coverage: float | None) -> None:
         """Refuse a coverage before anything is learned."""
@@ -333,8 +333,8 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
         self._require_same_columns(X)
         if columns != self._columns:
             was, now = (
-                "one-dimensional" if each is None else f"of {each} column{'s' * (each > 1)}"
-                for each in (self._columns, columns)
+                "one-dimensional" if count is None else f"of {count} column{'s' * (count > 1)}"
+                for count in (self._columns, columns)
             )
             raise InvalidInput(f"y must be {was} like the targets learned so far, got one that is {now}")
         return self._core
@@ -432,10 +432,10 @@ class LinearRegressor(StreamRegressor, abstract=True):
         core = self._learned_core()
         weights = core.coefficients()[0]
         if getattr(core, "is_sparse", False):
-            found = sparse_weights(core.state()["feature_ids"], weights, self.n_features_in_)
+            dense = sparse_weights(core.state()["feature_ids"], weights, self.n_features_in_)
             if not self._has_open_names:
-                return found
-            weights = found.toarray()  # the width is that of the features met
+                return dense
+            weights = dense.toarray()  # the width is that of the features met
         return weights[0] if self._columns is None else weights
 
     @property

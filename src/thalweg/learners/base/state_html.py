@@ -16,7 +16,7 @@ _MOST_CLASSES, _MOST_MEMBERS = 20, 12
 
 def state_html(model: Any, state: Mapping[str, NDArray[Any]]) -> str:
     """A folded table about a model with this state; everything in it is escaped."""
-    lines = {"rows learned": _rows(state), "memory": f"{sum(each.nbytes for each in state.values()):,} bytes"}
+    lines = {"rows learned": _rows(state), "memory": f"{sum(array.nbytes for array in state.values()):,} bytes"}
     lines["features"] = f"{model.n_features_in_:,}"
     classes = [str(label) for label in getattr(model, "classes_", ())]
     if classes:
@@ -33,8 +33,8 @@ def state_html(model: Any, state: Mapping[str, NDArray[Any]]) -> str:
 
 def _rows(state: Mapping[str, NDArray[Any]]) -> str:
     counts = (state[name] for name in _COUNTS if name in state and np.size(state[name]) == 1)
-    found = next(counts, None)
-    return "" if found is None else f"{float(np.ravel(found)[0]):,.0f}"
+    count = next(counts, None)
+    return "" if count is None else f"{float(np.ravel(count)[0]):,.0f}"
 
 
 def _members(model: Any) -> str:

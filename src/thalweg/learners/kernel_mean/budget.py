@@ -83,9 +83,9 @@ def begin_budget(
     """Forget everything, tune what is None by leave-one-out, and learn these rows in one pass."""
     if tune is not None and (sigma is None or rho is None or bias is None):
         chosen = rows_to_tune(len(rows), forgetting)
-        found = leave_one_out(rows[chosen], codes[chosen], core.n_classes, sigma, rho, bias)
-        weights = np.where(np.isnan(found.weights), -1.0, found.weights)  # -1: a class that the tuning has not seen
-        compiled.settle(core, found.sigma, weights.tolist(), found.biases.tolist())
+        tuned = leave_one_out(rows[chosen], codes[chosen], core.n_classes, sigma, rho, bias)
+        weights = np.where(np.isnan(tuned.weights), -1.0, tuned.weights)  # -1: a class that the tuning has not seen
+        compiled.settle(core, tuned.sigma, weights.tolist(), tuned.biases.tolist())
     core.begin(rows, codes)
 
 
@@ -106,4 +106,4 @@ def rows_to_tune(n: int, forgetting: float) -> NDArray[np.int64]:
 def _as_list(given: OneOrEach | None) -> Sequence[float]:
     if given is None:
         return []
-    return [float(each) for each in given] if isinstance(given, Sequence) else [float(given)]
+    return [float(width) for width in given] if isinstance(given, Sequence) else [float(given)]

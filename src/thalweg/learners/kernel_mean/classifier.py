@@ -60,14 +60,14 @@ _FINITE = Real()
 def _weight_or_weights(value: Any) -> bool:
     value = plain(value)
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return len(value) > 0 and all(_FINITE.allows(each) and each > 0 for each in value)
+        return len(value) > 0 and all(_FINITE.allows(item) and item > 0 for item in value)
     return value is None or (_FINITE.allows(value) and 0 <= value <= 1)
 
 
 def _finite_or_each(value: Any) -> bool:
     value = plain(value)
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return len(value) > 0 and all(_FINITE.allows(each) for each in value)
+        return len(value) > 0 and all(_FINITE.allows(item) for item in value)
     return value is None or _FINITE.allows(value)
 
 
@@ -375,7 +375,7 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
         first, second = self._of_two(self.biases_)
         return float(second - first)
 
-    def _of_two(self, each: Floats) -> Floats:
-        if len(each) != 2:
-            raise AttributeError(f"rho_ and bias_ are of two classes, not {len(each)}: see weights_ and biases_")
-        return each
+    def _of_two(self, pair: Floats) -> Floats:
+        if len(pair) != 2:
+            raise AttributeError(f"rho_ and bias_ are of two classes, not {len(pair)}: see weights_ and biases_")
+        return pair

@@ -124,12 +124,12 @@ def _log_means_of_block(D: Any, columns: NDArray[np.int64], sigmas: Floats, on: 
     counts = xp.where(alone, 1.0, counts)
     for j, span in enumerate(spans):
         D[:, span] -= nearest[:, j, None]
-    found: list[Any] = [None] * len(sigmas)
+    log_means: list[Any] = [None] * len(sigmas)
     for at, K in _kernels(D, sigmas, on):
         sums = xp.stack([xp.sum(K[:, span], axis=1) for span in spans], axis=1)
         log_p = xp.log(xp.where(alone, 1.0, sums) / counts) - float(sigmas[at]) * nearest  # eq. (2), in logarithms
-        found[at] = xp.where(alone, -np.inf, log_p)
-    return xp.stack(found)
+        log_means[at] = xp.where(alone, -np.inf, log_p)
+    return xp.stack(log_means)
 
 
 def _kernels(D: Any, sigmas: Floats, on: Backend) -> Iterator[tuple[int, Any]]:

@@ -165,8 +165,8 @@ class GramCore(ExactCore):
         shape = len(X), len(Y)
         if values.shape == shape and np.isfinite(values).all():
             return values
-        found = "numbers that are not finite" if values.shape == shape else f"shape {values.shape}"
-        raise InvalidInput(f"the kernel of KernelMeanClassifier must give finite numbers of shape {shape}, got {found}")
+        given = "numbers that are not finite" if values.shape == shape else f"shape {values.shape}"
+        raise InvalidInput(f"the kernel of KernelMeanClassifier must give finite numbers of shape {shape}, got {given}")
 
 
 def polynomial_core(features: int, given: Given, coef0: float, degree: int) -> GramCore:

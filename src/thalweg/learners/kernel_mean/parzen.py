@@ -226,7 +226,7 @@ class ParzenCore(ExactCore):
             highest = exponents.max()
             sums = np.exp(np.maximum(exponents - highest, _LEAST)).sum()  # eq. (6)
             log_p[c] = highest + np.log(sums) - np.log(len(rows))  # eq. (2)
-        least = min(float(each.min()) for each in distances.values())
+        least = min(float(distance.min()) for distance in distances.values())
         return log_p, max(-self.sigma * least, _NOWHERE)
 
 

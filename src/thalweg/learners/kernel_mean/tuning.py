@@ -231,10 +231,10 @@ def _tune_two(
     fewest = any_bias.min()
     free = table.min() > fewest + np.sqrt(fewest + 1)
     at, k = divmod(middle_of_minima(any_bias if free else table), len(rhos))
-    found = best_bias(log_p[at], positive, float(rhos[k])).bias if free else fixed
+    chosen = best_bias(log_p[at], positive, float(rhos[k])).bias if free else fixed
     weights = np.full(len(seen), np.nan)
     weights[places] = 1.0 - rhos[k], rhos[k]
-    return Tuned(float(sigmas[at]), weights, biases_from(found, seen))
+    return Tuned(float(sigmas[at]), weights, biases_from(chosen, seen))
 
 
 def _tune_many(
@@ -249,11 +249,11 @@ def _tune_many(
     shares = np.bincount(codes, minlength=len(seen)) / len(codes)
     starts = [weights_from(0.5, seen), shares] if rho is None else [weights_from(rho, seen)]
 
-    def errors(each: Floats, weights: Floats) -> int:
-        scores = log_scores(each, np.zeros(len(codes)), weights, biases, seen)
+    def errors(of_width: Floats, weights: Floats) -> int:
+        scores = log_scores(of_width, np.zeros(len(codes)), weights, biases, seen)
         return int((scores.argmax(axis=1) != codes).sum())
 
-    table = np.array([[errors(each, weights) for weights in starts] for each in log_p])
+    table = np.array([[errors(of_width, weights) for weights in starts] for of_width in log_p])
     at, k = divmod(middle_of_minima(table), len(starts))
     weights = starts[k]
     if rho is None and not biases.any():
@@ -276,9 +276,9 @@ def _each_class_in_turn(log_p: Floats, codes: Codes, seen: NDArray[np.bool_], we
                 continue
             ahead, own = ahead[matter], codes[matter] == c
             now = int(((ahead + log_w[c] > 0) != own).sum())
-            found = best_threshold(ahead, own)
-            if found.errors < now:
-                log_w[c] = found.bias
+            threshold = best_threshold(ahead, own)
+            if threshold.errors < now:
+                log_w[c] = threshold.bias
     log_w -= log_w[seen].max()
     weights = np.exp(log_w)
     return np.asarray(weights / weights.sum())

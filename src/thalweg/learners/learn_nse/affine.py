@@ -166,16 +166,16 @@ class AffineStack:
     def count(self, places: Places, members: NDArray[np.intp], ballots: Floats, votes: Floats) -> None:
         """Add the ballots of these members to the votes for each class."""
         classes = self._classes[members]
-        each = np.arange(len(members))
+        rows = np.arange(len(members))
         for place in range(classes.shape[1]) if places.dtype != np.bool_ else ():
             of_class = np.zeros((len(members), votes.shape[1]))
-            of_class[each, classes[:, place]] = ballots
+            of_class[rows, classes[:, place]] = ballots
             votes += (places == place) @ of_class
         if places.dtype == np.bool_:  # the first class has the ballot, unless the second takes it over
             moved = np.zeros((len(members), votes.shape[1]))
-            moved[each, classes[:, 0]] = -ballots
+            moved[rows, classes[:, 0]] = -ballots
             votes -= moved.sum(axis=0)
-            moved[each, classes[:, 1]] = ballots
+            moved[rows, classes[:, 1]] = ballots
             votes += places @ moved
 
 

@@ -318,8 +318,8 @@ class LearnNSECore(PythonCore):
     def _votes_before(self, y: Codes) -> Floats:
         """While there is no member: for each of these rows, how often each class came before it."""
         counts = np.bincount(self.pending.classes, minlength=self.n_classes)
-        each = np.arange(self.n_classes) == y[:, None]
-        before = counts + np.cumsum(each, axis=0) - each
+        is_label = np.arange(self.n_classes) == y[:, None]
+        before = counts + np.cumsum(is_label, axis=0) - is_label
         return np.where(before > 0, before, -np.inf)
 
     # ------------------------------------------------------------------ as arrays

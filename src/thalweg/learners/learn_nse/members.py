@@ -113,9 +113,9 @@ class Members(Sequence[Member]):
                     places = self._places(stack, members, X[i : i + step])
                     stack.count(places, members, ballots[stack.owners[members]], votes[i : i + step])  # eq. (8)
         voters = [i for i in self._alone if ballots[i] > 0.0]
-        each = np.arange(len(X))
+        rows = np.arange(len(X))
         for i, column in zip(voters, self._asked_singly(X, voters), strict=True):
-            votes[each, column] += ballots[i]  # eq. (8)
+            votes[rows, column] += ballots[i]  # eq. (8)
         return votes
 
     def _places(self, stack: AffineStack, members: NDArray[np.intp], X: Floats) -> Places:

@@ -117,9 +117,9 @@ class Comparison:
     def findings(self) -> tuple[Finding, ...]:
         """What was measured."""
         return tuple(
-            Finding(stream, name, each.error, more={"microseconds": each.microseconds})
+            Finding(stream, name, score.error, more={"microseconds": score.microseconds})
             for stream, of_stream in self.scores.items()
-            for name, each in of_stream.items()
+            for name, score in of_stream.items()
             if name in self._measured
         )
 
@@ -136,7 +136,10 @@ class Comparison:
         from rich.text import Text
 
         return [
-            [stream, *(Text(f"{each:.4f}".lstrip("0"), style="bold" if each == min(errors) else "") for each in errors)]
+            [
+                stream,
+                *(Text(f"{error:.4f}".lstrip("0"), style="bold" if error == min(errors) else "") for error in errors),
+            ]
             for stream, errors in zip(self.scores, self.errors(models).tolist(), strict=True)
         ]
 

@@ -59,7 +59,7 @@ def _measured(study: Study, stream: str) -> Mapping[str, float] | None:
     if rows is None:
         return None
     X, y = rows
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     order = follow_late(len(y), delay)
     alone = AutoClassifier().follow(X, y, order, with_proba=True)[1]
     corrected = Recalibrated(AutoClassifier()).follow(X, y, order, with_proba=True)[1]
@@ -69,17 +69,17 @@ def _measured(study: Study, stream: str) -> Mapping[str, float] | None:
     finished(0.4)
     rules = {"alone": p, "Platt": _platt(p, labels, delay), "Recalibrated": corrected[delay:, 1]}
     for name, given in rules.items():
-        found[f"calibration, {name}"] = calibration_error(given, labels)
+        values[f"calibration, {name}"] = calibration_error(given, labels)
         right = np.where(labels == 1, given, 1 - given).clip(_LEAST, 1.0)
-        found[f"log-loss, {name}"] = float(-np.log(right).mean())
-    found |= _coverage("ACI", *_aci(p, labels, delay))
+        values[f"log-loss, {name}"] = float(-np.log(right).mean())
+    values |= _coverage("ACI", *_aci(p, labels, delay))
     finished(0.6)
     for step in STEPS:
         sets = PredictionSets(AutoClassifier(), COVERAGE, step=step).follow_sets(X, y, order).sets
         covered = sets[np.arange(len(y)), y][delay:]
-        found |= _coverage(f"sets, step {step:g}", covered, sets.sum(axis=1)[delay:])
+        values |= _coverage(f"sets, step {step:g}", covered, sets.sum(axis=1)[delay:])
     finished(1.0)
-    return found
+    return values
 
 
 def calibration_error(p: Floats, y: Codes) -> float:
@@ -158,12 +158,12 @@ def _coverage(name: str, covered: NDArray[np.bool_], sizes: NDArray[np.int64]) -
 def outcome(request: Request) -> Outcome:
     """Every measure on every stream."""
     study = Study(dict.fromkeys(STREAMS, 1.0), request)
-    measured = {stream: found for stream in STREAMS if (found := _measured(study, stream)) is not None}
+    measured = {stream: values for stream in STREAMS if (values := _measured(study, stream)) is not None}
     names = list(next(iter(measured.values())))
-    lines = [[name, *(f"{found[name]:.3f}" for found in measured.values())] for name in names]
+    lines = [[name, *(f"{values[name]:.3f}" for values in measured.values())] for name in names]
     return Outcome(
         f"Probabilities of AutoClassifier: calibration error in {BINS} bins, and sets of {COVERAGE:.0%} coverage",
-        tuple(Finding(stream, name, found[name]) for stream, found in measured.items() for name in names),
+        tuple(Finding(stream, name, values[name]) for stream, values in measured.items() for name in names),
         notes=tuple(study.notes),
         table=partial(tables.lines, ("", *measured), lines),
         timing=study.timing(),

@@ -149,11 +149,11 @@ def flights() -> Any:
 def flight_score(name: str) -> LateScore:
     """Scores of a run by the times of departures and labels, over the rows after the first 600 whose label came."""
     frame = flights()
-    found = evaluate.run(_make(name), frame, "late", time="sched", label_time="known_at").to_frame("pandas")
-    came = found.label.notna() & (frame.known_at <= frame.sched.iloc[-1])
-    found = found[came & found.prediction.notna() & (found.row > SKIPPED)]
-    late, said = (found.label == "late").to_numpy(), (found.prediction == "late").to_numpy()
-    of_prediction = found.probability.to_numpy(dtype=np.float64)
+    predictions = evaluate.run(_make(name), frame, "late", time="sched", label_time="known_at").to_frame("pandas")
+    came = predictions.label.notna() & (frame.known_at <= frame.sched.iloc[-1])
+    predictions = predictions[came & predictions.prediction.notna() & (predictions.row > SKIPPED)]
+    late, said = (predictions.label == "late").to_numpy(), (predictions.prediction == "late").to_numpy()
+    of_prediction = predictions.probability.to_numpy(dtype=np.float64)
     p = np.where(said, of_prediction, 1.0 - of_prediction)
     losses = surprise(np.where(late, p, 1.0 - p))
     return LateScore(float((late != said).mean()), float(losses.mean()), float(roc_auc_score(late, p)))
@@ -191,9 +191,9 @@ class LateStudy(Study):
         results = iter(run_all(tasks, self.workers, finished))
         for delay in DELAYS:
             case = stream.name, delay
-            found = {name: next(results) for name in names}
+            scores = {name: next(results) for name in names}
             measured = {name: forest_score(name, table, delay) for name in FORESTS} if self.with_moa else {}
-            yield case, {**found, **kept.get(case, {}), **measured}
+            yield case, {**scores, **kept.get(case, {}), **measured}
 
     def _of_flights(self) -> Iterator[tuple[Case, ByModel]]:
         finished = self.stage(FLIGHTS)
@@ -233,11 +233,11 @@ def outcome(request: Request) -> Outcome:
         Finding(
             stream,
             name,
-            each.error,
-            more={"delay": delay, "log_loss": each.log_loss, "roc_auc": each.roc_auc},
+            score.error,
+            more={"delay": delay, "log_loss": score.log_loss, "roc_auc": score.roc_auc},
         )
         for (stream, delay), of_case in scores.items()
-        for name, each in of_case.items()
+        for name, score in of_case.items()
         if name not in FORESTS or study.with_moa
     )
     return Outcome(

@@ -176,13 +176,13 @@ def outcome(request: Request) -> Outcome:
         peers |= RIVERS
     except MissingExtra as missing:
         study.notes.append(f"River's models are left out: {missing}")
-    scores = {stream: found for stream in NUMBER_STREAMS if (found := _measured(study, stream, peers))}
+    scores = {stream: by_run for stream in NUMBER_STREAMS if (by_run := _measured(study, stream, peers))}
     models = [name for name in _HEADERS if name == AUTO or name in peers]
     errors = {
-        stream: {name: np.array([each.errors[name] for each in of_runs]) for name in models}
+        stream: {name: np.array([run.errors[name] for run in of_runs]) for name in models}
         for stream, of_runs in scores.items()
     }
-    coverages = {stream: [each.coverage for each in of_runs] for stream, of_runs in scores.items()}
+    coverages = {stream: [run.coverage for run in of_runs] for stream, of_runs in scores.items()}
     means = np.array([[of_stream[name].mean() for name in models] for of_stream in errors.values()])
     return Outcome(
         f"Numbers: RMSE over the standard deviation of the target, seed {study.seed}, "
@@ -227,7 +227,7 @@ def _against_river(errors: Errors) -> list[str]:
         return []
     said = [f"Of {len(errors)} streams, {AUTO} has the lower error on"]
     for name in rivers:
-        behind = [stream.name for stream, each in errors.items() if each[AUTO].mean() >= each[name].mean()]
+        behind = [stream.name for stream, by_model in errors.items() if by_model[AUTO].mean() >= by_model[name].mean()]
         said.append(
             f"  {len(errors) - len(behind):>2}  against {name}" + (f", but not on {'; '.join(behind)}" * bool(behind))
         )
@@ -239,11 +239,11 @@ def _coverage_bounds(coverages: Mapping[NumberStream, Sequence[Coverage]]) -> li
     for stream, runs in coverages.items():
         whole, lowest, highest = np.transpose(runs)
         said.append(f"  {stream.name:<20} {whole.mean():.1%}  {lowest.min():.1%} {highest.max():.1%}")
-    wholes = [each.whole for runs in coverages.values() for each in runs]
+    wholes = [run.whole for runs in coverages.values() for run in runs]
     said.append(f"  over {COVERED:,} rows {_within(wholes, WHOLE)}")
     for stream, runs in coverages.items():
         if stream.judged_from:
-            windows = [share for each in runs for share in (each.lowest, each.highest)]
+            windows = [share for run in runs for share in (run.lowest, run.highest)]
             said.append(f"  {stream.name}, from row {stream.judged_from:,} on: {_within(windows, ANY_WINDOW)}")
     return said
 
@@ -260,7 +260,7 @@ def _table(models: Sequence[str], errors: Errors) -> Table:
     groups: dict[str, list[tables.Line]] = {}
     for stream, of_stream in errors.items():
         means = [float(of_stream[name].mean()) for name in models]
-        cells = [Text(f"{each:.3f}".removeprefix("0"), style="bold" if each == min(means) else "") for each in means]
+        cells = [Text(f"{mean:.3f}".removeprefix("0"), style="bold" if mean == min(means) else "") for mean in means]
         groups.setdefault(_GROUPS[stream.chosen_on], []).append([stream.name, *cells])
     return tables.sections(("", *(_HEADERS[name] for name in models)), groups, gap=1)
 

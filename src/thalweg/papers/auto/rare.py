@@ -51,11 +51,11 @@ RECORDED = {ARF: RareScore(0.8880, 0.2819, 0.3289)}
 
 def score(p: Floats, y: Codes) -> RareScore:
     """Scores of the probabilities of the positive class."""
-    found = sum(
+    cost = sum(
         y[start : start + PERIOD][np.argsort(-p[start : start + PERIOD], kind="stable")[:ALERTS]].sum()
         for start in range(0, len(y), PERIOD)
     )
-    return RareScore(float(roc_auc_score(y, p)), float(average_precision_score(y, p)), float(found / y.sum()))
+    return RareScore(float(roc_auc_score(y, p)), float(average_precision_score(y, p)), float(cost / y.sum()))
 
 
 def _ours(X: Floats, y: Codes, *, curved: bool) -> Floats:
@@ -120,13 +120,15 @@ def outcome(request: Request) -> Outcome:
     study = Study(dict.fromkeys(models, 1.0), request)
     seed = SEED + request.seed
     X, y = Fraud(seed=seed).take()
-    found = dict(_measured(study, models, (np.ascontiguousarray(X[:, :FEATURES]), y)))
-    if ARF not in found and seed == SEED:
-        found |= RECORDED
-    lines = [[model, *(f"{value:.3f}" for value in given)] for model, given in found.items()]
+    measured = dict(_measured(study, models, (np.ascontiguousarray(X[:, :FEATURES]), y)))
+    if ARF not in measured and seed == SEED:
+        measured |= RECORDED
+    lines = [[model, *(f"{value:.3f}" for value in given)] for model, given in measured.items()]
     return Outcome(
         f"Fraud, seed {seed}: 1 % positives, labels {DELAY} rows late",
-        tuple(Finding(name, model, value) for model, given in found.items() for name, value in given._asdict().items()),
+        tuple(
+            Finding(name, model, value) for model, given in measured.items() for name, value in given._asdict().items()
+        ),
         notes=tuple(study.notes),
         table=partial(tables.lines, ("", "ROC AUC", "PR AUC", f"recall at {ALERTS} of {PERIOD:,}"), lines),
         timing=study.timing(),

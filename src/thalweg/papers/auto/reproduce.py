@@ -50,7 +50,7 @@ TOLERATED = 0.03
 WEIGHT_BLOCK = 336
 
 #: Items with a study of their own, and those of them with models of MOA's and with refitted ones.
-_APART = {each.ITEM: each.outcome for each in (curved, still, recovery, decisions, rare, numbers, late)}
+_APART = {study.ITEM: study.outcome for study in (curved, still, recovery, decisions, rare, numbers, late)}
 _OF_MOA = (curved.ITEM, rare.ITEM, late.ITEM)
 _REFITTED = (curved.ITEM, still.ITEM)
 _TITLES = {"data": "Data sets", "generated": "Generated streams"}

@@ -150,7 +150,7 @@ def river_datasets() -> Any:
 def _from_river(name: str, settings: Sequence[Mapping[str, Any]], rows: int) -> streams.Table:
     """``rows`` rows of each of River's streams of one kind, one stream after the other."""
     make = attrgetter(name)(river_datasets())
-    pairs = [pair for each in settings for pair in islice(make(**each), rows)]
+    pairs = [pair for setting in settings for pair in islice(make(**setting), rows)]
     return streams.Table([list(x.values()) for x, _ in pairs], np.array([int(y) for _, y in pairs]))
 
 
@@ -233,7 +233,9 @@ def _rivers(name: str, rows: int, seed: int) -> tuple[Floats, Floats]:
     """Rows of a generator of River's, categories as their places in alphabetical order."""
     pairs = list(islice(getattr(river_datasets().synth, name)(seed=seed), rows))
     columns = zip(*(x.values() for x, _ in pairs), strict=True)
-    numbers = [np.unique(each, return_inverse=True)[1] if isinstance(each[0], str) else each for each in columns]
+    numbers = [
+        np.unique(column, return_inverse=True)[1] if isinstance(column[0], str) else column for column in columns
+    ]
     return np.column_stack(numbers).astype(np.float64), np.array([y for _, y in pairs])
 
 

@@ -95,8 +95,8 @@ def growth(seed: int, finished: Callable[[float], None]) -> Outcome:
 def _findings(points: Mapping[str, list[Point]]) -> list[Finding]:
     return [
         duration("twonorm", name, operation, point.rows, getattr(point.time, operation))
-        for name, each in points.items()
-        for point in each
+        for name, measured in points.items()
+        for point in measured
         for operation in ("fit", "predict")
     ]
 
@@ -104,8 +104,8 @@ def _findings(points: Mapping[str, list[Point]]) -> list[Finding]:
 def _table(points: Mapping[str, list[Point]]) -> tuple[list[str], list[list[str]]]:
     lines = []
     for rows in SIZES:
-        for name, each in points.items():
-            for point in (point for point in each if point.rows == rows):
+        for name, measured in points.items():
+            for point in (point for point in measured if point.rows == rows):
                 first = f"{rows:,}" if name == OURS else ""
                 times = readable(point.time.fit), readable(point.time.predict)
                 lines.append([first, name, *times, f"{100.0 * point.error:.1f} %"])
@@ -128,9 +128,9 @@ def _draw(points: Mapping[str, list[Point]]) -> Figure:
 def _exponents(points: Mapping[str, list[Point]]) -> str:
     """By which power of n the time grew over each machine's last two sizes."""
     said = []
-    for name, each in points.items():
-        if len(each) > 1:
-            one, last = each[-2:]
+    for name, measured in points.items():
+        if len(measured) > 1:
+            one, last = measured[-2:]
             scale = np.log(last.rows / one.rows)
             fit, predict = np.log(np.divide(last.time, one.time)) / scale
             said.append(f"{name} n^{fit:.1f} and n^{predict:.1f} (to {last.rows:,})")
@@ -157,8 +157,8 @@ def compression(splits: int, workers: int, finished: Callable[[float], None]) ->
         errors = _measure(data, splits, workers, partial(_finish_part, finished, SETS.index(name)))
         largest = int(max(np.sum(data.y[rows] == label) for rows in data.train for label in (-1, 1)))
         line = [name]
-        for budget, each in errors.items():
-            finding = split_error(name, f"{budget} centroids" if budget else "exact", each)
+        for budget, by_split in errors.items():
+            finding = split_error(name, f"{budget} centroids" if budget else "exact", by_split)
             findings.append(finding)
             compresses = budget is None or budget < largest
             line.append(per_cent(finding) if compresses else f"({per_cent(finding)})")
@@ -185,7 +185,7 @@ def _measure(
     chosen = tune(of_tuning_splits(data, Densities.at_test_rows), workers=workers)
     numbers = range(min(splits, data.n_splits))
     by_split = run_all([partial(_errors, data, number, chosen) for number in numbers], workers, finished)
-    return {budget: np.array([each[budget] for each in by_split]) for budget in BUDGETS}
+    return {budget: np.array([split[budget] for split in by_split]) for budget in BUDGETS}
 
 
 def _errors(data: BenchmarkSet, number: int, chosen: Parameters) -> Mapping[int | None, float]:
@@ -199,7 +199,7 @@ def _errors(data: BenchmarkSet, number: int, chosen: Parameters) -> Mapping[int 
 
 def _losses(findings: list[Finding]) -> list[str]:
     """What 128 centroids cost, in points of error."""
-    means = {(each.data, each.model): 100.0 * each.measured for each in findings}
+    means = {(finding.data, finding.model): 100.0 * finding.measured for finding in findings}
     lost = {name: means[name, "128 centroids"] - means[name, "exact"] for name in SETS if (name, "exact") in means}
     said = ", ".join(f"{name} {points:+.2f}" for name, points in lost.items())
     return [f"128 centroids less exact, in points: {said}."] if said else []

@@ -60,8 +60,8 @@ def draw_boundaries(
     sides = np.linspace(low, high, GRID).T
     marks: list[Mark] = [partial(boundary.draw, sides=sides) for boundary in boundaries]
     marks += two_classes(X, positive, names, markersize=5)
-    for each in boundaries:  # contours have no handle of their own
-        marks.append(methodcaller("plot", [], [], color=each.colour, linestyle=each.dashes, label=each.name))
+    for contour in boundaries:  # contours have no handle of their own
+        marks.append(methodcaller("plot", [], [], color=contour.colour, linestyle=contour.dashes, label=contour.name))
     panel = Panel(title, (), *IN_PLANE, settings={"aspect": "equal"}, marks=marks)
     return draw([panel], (6.2, 6.0), grid=False, legend={"columns": 2, "handlelength": 3.0})
 

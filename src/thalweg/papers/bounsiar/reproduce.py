@@ -86,19 +86,19 @@ def _table_1(request: Request) -> list[Outcome]:
     return [_errors(measured, (*_NOTES, *study.notes)), variants, times]
 
 
-def _findings(name: str, found: measures.Measured, models: Sequence[str]) -> list[Finding]:
+def _findings(name: str, own: measures.Measured, models: Sequence[str]) -> list[Finding]:
     findings = []
     for model in models:
-        parameters = found.chosen[model]._asdict() if model in found.chosen else {}
+        parameters = own.chosen[model]._asdict() if model in own.chosen else {}
         printed = TABLE_1[name][OWN] if model == PAPER_PROTOCOL and name in TABLE_1 else None
-        findings.append(split_error(name, model, found.errors[model], printed, parameters))
+        findings.append(split_error(name, model, own.errors[model], printed, parameters))
     return findings
 
 
 def _errors(measured: ByName, notes: tuple[str, ...]) -> Outcome:
     findings, lines = [], []
-    for name, found in measured.items():
-        errors = _findings(name, found, (PAPER_PROTOCOL, SUPPORT_VECTORS, LEFT_OUT))
+    for name, own in measured.items():
+        errors = _findings(name, own, (PAPER_PROTOCOL, SUPPORT_VECTORS, LEFT_OUT))
         printed = [str(TABLE_1[name][method]) if name in TABLE_1 else "" for method in METHODS]
         lines.append([name, *printed, *(per_cent(error) for error in errors)])
         findings += errors
@@ -114,7 +114,7 @@ def _errors(measured: ByName, notes: tuple[str, ...]) -> Outcome:
 
 def _distances(measured: ByName) -> list[str]:
     """How far ours is from the paper's method, and leave-one-out from the paper's way of tuning."""
-    ours = {name: 100.0 * float(found.errors[PAPER_PROTOCOL].mean()) for name, found in measured.items()}
+    ours = {name: 100.0 * float(own.errors[PAPER_PROTOCOL].mean()) for name, own in measured.items()}
     from_paper = {name: ours[name] - 100.0 * TABLE_1[name][OWN].mean for name in ours if name in TABLE_1}
     said = [_distance("METH. here less METH. in the paper", from_paper, NEAR_PAPER)]
     for model in (LEFT_OUT, LEFT_OUT_ALONE):
@@ -124,7 +124,7 @@ def _distances(measured: ByName) -> list[str]:
 
 
 def _distance(what: str, points: Mapping[str, float], near: float) -> str:
-    beyond = ", ".join(f"{each:+.1f} on {name}" for name, each in points.items() if abs(each) > near)
+    beyond = ", ".join(f"{difference:+.1f} on {name}" for name, difference in points.items() if abs(difference) > near)
     least, most = min(points.values()), max(points.values())
     within = f"from {least:+.1f} to {most:+.1f} points"
     return f"{what}: {within}; " + (f"beyond {near:.1f}: {beyond}." if beyond else f"within {near:.1f} on all.")
@@ -133,9 +133,9 @@ def _distance(what: str, points: Mapping[str, float], near: float) -> str:
 def _variants(measured: ByName) -> Outcome:
     models = (PAPER_PROTOCOL, measures.HALF, measures.UNBIASED, LEFT_OUT, LEFT_OUT_ALONE)
     findings, lines = [], []
-    for name, found in measured.items():
-        errors = _findings(name, found, models)
-        chosen = found.chosen[PAPER_PROTOCOL]
+    for name, own in measured.items():
+        errors = _findings(name, own, models)
+        chosen = own.chosen[PAPER_PROTOCOL]
         assert isinstance(chosen, measures.Parameters)
         sigma, rho, bias = chosen
         lines.append([name, *(per_cent(error) for error in errors), f"{sigma:.2g}", f"{rho:.2f}", f"{bias:.0e}"])
@@ -156,13 +156,13 @@ def _variants(measured: ByName) -> Outcome:
 
 def _times(measured: ByName) -> Outcome:
     findings, lines = [], []
-    for name, found in measured.items():
-        training = found.data.train.shape[1]
-        ours, tuned, peer = (found.timings[model] for model in (PAPER_PROTOCOL, LEFT_OUT_ALONE, SUPPORT_VECTORS))
-        rows = f"{training:,}", f"{len(found.data.y) - training:,}"
+    for name, own in measured.items():
+        training = own.data.train.shape[1]
+        ours, tuned, peer = (own.timings[model] for model in (PAPER_PROTOCOL, LEFT_OUT_ALONE, SUPPORT_VECTORS))
+        rows = f"{training:,}", f"{len(own.data.y) - training:,}"
         pairs = (*_against(ours.fit, peer.fit), *_against(ours.predict, peer.predict))
         lines.append([name, *rows, *pairs, readable(tuned.fit)])
-        for model, timing in found.timings.items():
+        for model, timing in own.timings.items():
             for operation, seconds in timing._asdict().items():
                 findings.append(duration(name, model, operation, training, seconds))
     headers = ("", "train\nrows", "test\nrows", "fit", "SVC\nfit", "", "predict", "SVC\npredict", "", "LOO\nfit")
@@ -187,8 +187,8 @@ def _slower(measured: ByName) -> str:
     behind = {
         operation: [
             name
-            for name, found in measured.items()
-            if getattr(found.timings[PAPER_PROTOCOL], operation) > getattr(found.timings[SUPPORT_VECTORS], operation)
+            for name, own in measured.items()
+            if getattr(own.timings[PAPER_PROTOCOL], operation) > getattr(own.timings[SUPPORT_VECTORS], operation)
         ]
         for operation in ("fit", "predict")
     }

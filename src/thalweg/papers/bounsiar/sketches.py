@@ -73,22 +73,24 @@ def toy(seed: int, run: int) -> Toy:
         BIASED: tune(seen),
     }
     split = Split(X[chosen], y[chosen], *test)
-    return Toy(split, parameters, {rule: error_on(each.machine(), split) for rule, each in parameters.items()})
+    return Toy(split, parameters, {rule: error_on(chosen.machine(), split) for rule, chosen in parameters.items()})
 
 
 def disc_and_bow(seed: int, runs: int, workers: int, finished: Callable[[float], None]) -> Outcome:
     """Figure 1: the boundaries of rules (2) and (5), and the errors of all three rules over many training sets."""
     toys = run_all([partial(toy, seed, run) for run in range(runs)], workers, finished)
-    errors = {rule: np.array([each.errors[rule] for each in toys]) for rule in toys[0].errors}
+    errors = {rule: np.array([toy.errors[rule] for toy in toys]) for rule in toys[0].errors}
     typical = toys[int(np.argsort(errors[LIKELIHOOD] - errors[BIASED])[len(toys) // 2])]
-    findings = tuple(split_error("disc and bow", rule, each) for rule, each in errors.items())
+    findings = tuple(split_error("disc and bow", rule, errors_of_rule) for rule, errors_of_rule in errors.items())
     better = [float(np.mean(errors[BIASED] < errors[rule])) for rule in (LIKELIHOOD, WEIGHED)]
     least = DiscAndBow().bayes_error_at(0)
     return Outcome(
         f"Figure 1. Disc and bow, {EACH} training rows of each class, the median gain of {runs} training sets",
         findings,
         summary=(
-            "Test error in per cent: " + ", ".join(f"{each.model} {per_cent(each)}" for each in findings) + ".",
+            "Test error in per cent: "
+            + ", ".join(f"{finding.model} {per_cent(finding)}" for finding in findings)
+            + ".",
             f"Bayes error {100.0 * least:.1f}. Rule (5) errs less than rule (2), ρ = 1/2 and b = 0, on {better[0]:.0%} "
             f"of the training sets, and less than rule (3), b = 0, on {better[1]:.0%}.",
         ),
@@ -164,8 +166,8 @@ class Separation(NamedTuple):
         """The fewest errors on the rows, over the given rhos and every bias."""
         scores = mean_scores(plane.rows @ plane.minus, plane.rows @ plane.plus, rhos)
         place = middle_of_minima(fewest_errors_of(scores, positive))
-        found = best_threshold(scores[place], positive)
-        return cls(float(rhos[place]), found.bias, found.errors)
+        threshold = best_threshold(scores[place], positive)
+        return cls(float(rhos[place]), threshold.bias, threshold.errors)
 
 
 def linear(X: Floats, Y: Floats) -> Floats:
@@ -214,11 +216,11 @@ def rotated_hyperplane(seed: int) -> Outcome:
         (f"(b) Waveform, radial kernel, σ = {sigma:.2g}, fresh rows", plane, y_fresh > 0),
     ]
     drawn, said = [], []
-    for title, each, labels in panels:
-        fixed, free = (Separation.best(each, labels, rhos) for rhos in (np.array([0.5]), RHOS))
-        turn = _angle(each.weight(0.5), each.weight(free.rho))
+    for title, machine, labels in panels:
+        fixed, free = (Separation.best(machine, labels, rhos) for rhos in (np.array([0.5]), RHOS))
+        turn = _angle(machine.weight(0.5), machine.weight(free.rho))
         words = f"ρ = {free.rho:.2f}, ω = {turn:.0f}°: {fixed.errors} → {free.errors} of {len(labels)} rows wrong"
-        drawn.append(_separated(f"{title}\n{words}", each, labels, fixed, free))
+        drawn.append(_separated(f"{title}\n{words}", machine, labels, fixed, free))
         said.append(f"{title}: {words}.")
     return Outcome(
         "Figure 3. The best line may be a rotation of the one of rule (1)",

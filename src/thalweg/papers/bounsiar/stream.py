@@ -42,7 +42,7 @@ GRID_SIDE = 51
 OURS, MEMORIES_NAME, LINEAR, AUTO = "128 centroids", "3 memories", "O-LDC", "Auto, linear"
 MODELS: Mapping[str, Callable[[], Any]] = {
     OURS: lambda: KernelMeanClassifier(budget=BUDGET, forgetting=FORGETTING),
-    MEMORIES_NAME: lambda: Committee([KernelMeanClassifier(budget=BUDGET, forgetting=each) for each in MEMORIES]),
+    MEMORIES_NAME: lambda: Committee([KernelMeanClassifier(budget=BUDGET, forgetting=memory) for memory in MEMORIES]),
     LINEAR: lambda: OnlineLDC("auto", counts="soft"),
     AUTO: partial(AutoClassifier, curved=False),
 }
@@ -101,12 +101,12 @@ def outcome(seed: int, runs: int, workers: int, finished: Callable[[float], None
     panels = []
     for place, case in enumerate(CASES):
         over_time, on_grid = zip(*(walks[place * runs + run] for run in range(runs)), strict=True)
-        errors[case.name] = {name: np.array([each[name].mean() for each in over_time]) for name in MODELS}
+        errors[case.name] = {name: np.array([run[name].mean() for run in over_time]) for name in MODELS}
         if case.grid is not None:
-            errors[GRID] = {name: np.array([each[name] for each in on_grid]) for name in MODELS}
-        panels.append(_panel(case, {name: np.mean([each[name] for each in over_time], axis=0) for name in MODELS}))
+            errors[GRID] = {name: np.array([run[name] for run in on_grid]) for name in MODELS}
+        panels.append(_panel(case, {name: np.mean([run[name] for run in over_time], axis=0) for name in MODELS}))
     findings = [
-        Finding.of_runs(data, name, each) for data, by_model in errors.items() for name, each in by_model.items()
+        Finding.of_runs(data, name, of_runs) for data, by_model in errors.items() for name, of_runs in by_model.items()
     ]
     means = {name: [float(by_model[name].mean()) for by_model in errors.values()] for name in MODELS}
     headers = [name.replace(" ", "\n") for name in errors]

@@ -100,8 +100,8 @@ def tune(
     table = np.stack(run_all([partial(errors, log_p) for log_p in densities.log_p], workers, lambda share: None))
     width, weight = divmod(middle_of_minima(table), len(rhos))
     rho = float(rhos[weight])
-    found = best_bias(densities.log_p[width], densities.positive, rho).bias if bias is None else bias
-    return Parameters(float(SIGMAS[width]), rho, found)
+    chosen = best_bias(densities.log_p[width], densities.positive, rho).bias if bias is None else bias
+    return Parameters(float(SIGMAS[width]), rho, chosen)
 
 
 def error_on(machine: Any, split: Split) -> float:
@@ -190,7 +190,7 @@ class Table1Study(Study):
         chosen[SUPPORT_VECTORS] = tuned_support_vectors(data, self.workers, peer)
         numbers = range(min(self.runs, data.n_splits))
         by_split = run_all([partial(_errors, data, number, chosen) for number in numbers], self.workers, testing)
-        errors = {model: np.array([each[model] for each in by_split]) for model in by_split[0]}
+        errors = {model: np.array([split[model] for split in by_split]) for model in by_split[0]}
         timings = {}
         for place, model in enumerate((PAPER_PROTOCOL, LEFT_OUT_ALONE, SUPPORT_VECTORS), start=1):
             timings[model] = timed(_machine(model, chosen), data.split(0))

@@ -81,7 +81,7 @@ def _ensemble_errors(member: str, make: Callable[[], Any], X: Rows, y: NDArray[A
     model = LearnNSE(make(), n_jobs=1).partial_fit(X[:block], y[:block])
     wrong = np.zeros(2, dtype=np.int64)
     for rows, labels in _by_block(X, y, block):
-        wrong += [np.count_nonzero(each.predict(rows) != labels) for each in (model, model.members_[-1])]
+        wrong += [np.count_nonzero(voter.predict(rows) != labels) for voter in (model, model.members_[-1])]
         model.partial_fit(rows, labels)
     names = ensemble_of(member), single_of(member)
     return dict(zip(names, (wrong / (len(y) - block)).tolist(), strict=True))
@@ -170,7 +170,7 @@ def weightings(study: AccuracyStudy) -> Outcome:
         parts = {"accuracy": courses.ensemble.mean(axis=1)}
         parts["first half"], parts["second half"] = courses.halves
         line = [measurement(source.name, weighting, name, runs) for name, runs in parts.items()]
-        lines[weighting] = [each.measured for each in line]
+        lines[weighting] = [finding.measured for finding in line]
         measured += line
     return Outcome(
         f"{source.name}, {source.blocks} blocks, naive Bayes: three weightings of old errors",
@@ -188,8 +188,8 @@ def real(study: AccuracyStudy, *, fast: bool = False) -> Outcome:
     tasks = [(case, task) for case in cases for task in there[case.header]]
     errors: dict[str, dict[str, float]] = {case.header: {} for case in cases}
     results = run_in_processes([task for _, task in tasks], study.workers)
-    for done, (number, found) in enumerate(results, start=1):
-        errors[tasks[number][0].header] |= found
+    for done, (number, of_task) in enumerate(results, start=1):
+        errors[tasks[number][0].header] |= of_task
         finished(done / len(tasks))
     kinds = (
         [name(member) for member in MEMBERS for name in (ensemble_of, single_of)],
@@ -217,26 +217,26 @@ def real(study: AccuracyStudy, *, fast: bool = False) -> Outcome:
 def timing(study: AccuracyStudy) -> Outcome:
     """Seconds to learn a block and test on the grid, beside a loop over scikit-learn's members; naive Bayes."""
     source = study.data[BOARD]
-    found = timed(source.draw(seeds_of_run(study.seed, 0)[0]), study.stage("time"))
-    ours = found.seconds[found.loop_members - 1]
+    times = timed(source.draw(seeds_of_run(study.seed, 0)[0]), study.stage("time"))
+    ours = times.seconds[times.loop_members - 1]
     shown = np.arange(len(ours))[::-3][::-1]  # the last point and some before it
     title = f"{source.name}: time of a block, naive Bayes members"
     lines = []
-    for members, here, loop in zip(found.loop_members[shown], ours[shown], found.loop_seconds[shown], strict=True):
+    for members, here, loop in zip(times.loop_members[shown], ours[shown], times.loop_seconds[shown], strict=True):
         lines.append([f" {members} members", f"{1e3 * here:.2f}", f"{1e3 * loop:.1f}", f"{loop / here:.0f}"])
     every = np.arange(1, source.blocks + 1)
     data, more = f"{source.name}, {source.blocks} blocks", {"measure": "seconds"}
-    curves = Curve(ENSEMBLE, every, 1e3 * found.seconds), Curve(LOOP, found.loop_members, 1e3 * found.loop_seconds)
+    curves = Curve(ENSEMBLE, every, 1e3 * times.seconds), Curve(LOOP, times.loop_members, 1e3 * times.loop_seconds)
     headers = "", "Learn++.NSE\nms", "loop\nms", "times\nas long"
     return Outcome(
         title,
         (
-            Finding(data, ENSEMBLE, found.total, more=more),
-            Finding(data, LOOP, found.loop_total, more=more),
+            Finding(data, ENSEMBLE, times.total, more=more),
+            Finding(data, LOOP, times.loop_total, more=more),
         ),
         summary=(
-            f"{source.blocks} blocks, each learned and followed by a test on the grid: {found.total:.1f} s. "
-            f"The loop would take about {found.loop_total:.0f} s; it was timed at {len(found.loop_members)} blocks.",
+            f"{source.blocks} blocks, each learned and followed by a test on the grid: {times.total:.1f} s. "
+            f"The loop would take about {times.loop_total:.0f} s; it was timed at {len(times.loop_members)} blocks.",
         ),
         table=partial(tables.sections, headers, {"A block of 100 rows, and 2,601 test rows": lines}),
         draw=partial(figures.draw_block_times, curves, title=title, task="100 rows learned, 2,601 predicted"),

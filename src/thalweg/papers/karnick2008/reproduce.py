@@ -125,8 +125,8 @@ def _table(study: AccuracyStudy) -> Outcome:
             halves = {"first half": first, "second half": second}
             values = {**means, **halves, "share of blocks at least as good": courses.as_good}
             line = [beyond.measurement(source.name, learner, name, runs) for name, runs in values.items()]
-            *accuracies, share = (each.measured for each in line)
-            numbers = [*(f"{each:.3f}" for each in accuracies), f"{share:.0%}", str(courses.runs)]
+            *accuracies, share = (finding.measured for finding in line)
+            numbers = [*(f"{accuracy:.3f}" for accuracy in accuracies), f"{share:.0%}", str(courses.runs)]
             lines.append([f" {learner}", *numbers])
             measured += line
     headers = ("", "en-\nsemble", "alone", "first\nhalf", "second\nhalf", "as good\nor better", "runs")

@@ -70,7 +70,7 @@ class GoalNetwork(ClassifierMixin, BaseEstimator):
             if intermediate_result.fun <= self.goal:
                 raise StopIteration
 
-        found = minimize(
+        fitted = minimize(
             self._loss,
             self._start(Z.shape[1]),
             args=(Z, target),
@@ -79,7 +79,7 @@ class GoalNetwork(ClassifierMixin, BaseEstimator):
             callback=stop_at_goal,
             options={"maxiter": self.max_iter},
         )
-        self.parameters_ = found.x
+        self.parameters_ = fitted.x
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -259,7 +259,7 @@ def jobs_of(item: str, runs: int) -> list[Job]:
     ]
     if item == "weightings":
         needed = [(BOARD, BAYES, weighting) for weighting in WEIGHTINGS]
-    return [Job(*each, run) for each in needed for run in range(runs or RUNS[each[1]])]
+    return [Job(*course, run) for course in needed for run in range(runs or RUNS[course[1]])]
 
 
 _RUNS = "runs of Learn++.NSE"

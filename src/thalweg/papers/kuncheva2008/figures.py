@@ -33,7 +33,10 @@ def draw_error_versus_rate(panels: Sequence[Panel]) -> Figure:
         of_panels[0].append(star([], [], linestyle="none", markersize=12, **named))
     of_panels[0].append(partial(style.share_from_zero, top=max(panel.top for panel in panels)))
     return draw(
-        [replace(each, marks=marks, settings={"xlim": (0, 1)}) for each, marks in zip(panels, of_panels, strict=True)],
+        [
+            replace(panel, marks=marks, settings={"xlim": (0, 1)})
+            for panel, marks in zip(panels, of_panels, strict=True)
+        ],
         (5.0 * len(panels) + 0.4, 4.4),
         share="y",
         labels=("learning rate, fixed (no unit)", "mean error (share of test rows)"),

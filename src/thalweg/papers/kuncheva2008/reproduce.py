@@ -159,9 +159,9 @@ class RateStudy(Study):
 
     def _final(self, data: str) -> list[Candidate]:
         coarse, fine = self.batch(data, "coarse"), self.batch(data, "fine")
-        found = [Candidate(model, best(coarse.errors(model) | fine.errors(model))) for model in MODELS[data]]
+        candidates = [Candidate(model, best(coarse.errors(model) | fine.errors(model))) for model in MODELS[data]]
         printed = [(model, tables.TABLE_1.get((data, model.name))) for model in MODELS[data]]
-        return found + [Candidate(model, each.rate) for model, each in printed if each] + _baselines(data)
+        return candidates + [Candidate(model, place.rate) for model, place in printed if place] + _baselines(data)
 
     def _adaptive(self, data: str) -> list[Candidate]:
         return [Candidate(model, ADAPTIVE) for model in ADAPTIVE_MODELS[data]] + _baselines(data)
@@ -227,7 +227,9 @@ def _compared(item: str, data: str, batch: Batch[Measured], printout: tables.Pri
 
 
 def _findings(compared: Sequence[tables.Comparison]) -> tuple[Finding, ...]:
-    return tuple(each for line in compared for each in (line.finding, line.at_printed_rate) if each is not None)
+    return tuple(
+        finding for line in compared for finding in (line.finding, line.at_printed_rate) if finding is not None
+    )
 
 
 def _table(item: str, title: str, stage: str, printout: tables.Printout, study: RateStudy) -> Outcome:
@@ -245,15 +247,15 @@ def _fig1(study: RateStudy) -> Outcome:
         batch = study.batch(data, "coarse")
         curves = []
         for model in MODELS[data]:
-            found = [_finding(data, batch, batch.place(model, rate)) for rate in batch.errors(model)]
-            findings += found
-            errors = np.array([finding.measured for finding in found])
-            halfwidths = np.array([finding.ci95 or 0.0 for finding in found])
+            of_model = [_finding(data, batch, batch.place(model, rate)) for rate in batch.errors(model)]
+            findings += of_model
+            errors = np.array([finding.measured for finding in of_model])
+            halfwidths = np.array([finding.ci95 or 0.0 for finding in of_model])
             printed = tables.TABLE_1[data, model.name]
             curves.append(
                 Curve(
                     model.name,
-                    np.array([finding.rate for finding in found]),
+                    np.array([finding.rate for finding in of_model]),
                     errors,
                     label=f"{model.name} ({model.symbol})",
                     band=(errors - halfwidths, errors + halfwidths),

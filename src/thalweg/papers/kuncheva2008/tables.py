@@ -76,13 +76,13 @@ class Comparison:
 
     def cells(self) -> list[str]:
         """The line, a cell for each of `HEADERS`."""
-        found, printed = self.finding, self.printed
+        finding, printed = self.finding, self.printed
         return [
-            f" {found.model} {self.symbol}".rstrip(),
+            f" {finding.model} {self.symbol}".rstrip(),
             "" if printed is None or printed.rate is None else f"{printed.rate:.2f}",
-            "" if found.rate is None else f"{found.rate:.2f}",
+            "" if finding.rate is None else f"{finding.rate:.2f}",
             "" if printed is None else _interval(printed.error, printed.ci95),
-            _interval(found.measured, found.ci95) + (f" {MARK}" if self.differs else ""),
+            _interval(finding.measured, finding.ci95) + (f" {MARK}" if self.differs else ""),
             "" if self.at_printed_rate is None else f"{self.at_printed_rate.measured:.3f}",
             "" if self.kappa_temporal is None else f"{self.kappa_temporal:+.3f}",
         ]
@@ -94,18 +94,18 @@ _LEFT = ("", "error\npaper", "error\nhere")
 
 def layout(comparisons: Sequence[Comparison]) -> Table:
     """A section for each data set, its best model in bold, without the columns that would be empty."""
-    columns = zip(*(each.cells() for each in comparisons), strict=True)
+    columns = zip(*(comparison.cells() for comparison in comparisons), strict=True)
     shown = [place for place, column in enumerate(columns) if any(column)]
     groups = {}
-    for data, group in groupby(comparisons, key=lambda each: each.finding.data):
+    for data, group in groupby(comparisons, key=lambda comparison: comparison.finding.data):
         members = list(group)
-        best = min((each.finding.measured for each in members if each.symbol), default=None)
+        best = min((member.finding.measured for member in members if member.symbol), default=None)
         groups[data] = [
             tables.Styled(
-                [each.cells()[place] for place in shown],
-                "bold" if each.finding.measured == best else None if each.symbol else "dim",
+                [member.cells()[place] for place in shown],
+                "bold" if member.finding.measured == best else None if member.symbol else "dim",
             )
-            for each in members
+            for member in members
         ]
     headers = [HEADERS[place] for place in shown]
     return tables.sections(headers, groups, left=[place for place, header in enumerate(headers) if header in _LEFT])

@@ -131,7 +131,7 @@ class SituationStudy(Study):
         measured = {name: self.batch(name).measured for name in self._trials if name in self._results}
         if not measured:
             return ""
-        efforts = [each.effort for each in measured.values()]
+        efforts = [place.effort for place in measured.values()]
         share = sum(effort.drawing for effort in efforts) / sum(effort.whole for effort in efforts)
         predictions = len(CANDIDATES) * sum(self._trials[name].work for name in measured)
         return (
@@ -143,7 +143,7 @@ class SituationStudy(Study):
 def reproduce(request: Request) -> list[Outcome]:
     """Run the experiments behind the items."""
     study = SituationStudy(request)
-    streams = {each.name: each.stream for each in SITUATIONS.values()}
+    streams = {situation.name: situation.stream for situation in SITUATIONS.values()}
     makers: Mapping[str, Callable[[SituationStudy], Outcome]] = {
         **{item: partial(_table, item, name) for item, name in TABLES.items()},
         **{item: partial(_curves, item, name) for item, name in CURVES.items()},
@@ -246,7 +246,7 @@ def _deviations(cells: Sequence[Finding]) -> list[str]:
             (telling if by_chance <= TOLERANCE else uncertain).append((cell, cell.deviation, by_chance))
     said = []
     if telling:
-        cell, deviation, _ = max(telling, key=lambda each: abs(each[1]))
+        cell, deviation, _ = max(telling, key=lambda entry: abs(entry[1]))
         said.append(f"Largest deviation from the paper {deviation:+.4f} ({_where(cell)}), of {len(telling)} cells.")
     if uncertain and len(uncertain) < 10:
         listed = "; ".join(
@@ -277,7 +277,7 @@ def _curves(item: str, name: str, study: SituationStudy) -> Outcome:
     ]
     best = min(
         (Candidate(model, rate) for rate in protocol.RATES for model in MODELS.values()),
-        key=lambda each: measured.error(batch.place(each.model, each.rate)),
+        key=lambda candidate: measured.error(batch.place(candidate.model, candidate.rate)),
     )
     assert isinstance(best.rate, float)
     panels.append(

@@ -64,7 +64,7 @@ def digits(runs: int, seed: int, finished: Callable[[float], None]) -> Outcome:
         }
         rows.append([name, *map(_number, (*summary.values(), float(np.median(speed))))])
         findings += [Finding(part, name, value, runs=len(orders)) for part, value in summary.items()]
-    headers = ["", *("\n".join(each.rsplit(" ", 1)) for each in (*summary, "rows a second"))]
+    headers = ["", *("\n".join(header.rsplit(" ", 1)) for header in (*summary, "rows a second"))]
     return Outcome(
         f"Digits, {COMPONENTS} components in one pass: {len(orders)} order{'s' if len(orders) > 1 else ''} of the rows",
         tuple(findings),

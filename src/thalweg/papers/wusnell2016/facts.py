@@ -95,13 +95,15 @@ def table(findings: Sequence[Finding]) -> Table:
     A number in brackets refers to the line of `remarks`.
     """
     notes = _notes(findings)
-    with_paper = any(each.printed is not None for each in findings)
+    with_paper = any(finding.printed is not None for finding in findings)
     groups: dict[str, list[list[str]]] = {}
-    for each in findings:
-        printed = ["" if each.printed is None else f"{each.printed:.4f}"] if with_paper else []
-        interval = "" if each.ci95 is None else f" ± {each.ci95:.4f}"
-        mark = f"({notes.index(each.note) + 1})" if each.note else ""
-        groups.setdefault(each.data, []).append([f" {each.model}", *printed, f"{each.measured:.4f}{interval}", mark])
+    for finding in findings:
+        printed = ["" if finding.printed is None else f"{finding.printed:.4f}"] if with_paper else []
+        interval = "" if finding.ci95 is None else f" ± {finding.ci95:.4f}"
+        mark = f"({notes.index(finding.note) + 1})" if finding.note else ""
+        groups.setdefault(finding.data, []).append(
+            [f" {finding.model}", *printed, f"{finding.measured:.4f}{interval}", mark]
+        )
     headers = ("", "paper", "here", "") if with_paper else ("", "here", "")
     return tables.sections(headers, groups, left=(0, len(headers) - 1))
 
@@ -112,4 +114,4 @@ def remarks(findings: Sequence[Finding]) -> tuple[str, ...]:
 
 
 def _notes(findings: Sequence[Finding]) -> list[str]:
-    return list(dict.fromkeys(each.note for each in findings if each.note))
+    return list(dict.fromkeys(finding.note for finding in findings if finding.note))

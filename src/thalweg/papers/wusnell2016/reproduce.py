@@ -115,7 +115,7 @@ def _distance_figure(study: SimulationStudy) -> Outcome:
 
 
 def _regressors_but(name: str) -> list[str]:
-    return [each for each in simulated.REGRESSORS if each != name]
+    return [regressor for regressor in simulated.REGRESSORS if regressor != name]
 
 
 def _regret_figure(study: SimulationStudy) -> Outcome:

@@ -29,7 +29,7 @@ def against_findings(metrics: Mapping[str, Any]) -> list[str]:
     references = references_of(metrics)
     if references is None:
         return []
-    return [_finding(metrics, name, each, references) for name, each in references["references"].items()]
+    return [_finding(metrics, name, reference, references) for name, reference in references["references"].items()]
 
 
 def beaten_by(metrics: Mapping[str, Any]) -> str:
@@ -39,14 +39,14 @@ def beaten_by(metrics: Mapping[str, Any]) -> str:
     """
     if (references := references_of(metrics)) is None:
         return ""
-    others = {name: each for name, each in references["references"].items() if name != "prompt"}
-    better = {name: each for name, each in others.items() if standing(each["difference"]) == "worse"}
+    others = {name: reference for name, reference in references["references"].items() if name != "prompt"}
+    better = {name: other for name, other in others.items() if standing(other["difference"]) == "worse"}
     if not better:
         return ""
     name = max(better, key=lambda name: better[name]["difference"]["difference"] or 0.0)
-    each, what = better[name], reference_names(references)[name]
-    own, rows = written(loss_of(metrics).form, each["model"]), f"the last {counted(each['rows'], 'row')}"
-    return f" {what} does better: {loss_words(metrics, each['loss'])} against {own} over {rows}."
+    reference, what = better[name], reference_names(references)[name]
+    own, rows = written(loss_of(metrics).form, reference["model"]), f"the last {counted(reference['rows'], 'row')}"
+    return f" {what} does better: {loss_words(metrics, reference['loss'])} against {own} over {rows}."
 
 
 def reference_names(references: References) -> dict[str, str]:
@@ -59,62 +59,62 @@ def reference_names(references: References) -> dict[str, str]:
     }
 
 
-def _finding(metrics: Mapping[str, Any], name: str, each: Reference, references: References) -> str:
+def _finding(metrics: Mapping[str, Any], name: str, reference: Reference, references: References) -> str:
     what, title = reference_names(references)[name], metrics["model"]["title"]
     if name == "prompt":
-        return _cost_of_lateness(each, title, is_regression(metrics))
-    if not each["rows"]:
+        return _cost_of_lateness(reference, title, is_regression(metrics))
+    if not reference["rows"]:
         needed = f"{counted(references['every'], 'labelled row')} of a first fit"
         return f"{what} has nothing to show: the labels of the {needed} came too late, or were too few."
-    rows = f"last {counted(each['rows'], 'row')}"
+    rows = f"last {counted(reference['rows'], 'row')}"
     if is_regression(metrics):
-        beside = f"had a mean absolute error of {short(each['loss'])} over the {rows}, {title} {short(each['model'])}"
-        return f"{what} {beside}. {_saved_of_numbers(each)}"
-    beside = f"got {percent(each['loss'])} of the {rows} wrong, {title} {percent(each['model'])}"
-    return f"{what} {beside}. {_saved_mistakes(each)}"
+        beside = f"{short(reference['loss'])} over the {rows}, {title} {short(reference['model'])}"
+        return f"{what} had a mean absolute error of {beside}. {_saved_of_numbers(reference)}"
+    beside = f"got {percent(reference['loss'])} of the {rows} wrong, {title} {percent(reference['model'])}"
+    return f"{what} {beside}. {_saved_mistakes(reference)}"
 
 
-def _cost_of_lateness(each: Reference, title: str, numbers: bool) -> str:
-    if not each["rows"]:
+def _cost_of_lateness(reference: Reference, title: str, numbers: bool) -> str:
+    if not reference["rows"]:
         return "No label came in time to say what the lateness of labels costs."
-    difference, written = each["difference"], short if numbers else percent
-    gap, rows = difference["difference"] or 0.0, f"last {counted(each['rows'], 'row')}"
-    had = f"a mean absolute error of {short(each['loss'])}" if numbers else f"an error of {percent(each['loss'])}"
-    had = f"Had {'target' if numbers else 'label'}s come at once, {title} would have had {had} over the {rows}"
-    ends = _ends(each, interval(difference, short if numbers else per_hundred, "fewer" if not numbers else "less"))
+    difference, written = reference["difference"], short if numbers else percent
+    gap, rows = difference["difference"] or 0.0, f"last {counted(reference['rows'], 'row')}"
+    had = f"{'a mean absolute' if numbers else 'an'} error of {written(reference['loss'])} over the {rows}"
+    had = f"Had {'target' if numbers else 'label'}s come at once, {title} would have had {had}"
+    ends = _ends(reference, interval(difference, short if numbers else per_hundred, "fewer" if not numbers else "less"))
     cost = "cost" if gap >= 0.0 else "saved"
     much = f"{short(abs(gap))} a row" if numbers else f"{per_hundred(gap)} mistakes in 100 rows"
-    return f"{had}, not {written(each['model'])}. Lateness {cost} {much} ({ends}).{_chance(each)}"
+    return f"{had}, not {written(reference['model'])}. Lateness {cost} {much} ({ends}).{_chance(reference)}"
 
 
-def _saved_mistakes(each: Reference) -> str:
-    difference = each["difference"]
+def _saved_mistakes(reference: Reference) -> str:
+    difference = reference["difference"]
     gap = difference["difference"] or 0.0
     if gap == 0.0:
         return "Following the stream saved no mistake."
-    mistakes = f"{count(round(abs(gap) * each['rows']))} mistakes, {per_hundred(gap)} in 100 rows"
+    mistakes = f"{count(round(abs(gap) * reference['rows']))} mistakes, {per_hundred(gap)} in 100 rows"
     worth = f"Following the stream saved {mistakes}" if gap < 0.0 else f"Following the stream cost {mistakes}"
-    return f"{worth} ({_ends(each, interval(difference, per_hundred, 'fewer'))}).{_chance(each)}"
+    return f"{worth} ({_ends(reference, interval(difference, per_hundred, 'fewer'))}).{_chance(reference)}"
 
 
-def _saved_of_numbers(each: Reference) -> str:
-    difference, loss = each["difference"], each["loss"] or 0.0
+def _saved_of_numbers(reference: Reference) -> str:
+    difference, loss = reference["difference"], reference["loss"] or 0.0
     gap = difference["difference"] or 0.0
     share = f", {percent(abs(gap) / loss)} of it" if loss else ""
     worth = "saved" if gap <= 0.0 else "cost"
     ends = interval(difference, short, "less")
     much = f"{short(abs(gap))} of absolute error a row{share}"
-    return f"Following the stream {worth} {much} ({_ends(each, ends)}).{_chance(each)}"
+    return f"Following the stream {worth} {much} ({_ends(reference, ends)}).{_chance(reference)}"
 
 
-def _chance(each: Reference) -> str:
-    return " The difference may be chance." if standing(each["difference"]) == "even" else ""
+def _chance(reference: Reference) -> str:
+    return " The difference may be chance." if standing(reference["difference"]) == "even" else ""
 
 
-def _ends(each: Reference, ends: str) -> str:
-    if standing(each["difference"]) == "unknown":
+def _ends(reference: Reference, ends: str) -> str:
+    if standing(reference["difference"]) == "unknown":
         return "too few rows for an interval"
-    return f"{100 * each['difference']['level']:g}\N{NO-BREAK SPACE}% interval: {ends}"
+    return f"{100 * reference['difference']['level']:g}\N{NO-BREAK SPACE}% interval: {ends}"
 
 
 def against_chart(metrics: Mapping[str, Any]) -> Chart | None:
@@ -148,5 +148,5 @@ def with_references(metrics: Mapping[str, Any], charts: list[Chart]) -> list[Cha
     chart = against_chart(metrics) if charts else None
     if chart is None:
         return charts
-    place = [each.key for each in charts].index("error") + 1
+    place = [chart.key for chart in charts].index("error") + 1
     return [*charts[:place], chart, *charts[place:]]

@@ -211,7 +211,9 @@ def weighted(fade: float) -> str:
 
 
 def _of_all(metrics: Metrics, errors: Errors) -> tuple[Line, ...]:
-    beside = (Line(each.name, errors[each.key], _LOOKS[each.key], dashed=True) for each in baselines(metrics))
+    beside = (
+        Line(baseline.name, errors[baseline.key], _LOOKS[baseline.key], dashed=True) for baseline in baselines(metrics)
+    )
     return (Line(metrics["model"]["title"], errors["model"], "model"), *beside)
 
 
@@ -279,7 +281,7 @@ def members(course: History, by_kind: Callable[[str], str | None] = family_of) -
         kinds = [replace(line, values=_smoothed(line.values, reach)) for line in kinds]
     if kinds:
         views = {"by kind" if by_kind is not family_of else "by kind of boundary": kinds, **views}
-    shown = tuple(View(name, tuple(each)) for name, each in views.items())
+    shown = tuple(View(name, tuple(lines)) for name, lines in views.items())
     return Chart("members", "Weight of each member", caption, "share", rows, shown, stacked=True)
 
 
@@ -296,7 +298,7 @@ def _by_family(weights: Mapping[str, Series], kind_of: Callable[[str], str | Non
         return []
     columns = {name: [values for member, values in weights.items() if families[member] == name] for name in names}
     together: list[Series] = [
-        [sum(value or 0.0 for value in point) for point in zip(*each, strict=True)] for each in columns.values()
+        [sum(value or 0.0 for value in point) for point in zip(*column, strict=True)] for column in columns.values()
     ]
     colours = _colours({str(name): _total(values) for name, values in zip(columns, together, strict=True)})
     return [Line(str(name), values, colour) for name, values, colour in zip(columns, together, colours, strict=True)]

@@ -145,10 +145,10 @@ def in_words(value: Any) -> str:
     if "tuple" in value:
         return ": ".join(map(in_words, value["tuple"]))
     if "mapping" in value:
-        return ", ".join(f"{in_words(key)} → {in_words(each)}" for key, each in value["mapping"])
+        return ", ".join(f"{in_words(key)} → {in_words(words)}" for key, words in value["mapping"])
     kind = next(key for key in ("class", "scikit-learn", "rate") if key in value)
-    parameters = {key: each for key, each in value.items() if key != kind} if kind == "rate" else value["parameters"]
-    return f"{value[kind]}({', '.join(f'{key}={in_words(each)}' for key, each in parameters.items())})"
+    parameters = {key: item for key, item in value.items() if key != kind} if kind == "rate" else value["parameters"]
+    return f"{value[kind]}({', '.join(f'{key}={in_words(item)}' for key, item in parameters.items())})"
 
 
 def lateness(options: Mapping[str, Any], thing: str) -> str:

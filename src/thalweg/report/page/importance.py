@@ -88,7 +88,7 @@ def top_columns(metrics: Mapping[str, Any], most: int = 4) -> list[str]:
         for column in columns
         if (column["recent"]["increase"] or 0.0) > _HALF_INTERVAL * (column["recent"]["increase_error"] or 0.0)
     ]
-    return [name for _, name in sorted(clear, key=lambda each: -each[0])[:most]]
+    return [name for _, name in sorted(clear, key=lambda entry: -entry[0])[:most]]
 
 
 def _strip(rows: Sequence[int], column: ImportanceOfColumn, last: int) -> list[tuple[float, Known]]:

@@ -106,9 +106,9 @@ def findings(metrics: Mapping[str, Any]) -> list[Finding]:
 
 def _by_row(results: Sequence[Finding], more: int = 0) -> list[str]:
     """The sentences in the order of rows; then those about several rows, and how many are left out."""
-    ordered = sorted(results, key=lambda each: (each.row is None, each.row))
+    ordered = sorted(results, key=lambda result: (result.row is None, result.row))
     rest = f"{counted(more, 'more change')} of the error or of an input can be had from metrics.json."
-    return [*(each.sentence for each in ordered), *([rest] if more > 0 else [])]
+    return [*(result.sentence for result in ordered), *([rest] if more > 0 else [])]
 
 
 def _rise(cause: Mapping[str, Any], metrics: Mapping[str, Any], axis: RowAxis) -> str:
@@ -147,7 +147,7 @@ def _why(cause: Mapping[str, Any], target: str, written: Any, none: str, axis: R
     """The rest of the sentence about a rise, and one about the columns that changed after it."""
     relation = f"the relation between inputs and {target} changed"
     changed = cause["changed"]
-    later = [each for each in changed if each["when"] == "after"]
+    later = [column for column in changed if column["when"] == "after"]
     after = "" if not later else f" {capital(_named_with_rows(later, axis))} changed after the rise."
     alike = cause.get("alike")
     if cause.get("early"):
@@ -169,15 +169,15 @@ def _why(cause: Mapping[str, Any], target: str, written: Any, none: str, axis: R
 
 def _when(changed: Sequence[Mapping[str, Any]], axis: RowAxis) -> str:
     """Which columns changed with a rise, and which before it."""
-    together = [each["column"] for each in changed if each["when"] == "with"]
-    before = [each for each in changed if each["when"] == "before"]
+    together = [column["column"] for column in changed if column["when"] == "with"]
+    before = [column for column in changed if column["when"] == "before"]
     parts = [f"when {_named(together)} changed"] if together else []
     return ", ".join([*parts, f"after {_named_with_rows(before, axis)} had changed"] if before else parts)
 
 
 def _named_with_rows(changed: Sequence[Mapping[str, Any]], axis: RowAxis) -> str:
     row = "" if axis else "row "
-    return _named([f"{each['column']} ({row}{axis.when(each['row'], read=True)})" for each in changed])
+    return _named([f"{column['column']} ({row}{axis.when(column['row'], read=True)})" for column in changed])
 
 
 def _named(columns: Sequence[str]) -> str:

@@ -118,16 +118,16 @@ def _of_predictions(metrics: Metrics) -> str | None:
     if calibration is None:
         return None
     bins = _bins(calibration["edges"], calibration["rows"], calibration["confidence"], calibration["accuracy"])
-    rows = sum(each.rows for each in bins)
+    rows = sum(part.rows for part in bins)
     if rows < _LEAST_ROWS:
         return None
-    distance = sum(each.rows * abs(each.expected - each.came) for each in bins) / rows
-    by_chance = sum(math.sqrt(2.0 / math.pi * each.rows * each.came * (1.0 - each.came)) for each in bins) / rows
+    distance = sum(part.rows * abs(part.expected - part.came) for part in bins) / rows
+    by_chance = sum(math.sqrt(2.0 / math.pi * part.rows * part.came * (1.0 - part.came)) for part in bins) / rows
     if distance - by_chance < _MATTERS:
         return None
-    expected, came = (sum(each.rows * each[at] for each in bins) / rows for at in (3, 4))
+    expected, came = (sum(part.rows * part[at] for part in bins) / rows for at in (3, 4))
     if abs(expected - came) < _ONE_SIDED * distance:
-        worst = max(bins, key=lambda each: each.rows * abs(each.expected - each.came))
+        worst = max(bins, key=lambda part: part.rows * abs(part.expected - part.came))
         between = f"{100 * worst.low:g} to {percent(worst.high)}"
         return (
             f"Probabilities are badly calibrated: of {count(worst.rows)} predictions with a probability of {between}, "
@@ -145,8 +145,8 @@ def _of_positive(metrics: Metrics) -> str | None:
     if question(metrics) in (None, "classes") or (reliability := metrics["rare"]["reliability"]) is None:
         return None
     bins = _bins(reliability["edges"], reliability["rows"], reliability["probability"], reliability["observed"])
-    rows = sum(each.rows for each in bins)
-    expected, came = (sum(each.rows * each[at] for each in bins) for at in (3, 4))
+    rows = sum(part.rows for part in bins)
+    expected, came = (sum(part.rows * part[at] for part in bins) for at in (3, 4))
     fewer, more = sorted((expected, came))
     if rows < _LEAST_ROWS or more < _RATIO * fewer or more - fewer < _ERRORS * math.sqrt(more):
         return None

@@ -88,7 +88,7 @@ def _parts(content: Metrics) -> dict[str, Any]:
     """What the template needs; a part that the run does not have is empty."""
     drawn, means = with_references(content, charts(content)), mean_charts(content)
     calibration, reliability = content.get("calibration"), _reliability(content)
-    names = [content["model"]["title"], *(each.name for each in baselines(content))]
+    names = [content["model"]["title"], *(baseline.name for baseline in baselines(content))]
     return {
         "target_word": target_word(content),
         "headline": headline(content),
@@ -133,7 +133,7 @@ def _size_lines(metrics: Metrics) -> list[tuple[float, tuple[str, ...]]]:
     groups = metrics.get("by_size")
     if groups is None:
         return []
-    errors = [groups["mae"]["model"], *(groups["mae"][each.key] for each in baselines(metrics))]
+    errors = [groups["mae"]["model"], *(groups["mae"][baseline.key] for baseline in baselines(metrics))]
     most = max(errors[0], default=0.0) or 1.0
     return [
         (
@@ -141,7 +141,7 @@ def _size_lines(metrics: Metrics) -> list[tuple[float, tuple[str, ...]]]:
             (
                 f"{short(groups['from'][at])} – {short(groups['to'][at])}",
                 count(rows),
-                *(short(each[at]) for each in errors),
+                *(short(error[at]) for error in errors),
                 short(groups["bias"][at]),
                 percent(groups["coverage"][at]),
             ),
@@ -291,7 +291,7 @@ def _for_script(data: dict[str, Any]) -> str:
 
 
 def _policy(scripts: tuple[str, ...]) -> str:
-    hashes = " ".join(f"'sha256-{b64encode(sha256(each.encode()).digest()).decode()}'" for each in scripts)
+    hashes = " ".join(f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts)
     return f"default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; script-src {hashes}"
 
 

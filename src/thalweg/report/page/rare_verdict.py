@@ -47,7 +47,7 @@ def question(metrics: Metrics) -> Question | None:
         return "positive"
     rows = rare["classes"]["rows"]
     equal = _OF_EQUAL * sum(rows) / max(len(rows), 1)
-    few = [each for each in rows if each < min(_RARE * sum(rows), equal)]
+    few = [count for count in rows if count < min(_RARE * sum(rows), equal)]
     if not few or len(rows) < 2:
         return None
     if len(rows) == 2:
@@ -61,7 +61,7 @@ def _model(metrics: Metrics) -> Score:
 
 def _reference(metrics: Metrics) -> Baseline:
     """The cheapest of the baselines."""
-    return min(cost_baselines(metrics), key=lambda each: math.inf if each.score is None else each.score)
+    return min(cost_baselines(metrics), key=lambda baseline: math.inf if baseline.score is None else baseline.score)
 
 
 def no_change_area(metrics: Metrics) -> Known:
@@ -124,14 +124,14 @@ def beside_chance(metrics: Metrics) -> Standing:
 def headline(metrics: Metrics, asked: Question) -> str:
     if asked == "costs":
         name, cost, difference = _reference(metrics)[2:]
-        found = f"{short(_model(metrics).get('cost'))} a row instead of {short(cost)}"
+        cost_in_words = f"{short(_model(metrics).get('cost'))} a row instead of {short(cost)}"
         match standing(difference):
             case "better":
-                return f"Cheaper than {name}: {found}."
+                return f"Cheaper than {name}: {cost_in_words}."
             case "worse":
-                return f"Dearer than {name}: {found}."
+                return f"Dearer than {name}: {cost_in_words}."
             case "even":
-                return f"No significant difference in cost from {name}: {found}."
+                return f"No significant difference in cost from {name}: {cost_in_words}."
             case _:
                 return f"Too few rows to compare its cost with that of {name}."
     rare, model = metrics["rare"], _model(metrics)
@@ -164,7 +164,7 @@ def headline(metrics: Metrics, asked: Question) -> str:
 def balanced_accuracy(metrics: Metrics) -> str:
     """The mean recall over the classes beside those of the baselines, behind the headline about the error."""
     rare = metrics["rare"]
-    of = {name: each["balanced_accuracy"] for name, each in metrics["scores"].items()}
+    of = {name: scores["balanced_accuracy"] for name, scores in metrics["scores"].items()}
     others = f"no-change {percent(of['no_change'])}, majority {percent(of['majority'])}"
     return f" Balanced accuracy over {count(len(rare['classes']['labels']))} classes {percent(of['model'])} ({others})."
 
@@ -175,7 +175,7 @@ def findings(metrics: Metrics, asked: Question) -> list[str]:
     happened = f"{title} predicted each row before it learned that row’s label."
     sentences = _of_classes(metrics, rows) if asked == "classes" else _of_positive(metrics, rows)
     scores = metrics["scores"]
-    error = {name: percent(each["error"]) for name, each in scores.items()}
+    error = {name: percent(own["error"]) for name, own in scores.items()}
     sentences.append(
         f"The error, {error['model']}, counts the frequent classes most; repeating the last label known at the time "
         f"(no-change) would have got {error['no_change']} wrong, always giving the most frequent label so far "
@@ -216,7 +216,7 @@ def _of_positive(metrics: Metrics, rows: str) -> list[str]:
         )
     if rare["costs"] is not None:
         costs = rare["costs"]
-        others = ", ".join(f"with {each.phrase} {short(each.score)}" for each in cost_baselines(metrics))
+        others = ", ".join(f"with {baseline.phrase} {short(baseline.score)}" for baseline in cost_baselines(metrics))
         sentences.append(
             f"With a cost of {short(costs['fp'])} for a false positive and {short(costs['fn'])} for a false negative, "
             f"a row costs {short(model.get('cost'))}; {others}."
@@ -254,5 +254,8 @@ def intervals(metrics: Metrics, asked: Question) -> list[Bar]:
     if asked != "costs":
         return []
     return bars(
-        {each.name: (each.difference, interval(each.difference, short, "less")) for each in cost_baselines(metrics)}
+        {
+            baseline.name: (baseline.difference, interval(baseline.difference, short, "less"))
+            for baseline in cost_baselines(metrics)
+        }
     )

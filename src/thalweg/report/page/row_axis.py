@@ -48,12 +48,12 @@ class RowAxis:
 
     def at(self, rows: int | Sequence[int], *, read: bool = False) -> str:
         """Some rows in a sentence; ``read`` where they count rows as they were read, and not labels."""
-        each = [rows] if isinstance(rows, int) else list(rows)
+        numbers = [rows] if isinstance(rows, int) else list(rows)
         if self._times is None:
-            return f"at row{'s' if len(each) > 1 else ''} {listed([count(row) for row in each])}"
-        words = listed([self.when(row, read=read) for row in each])
-        if len(each) == 1:
-            words += f" (row {count(each[0])})"
+            return f"at row{'s' if len(numbers) > 1 else ''} {listed([count(row) for row in numbers])}"
+        words = listed([self.when(row, read=read) for row in numbers])
+        if len(numbers) == 1:
+            words += f" (row {count(numbers[0])})"
         if not self.is_dated:
             return f"at {self._times['column']} {words}"
         return f"{'on' if self._digits == 10 else 'at'} {words}"

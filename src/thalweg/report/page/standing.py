@@ -79,7 +79,7 @@ def baselines(metrics: Metrics) -> list[Baseline]:
 
 def best_baseline(metrics: Metrics) -> Baseline:
     """The one with the smallest error, which is the hardest to beat; the first of several."""
-    return min(baselines(metrics), key=lambda each: each.score or 0.0)
+    return min(baselines(metrics), key=lambda baseline: baseline.score or 0.0)
 
 
 def cost_baselines(metrics: Metrics) -> list[Baseline]:
@@ -111,7 +111,7 @@ class Bar(NamedTuple):
 
 def bars(differences: dict[str, tuple[Difference, str]]) -> list[Bar]:
     """Each interval as a bar beside zero, all on one scale; by baseline, a difference and its words."""
-    ends = [end for each, _ in differences.values() for end in (each["low"], each["high"]) if end is not None]
+    ends = [end for gap, _ in differences.values() for end in (gap["low"], gap["high"]) if end is not None]
     least, most = min([*ends, 0.0]), max([*ends, 0.0])
     margin = 0.06 * ((most - least) or 1.0)
     least, most = least - margin, most + margin
@@ -120,13 +120,13 @@ def bars(differences: dict[str, tuple[Difference, str]]) -> list[Bar]:
         return 100.0 * (value - least) / (most - least)
 
     drawn = []
-    for baseline, (each, words) in differences.items():
-        low, high, gap = each["low"], each["high"], each["difference"]
+    for baseline, (difference, words) in differences.items():
+        low, high, gap = difference["low"], difference["high"], difference["difference"]
         if low is None or high is None or gap is None:
             continue
         zero, left, middle = (f"{at(value):.2f}" for value in (0.0, low, gap))
         width = f"{max(at(high) - at(low), 0.4):.2f}"
-        drawn.append(Bar(baseline, standing(each), zero, left, width, middle, words))
+        drawn.append(Bar(baseline, standing(difference), zero, left, width, middle, words))
     return drawn
 
 

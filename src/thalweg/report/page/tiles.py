@@ -54,10 +54,13 @@ def _beside(metrics: Metrics, metric: Metric, recent: str) -> str:
         case "pr_auc":
             return f"no-change {plain(no_change_area(metrics))} · by chance {plain(metrics['rare']['share'])}"
         case "cost":
-            return " · ".join(f"{each.name} {short(each.score)}" for each in cost_baselines(metrics))
+            return " · ".join(f"{baseline.name} {short(baseline.score)}" for baseline in cost_baselines(metrics))
     if metric.of_model:
         return ""
-    scores = ((each.name, metrics["scores"][each.key].get(f"{recent}{metric.name}")) for each in baselines(metrics))
+    scores = (
+        (baseline.name, metrics["scores"][baseline.key].get(f"{recent}{metric.name}"))
+        for baseline in baselines(metrics)
+    )
     return " · ".join(f"{name} {written(metric.form, score)}" for name, score in scores)
 
 

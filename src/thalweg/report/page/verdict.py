@@ -154,7 +154,7 @@ def findings(metrics: Metrics) -> list[str]:
 
 
 def _over_labels(metrics: Metrics) -> str:
-    error = {name: percent(each["error"]) for name, each in metrics["scores"].items()}
+    error = {name: percent(scores["error"]) for name, scores in metrics["scores"].items()}
     return (
         f", and got {error['model']} of {counted(metrics['rows']['scored'], 'row')} wrong. Repeating the last label "
         f"known at the time (no-change) would have got {error['no_change']} wrong; always giving the most frequent "
@@ -164,7 +164,7 @@ def _over_labels(metrics: Metrics) -> str:
 
 def _over_numbers(metrics: Metrics) -> str:
     model = metrics["scores"]["model"]
-    others = "; ".join(f"{each.phrase} {short(each.score)}" for each in baselines(metrics))
+    others = "; ".join(f"{baseline.phrase} {short(baseline.score)}" for baseline in baselines(metrics))
     return (
         f". Over {counted(metrics['rows']['scored'], 'row')} its mean absolute error is {short(model['mae'])}, its "
         f"root mean squared error {short(model['rmse'])}. Mean absolute errors of the baselines: {others}."
@@ -173,7 +173,7 @@ def _over_numbers(metrics: Metrics) -> str:
 
 def _beside_baselines(metrics: Metrics) -> str:
     if is_regression(metrics):
-        *others, last = (_relative(_skill(metrics, each), each.phrase) for each in baselines(metrics))
+        *others, last = (_relative(_skill(metrics, baseline), baseline.phrase) for baseline in baselines(metrics))
         return f"Its absolute error is {', '.join(others)}, and {last}."
     first, second = baselines(metrics)
     return f"In 100 rows it made {_gap(first, ' mistakes')}, and {_gap(second, '')}."
@@ -248,18 +248,18 @@ def few_label_changes(metrics: Mapping[str, Any]) -> int | None:
 
 def _advice(metrics: Metrics) -> list[str]:
     """What to make of it, where it is not plainly better."""
-    beside = [(each, standing(each.difference)) for each in baselines(metrics)]
-    worse = [each for each, how in beside if how == "worse"]
+    beside = [(baseline, standing(baseline.difference)) for baseline in baselines(metrics)]
+    worse = [baseline for baseline, how in beside if how == "worse"]
     if len(worse) == len(beside):
         every = "both" if len(worse) == 2 else "all"
         return [f"On this stream {every} baselines, which look at no column at all, do better than this model."]
     if worse:
-        best = min(worse, key=lambda each: each.score or 0.0)
+        best = min(worse, key=lambda baseline: baseline.score or 0.0)
         always = f"Always predicting {best.phrase}, without looking at any column, does better on this stream."
         return [_BETTER.get(best.key, always)]
     if any(how == "unknown" for _, how in beside):
         return ["The figures below are what was seen; more rows are needed before they mean anything."]
-    undecided = [each.phrase for each, how in beside if how == "even"]
+    undecided = [baseline.phrase for baseline, how in beside if how == "even"]
     return [f"The difference from {listed(undecided)} may be chance."] if undecided else []
 
 
@@ -320,7 +320,7 @@ def intervals(metrics: Metrics) -> list[Bar]:
             return _ends(_skill(metrics, baseline))
         return interval(baseline.difference, per_hundred, "fewer")
 
-    return bars({each.name: (each.difference, ends(each)) for each in baselines(metrics)})
+    return bars({baseline.name: (baseline.difference, ends(baseline)) for baseline in baselines(metrics)})
 
 
 def unit(metrics: Metrics) -> str:

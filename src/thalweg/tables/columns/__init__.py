@@ -24,9 +24,9 @@ DETECTED: tuple[type[Column], ...] = (
     *(MapColumn, DurationColumn, TimeColumn, NumberColumn, TextColumn, HashedColumn, CategoryColumn),
 )
 #: Those that a schema can name.
-DESCRIBED = {each.kind: each for each in DETECTED if each.schema is not None}
+DESCRIBED = {column.kind: column for column in DETECTED if column.schema is not None}
 _ALL: tuple[type[Column], ...] = (*DETECTED, SparseCategoryColumn, KeyColumn, RetiredColumn)
-_KINDS: dict[str, Callable[..., Column]] = {each.kind: each for each in _ALL}
+_KINDS: dict[str, Callable[..., Column]] = {column.kind: column for column in _ALL}
 
 
 def detected(head: ColumnHead) -> Column | str:
@@ -36,9 +36,9 @@ def detected(head: ColumnHead) -> Column | str:
         return f"{EMPTY} {len(head.cells):,} values are missing: empty or {OR_MISSING}"
     for kind in DETECTED:
         if kind.nested is not learnable and head.declared in (None, kind.declared_as):
-            found = kind.detect(head)
-            if found is not None:
-                return found
+            column = kind.detect(head)
+            if column is not None:
+                return column
     return f"left out: values of type {brief(str(head.cells.type))} cannot be learned"
 
 

@@ -56,8 +56,8 @@ class NamesColumn(Column):
         if self.na or not set(map(type, values)) <= _TYPES or not all(map(_is_trimmed, values)):
             return None
         places: dict[str, int] = {}
-        found = np.array([places.setdefault(word, len(places)) if word else -1 for word in values], dtype=np.int64)
-        return found, list(places)
+        codes = np.array([places.setdefault(word, len(places)) if word else -1 for word in values], dtype=np.int64)
+        return codes, list(places)
 
     def parse_one(self, value: Any) -> Any:
         if value is None or (type(value) is float and value != value):
@@ -203,7 +203,7 @@ def _nested_in(cell: str, name: str) -> str:
         return ""
     path = [name]
     while isinstance(value, dict):
-        wrong = [key for key, each in value.items() if not isinstance(each, int | float | None)]
+        wrong = [key for key, number in value.items() if not isinstance(number, int | float | None)]
         if not wrong:
             break
         path.append(wrong[0])

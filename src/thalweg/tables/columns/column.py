@@ -91,9 +91,9 @@ class Column(ABC):
     def remade(self, **changed: Any) -> Self:
         """The same with other options, which has seen nothing."""
         given = {option: value for option, value in self.to_json().items() if option not in ("kind", "default")}
-        found = type(self)(**given | changed)
-        found.default = self.default
-        return found
+        column = type(self)(**given | changed)
+        column.default = self.default
+        return column
 
     def with_na(self, cells: pa.ChunkedArray, na: Sequence[str], *, detect_sentinels: bool) -> Self:
         """The same with the values that stand for a missing one: these, and those found among its first cells."""

@@ -77,8 +77,8 @@ class ColumnHead:
 
     @cached_property
     def different(self) -> list[str]:
-        found: list[str] = self.words.drop_null().unique().to_pylist()
-        return found
+        words: list[str] = self.words.drop_null().unique().to_pylist()
+        return words
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -105,8 +105,8 @@ class ColumnHead:
     @cached_property
     def names(self) -> list[str]:
         """The cells as names of categories, less those that are empty."""
-        found: list[str] = names(self.cells).drop_null().to_pylist()
-        return found
+        words: list[str] = names(self.cells).drop_null().to_pylist()
+        return words
 
     @cached_property
     def categories(self) -> list[str]:

@@ -68,7 +68,7 @@ class KeyColumn(Column):
         return np.asarray(numbers[places])
 
     def parse_values(self, values: Sequence[Any]) -> Floats:
-        found = np.empty(len(values))
+        codes = np.empty(len(values))
         for at, value in enumerate(values):
             whole = type(value) is int or (type(value) is float and value.is_integer())
             if type(value) is str and len(value) > MOST_LETTERS:
@@ -76,8 +76,8 @@ class KeyColumn(Column):
             if not (value is None or whole or type(value) is str):
                 raise BadCell(at, f"{_WHAT}, got {brief(repr(value))}")
             empty = value is None or (type(value) is str and not value.strip())
-            found[at] = np.nan if empty else key_number(int(value) if whole else value)
-        return found
+            codes[at] = np.nan if empty else key_number(int(value) if whole else value)
+        return codes
 
     def missing(self, parsed: Floats) -> NDArray[np.bool_]:
         return np.isnan(parsed)

@@ -145,8 +145,8 @@ class MapColumn(SparseColumn):
 
     def entries(self, cell: object) -> list[tuple[Any, float]]:
         """The entries of a dict by index or name; `BadCell` says which is none."""
-        found = entries_of(cell)
-        return found if self.keys == "name" else [(_as_index(key), value) for key, value in found]
+        entries = entries_of(cell)
+        return entries if self.keys == "name" else [(_as_index(key), value) for key, value in entries]
 
     def missing(self, parsed: SparseCells) -> NDArray[np.bool_]:
         return parsed.missing
@@ -193,7 +193,7 @@ def entries_of(cell: object) -> list[tuple[Any, float]]:
     """
     if not isinstance(cell, dict):
         raise BadCell(0, f"{brief(str(cell))!r} is not an object of numbers")
-    found = []
+    entries = []
     for key, value in cell.items():
         if value is None:
             continue
@@ -203,8 +203,8 @@ def entries_of(cell: object) -> list[tuple[Any, float]]:
             raise BadCell(
                 0, f"{value!r:.40}, the value of {brief(str(key))!r}, is beyond the numbers that can be learned"
             )
-        found.append((key, float(value)))
-    return found
+        entries.append((key, float(value)))
+    return entries
 
 
 def _as_index(key: Any) -> int:

@@ -73,14 +73,14 @@ class NumberColumn(Column):
             return cls(head.name, indicator=False, decimal=form.decimal, unit=form.unit)
         if head.code is not None:
             return None
-        found = head.numbers
-        if found is None:
+        numbers = head.numbers
+        if numbers is None:
             return cls._as_people_write(head, head.decimal)
-        if _UNNAMED.fullmatch(head.name) and len(found) > 1 and (np.diff(found) == 1).all():
+        if _UNNAMED.fullmatch(head.name) and len(numbers) > 1 and (np.diff(numbers) == 1).all():
             return "left out: it has no name and counts the rows, as an index of pandas does"
         if head.decimal is None and head.is_text and pc.any(pc.match_substring_regex(head.cells, _UNCLEAR)).as_py():
             return cls._as_people_write(head, None) or "left out: its numbers cannot be read"
-        return cls(head.name, indicator=bool(np.isnan(found).any()), decimal=head.decimal or ".")
+        return cls(head.name, indicator=bool(np.isnan(numbers).any()), decimal=head.decimal or ".")
 
     @classmethod
     def _as_people_write(cls, head: ColumnHead, decimal: Decimal | None) -> Self | None:
@@ -111,8 +111,8 @@ class NumberColumn(Column):
         values, wrong = parsed(plain, cells)
         values = np.delete(values, [at for at, _ in wrong])
         detect_sentinels = detect_sentinels and self.has_sentinels
-        found = [plain.as_written(value) for value in sentinels_of(values)] if detect_sentinels else []
-        column = self.remade(na=[*na, *found], indicator=bool(found) or bool(np.isnan(values).any()))
+        sentinels = [plain.as_written(value) for value in sentinels_of(values)] if detect_sentinels else []
+        column = self.remade(na=[*na, *sentinels], indicator=bool(sentinels) or bool(np.isnan(values).any()))
         if detect_sentinels:
             column.late = LateSentinels.after(column.without_na(values))
         return column
@@ -141,7 +141,7 @@ class NumberColumn(Column):
         if number in self._na_numbers:
             return np.nan
         if self.late is not None and not (number != number or self.late.low <= number <= self.late.high):
-            return np.nan if number in self.late.found else NOT_ONE if self.late.is_beyond(number) else number
+            return np.nan if number in self.late.codes else NOT_ONE if self.late.is_beyond(number) else number
         return number
 
     def encode_one(self, cell: float, out: list[float], *, learn: bool) -> bool:
@@ -158,7 +158,7 @@ class NumberColumn(Column):
 
     def without_na(self, values: Floats) -> Floats:
         """Numbers, NaN where one stands for a missing value."""
-        codes = self._na_numbers if self.late is None else [*self._na_numbers, *self.late.found]
+        codes = self._na_numbers if self.late is None else [*self._na_numbers, *self.late.codes]
         return np.where(np.isin(values, codes), np.nan, values) if codes else values
 
     def as_written(self, value: float) -> str:
@@ -166,7 +166,7 @@ class NumberColumn(Column):
         return repr(value).removesuffix(".0").replace(".", self.decimal)
 
     def na_in_words(self) -> str:
-        late = [] if self.late is None else [self.as_written(value) for value in self.late.found]
+        late = [] if self.late is None else [self.as_written(value) for value in self.late.codes]
         return counted_as_missing((*self.na, *late))
 
     def missing(self, parsed: Floats) -> NDArray[np.bool_]:
@@ -234,11 +234,11 @@ def _words_and_numbers(na: Sequence[str], decimal: Decimal, unit: str) -> tuple[
         return words, values
     import pyarrow as pa
 
-    for each in na:
+    for word in na:
         try:
-            values += numbers(pa.chunked_array([[each]], pa.string()), decimal, unit).tolist()
+            values += numbers(pa.chunked_array([[word]], pa.string()), decimal, unit).tolist()
         except BadCell:
-            words.append(each)
+            words.append(word)
     return words, values
 
 

@@ -55,16 +55,16 @@ class TimeColumn(Column):
         if not head.is_of_words and not (head.is_text and head.form is not None):  # else 20240131 is a number
             return None
         cells = head.words
-        found = head.form or form_of(cells)
-        if found is None:
+        form = head.form or form_of(cells)
+        if form is None:
             return None
-        if found.unclear:
+        if form.unclear:
             example = cells.drop_null()[0].as_py()
             return f"left out: its dates, such as {example}, may be day/month or month/day: write them as 2024-01-31"
-        times, wrong = times_in(cells, found.form)
+        times, wrong = times_in(cells, form.form)
         if head.form is None and wrong.sum() > max(1, FEW_WORDS * (len(cells) - cells.null_count)):
             return None
-        return cls(head.name, hours=_has_hours(times), form=found.form)
+        return cls(head.name, hours=_has_hours(times), form=form.form)
 
     @classmethod
     def described(cls, name: str, said: Mapping[str, Any]) -> Column:
