@@ -170,8 +170,6 @@ class Part(WithColumns):
             raise InvalidInput(f"{self.model._in_a_sentence()} needs rows to begin with, got a part of none")
         return with_moments(self.model, merging.fitted(self._moments), labels_of(self), like=self)
 
-    # ------------------------------------------------------------------ merging
-
     def __add__(self, other: Any) -> Part:
         if isinstance(other, StreamEstimator):
             raise NotAdditive("A Part comes after the model that it is added to: write model + part.")
@@ -224,8 +222,6 @@ class Part(WithColumns):
             return deepcopy(model)
         return subtract_rows(model, ModelMoments(self._moments), labels_of(self))
 
-    # ------------------------------------------------------------------ as a file
-
     def _header(self) -> dict[str, Any]:
         """What a part is beside its moments and the model's parameters, as JSON holds it."""
         self._require_same_parameters()
@@ -266,15 +262,11 @@ class Part(WithColumns):
         part._remember_parameters()
         return part
 
-    # ------------------------------------------------------------------ being an estimator
-
     def __sklearn_clone__(self) -> Part:
         return Part(self.model, later=self.later)
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._moments is not None
-
-    # ------------------------------------------------------------------ inside
 
     def _merging(self) -> Merging:
         merging: Merging = self.model._merging()

@@ -91,9 +91,6 @@ RowIds = Annotated[
 ]
 
 
-# ---------------------------------------------------------------------- requests
-
-
 class RequestBody(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The body of a request. The ``rule`` of a field is the sentence that refuses a value of another type."""
 
@@ -201,10 +198,7 @@ class CreateRequest(RequestBody, frozen=True):
         str | None,
         field_rule("positive must be a text, a label", description="The label of interest, against all others."),
     ] = None
-    costs: Annotated[
-        Costs | None,
-        field_rule("costs must be an object with numbers fp and fn of at least 0"),
-    ] = None
+    costs: Annotated[Costs | None, field_rule("costs must be an object with numbers fp and fn of at least 0")] = None
     task: Annotated[
         str | None,
         field_rule(
@@ -261,13 +255,9 @@ class ColumnsRequest(RequestBody, frozen=True):
         ),
     ] = {}
     retire: Annotated[
-        list[str],
-        field_rule("retire must be a list of columns", "column {}: its name must be text"),
+        list[str], field_rule("retire must be a list of columns", "column {}: its name must be text")
     ] = []
-    rename: Annotated[
-        dict[str, str],
-        field_rule("rename must be an object of old names and new ones"),
-    ] = {}
+    rename: Annotated[dict[str, str], field_rule("rename must be an object of old names and new ones")] = {}
 
 
 class VersionRequest(RequestBody, frozen=True):
@@ -281,9 +271,6 @@ class RollbackRequest(RequestBody, frozen=True):
 
     version: Annotated[Name | None, field_rule("version must be a text, the name of one")] = None
     seq: Annotated[Count | None, field_rule("seq must be a whole number, that of a record")] = None
-
-
-# ---------------------------------------------------------------------- responses
 
 
 class ResponseBody(Struct, frozen=True):

@@ -359,8 +359,6 @@ class InputDrift(Saved):
         frozen._codes = [dict(codes) for codes in self._codes]
         return frozen
 
-    # ------------------------------------------------------------------ checkpoints
-
     def restore(self, state: Mapping[str, Any]) -> None:
         self._begin(state["names"] if state["_begun"] else [], state["is_category"])
         super().restore(state)

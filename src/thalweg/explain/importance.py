@@ -79,14 +79,7 @@ class Replaced(NamedTuple):
 
 
 def importance(
-    model: Any,
-    X: Any,
-    y: ArrayLike,
-    reference: Any = None,
-    *,
-    groups: Any = None,
-    label: Any = None,
-    seed: int = 0,
+    model: Any, X: Any, y: ArrayLike, reference: Any = None, *, groups: Any = None, label: Any = None, seed: int = 0
 ) -> Importance:
     """Importance and effect of each column on these rows, which the model should not have learned yet.
 

@@ -139,8 +139,6 @@ class ImportanceSampler(Saved):
         replaced = replace_groups(model, X, y, self.reference, self.groups, self.label, spread, rng)
         self._over_time.add(self._begun_at, replaced)
 
-    # ------------------------------------------------------------------ what is reported
-
     @property
     def sampled_at(self) -> int:
         """How many rows were learned when the last sample began."""

@@ -160,8 +160,6 @@ class Fleet(LabelledEstimator):
                 self._core.require_room(len(wider))
             super()._announce(wider)
 
-    # ------------------------------------------------------------------ learning
-
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, keys: ArrayLike | None = None, classes: ArrayLike | None = None
     ) -> Self:
@@ -217,8 +215,6 @@ class Fleet(LabelledEstimator):
         self._core.learn_one(x, labels.codes[y], key)
         return self
 
-    # ------------------------------------------------------------------ predicting
-
     def predict(self, X: ArrayLike, keys: ArrayLike | None = None) -> NDArray[Any]:
         """The prediction for each row by the model of its key; the zero of the labels' type for a key never learned."""
         if self._is_on_gpu(X):
@@ -242,8 +238,6 @@ class Fleet(LabelledEstimator):
             return None
         code = self._core.answer_one(x, key)
         return None if code < 0 else labels.ordinary[code]
-
-    # ------------------------------------------------------------------ arrays in the GPU's memory
 
     def _is_on_gpu(self, X: Any) -> bool:
         if self.device != "cuda" or not hasattr(X, "__dlpack_device__"):
@@ -297,8 +291,6 @@ class Fleet(LabelledEstimator):
 
         return self._core.take(rows, owners, codes, names_of_classes(self.classes_))
 
-    # ------------------------------------------------------------------ the models
-
     def model_of(self, key: int | str) -> Any:
         """A key's model as an estimator of its own, a copy; InvalidInput for a key never learned."""
         state = self._core.state_of(key) if self.__sklearn_is_fitted__() else None
@@ -336,8 +328,6 @@ class Fleet(LabelledEstimator):
     def n_bytes_(self) -> int:
         """The memory held for models and keys, in bytes."""
         return int(self._learned_core().n_bytes)
-
-    # ------------------------------------------------------------------ keys
 
     def _keys(self, keys: Any, rows: int) -> Keys:
         return as_keys(keys, rows, self._core.kind if self.__sklearn_is_fitted__() else "")

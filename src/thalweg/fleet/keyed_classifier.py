@@ -172,8 +172,6 @@ class KeyedClassifier(Wrapper):
         make = partial(compiled.keyed, inner, *options, int(self.max_bytes))
         return with_spill_file("KeyedClassifier", self.folder, make)
 
-    # ------------------------------------------------------------------ where the key is
-
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         before = self._named_place
         try:
@@ -217,8 +215,6 @@ class KeyedClassifier(Wrapper):
             _PLACE.check("KeyedClassifier", "key_place", header["key_place"])
             attributes["_named_place"] = header["key_place"]
         return attributes
-
-    # ------------------------------------------------------------------ keys that are no numbers
 
     def _rows_to_predict(self, X: ArrayLike) -> Floats:
         try:
@@ -270,8 +266,6 @@ class KeyedClassifier(Wrapper):
             return error
         what = str(error) if frame is None else f"X must hold numbers, column {place!r} has the key {key!r}"
         return InvalidInput(f"{what}: {_MAKES_NUMBERS}")
-
-    # ------------------------------------------------------------------ the keys
 
     @property
     def n_keys_(self) -> int:

@@ -148,12 +148,7 @@ def _is_compiled(core: Any) -> bool:
 
 
 def sweep(
-    model: StreamClassifier,
-    settings: Settings | None,
-    X: ArrayLike,
-    y: ArrayLike,
-    *,
-    threads: int | None = None,
+    model: StreamClassifier, settings: Settings | None, X: ArrayLike, y: ArrayLike, *, threads: int | None = None
 ) -> Sweep:
     """Run a model in many settings over one stream, or over many: each row is predicted, then learned.
 

@@ -11,9 +11,4 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from thalweg.frames.chunking import chunks as chunks
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submod_attrs={
-        "chunking": ["chunks"],
-    },
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submod_attrs={"chunking": ["chunks"]})

@@ -103,8 +103,6 @@ class History:
         self._marked: Any = None
         self._passing = False
 
-    # ------------------------------------------------------------------ what is read
-
     @property
     def names(self) -> tuple[str, ...]:
         """The columns that it adds."""
@@ -151,8 +149,6 @@ class History:
 
     def _in_clock(self, length: float, unit: str) -> float:
         return length * self.time[1].per_unit if unit == "clock" and self.time is not None else length
-
-    # ------------------------------------------------------------------ rows in, columns out
 
     def extended(self, chunk: Chunk, *, learn: bool, order: Places | None = None) -> Chunk:
         """The rows with the columns of the features.
@@ -301,8 +297,6 @@ class History:
     def come_late(self, delay: int) -> None:
         """From here on targets come so many rows late."""
         self.delay = self._late.delay = delay
-
-    # ------------------------------------------------------------------ what is kept
 
     def mark(self) -> Any:
         """A point that `undo` returns to, once."""

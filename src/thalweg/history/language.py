@@ -334,8 +334,6 @@ class _Parser:
             raise self._error("a feature reads at least one column", self._tokens[0])
         return Feature(str(expression) if name is None else name, expression)
 
-    # ------------------------------------------------------------------ tokens
-
     @property
     def _next(self) -> _Token:
         return self._tokens[self._at]
@@ -349,8 +347,6 @@ class _Parser:
         rest = self._line[(token or self._next).start :][:_MOST_SHOWN]
         place = repr(rest) if rest else "its end"
         return InvalidInput(f"{self._where}feature {self._line[:_MOST_SHOWN]!r}, at {place}: {rule}")
-
-    # ------------------------------------------------------------------ expressions
 
     def _expression(self, lowest: int = 1) -> Expression:
         left = self._operand()
@@ -388,8 +384,6 @@ class _Parser:
             raise self._error("this number is too large")
         self._take()
         return value
-
-    # ------------------------------------------------------------------ calls
 
     def _call(self) -> Call:
         name = self._take()

@@ -83,10 +83,7 @@ class HiraokaLDA(WithWeights, WithRate, StreamClassifier):
     _keeps_class_means = True
     _why_not_merged = "each turn of its axes depends on those before it"
 
-    _rules = Rules(
-        n_components=Whole(1).or_else(None),
-        gradient=OneOf("simplified", "full"),
-    )
+    _rules = Rules(n_components=Whole(1).or_else(None), gradient=OneOf("simplified", "full"))
 
     def __init__(
         self,

@@ -60,19 +60,13 @@ class PassiveAggressive(WithClassWeight, WithProbabilities, StreamClassifier):
     """
 
     _catalogue = CatalogueEntry(
-        name="pa",
-        about="passive-aggressive",
-        when="a boundary that moves fast, clean labels",
-        scaled=True,
+        name="pa", about="passive-aggressive", when="a boundary that moves fast, clean labels", scaled=True
     )
     _fit_depends_on_order = True
     _scores_linearly = True
     _takes_sparse = True
 
-    _rules = Rules(
-        C=Real(0, 1e50, "neither", text="be a positive finite number"),
-        variant=OneOf("I", "II"),
-    )
+    _rules = Rules(C=Real(0, 1e50, "neither", text="be a positive finite number"), variant=OneOf("I", "II"))
 
     def __init__(self, C: float = 1.0, *, variant: Literal["I", "II"] = "I", class_weight: ClassWeight = None) -> None:
         self.C = C

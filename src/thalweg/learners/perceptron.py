@@ -83,13 +83,7 @@ class Perceptron(WithClassWeight, WithRate, StreamClassifier):
     _scores_linearly = True
     _takes_sparse = True
 
-    _rules = Rules(
-        margin=NOT_NEGATIVE,
-        start_scale=NOT_NEGATIVE,
-        averaged=FLAG,
-        intercept=FLAG,
-        random_state=SEED,
-    )
+    _rules = Rules(margin=NOT_NEGATIVE, start_scale=NOT_NEGATIVE, averaged=FLAG, intercept=FLAG, random_state=SEED)
 
     def __init__(
         self,

@@ -114,9 +114,6 @@ class LastLabelMerging(Merging):
         return fresh | {"last_class": np.array([model.moments.last])}
 
 
-# ---------------------------------------------------------------------- models and moments
-
-
 def merge_models(models: Sequence[Any]) -> Any:
     """One model of several, the earliest first. Those that have learned nothing add nothing."""
     first = models[0]
@@ -198,9 +195,6 @@ def with_state(model: Any, state: State, known: Labels | None, like: Any) -> Any
     return new
 
 
-# ---------------------------------------------------------------------- what can be merged
-
-
 def require_dense(models: Sequence[Any]) -> None:
     """Raise `NotAdditive` where one of them learned sparse rows."""
     for model in models:
@@ -253,9 +247,6 @@ def refuse(model: Any, reason: str | None) -> None:
 
 def is_fitted(model: Any) -> bool:
     return bool(model.__sklearn_is_fitted__())
-
-
-# ---------------------------------------------------------------------- labels
 
 
 def labels_of(source: Any) -> Labels | None:

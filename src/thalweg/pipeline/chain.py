@@ -43,8 +43,6 @@ class Chain:
         for core in self.cores:
             core.name_features(names)
 
-    # ------------------------------------------------------------------ rows in, rows out
-
     def stages_of(self, x: Row) -> list[Any]:
         """One row as each transformer is given it, and as the last one gives it out. Nothing is learned."""
         stages = [self._sparse_row(x) if self.is_sparse else self._reader.read(x)]
@@ -91,8 +89,6 @@ class Chain:
             for core in self.cores:
                 Z = through(core.run, Z, core.n_outputs, masses=_part(masses, rows))
             yield rows, Z
-
-    # ------------------------------------------------------------------ as a transformer's core
 
     def begin(self, X: Floats, /, masses: Floats | None = None) -> Floats:
         """Forget everything; each transformer learns all rows before the next one is begun. The rows transformed."""

@@ -229,8 +229,6 @@ class StreamPipeline(StreamEstimator):
         except InvalidParameter:
             return []
 
-    # ------------------------------------------------------------------ sparse rows, and texts
-
     @property
     def _hasher(self) -> TextHasher | None:
         """A first step that makes sparse rows of texts."""
@@ -292,8 +290,6 @@ class StreamPipeline(StreamEstimator):
         super()._begin_with(core, names)
         if self._hasher is not None:
             self.n_features_in_ = 1 << self._hasher.hash_bits
-
-    # ------------------------------------------------------------------ its steps
 
     @property
     def _given(self) -> list[Any]:
@@ -401,12 +397,7 @@ class RegressorPipeline(StreamPipeline, LinearRegressor):
         return self._with_learner(self._columns)
 
     def predict_then_learn(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        with_coef: bool = False,
+        self, X: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None, with_coef: bool = False
     ) -> Floats | LinearPredictions:
         """As the last step does; the linear model on the way can be had of thalweg's regressors alone."""
         if with_coef and not self._has_coefficients:

@@ -79,8 +79,6 @@ class _Core(BeforeClassifier):
         #: For each class its place in the order of arrival; -1 for one that was never learned.
         self.slots: list[int] = []
 
-    # ------------------------------------------------------------------ rows in, rows out
-
     def _encoded(self, X: Floats, steps: Codes, y: Codes) -> tuple[Floats, _Counted]:
         """The row of each step, i or ~i, as it is then, and the counts after them; ~i counts the label of row i."""
         touched = [column.touched(X) for column in self.columns]
@@ -118,8 +116,6 @@ class _Core(BeforeClassifier):
         for column, own in zip(self.columns, counted.columns, strict=True):
             column.keep(own)
         self.slots = counted.slots
-
-    # ------------------------------------------------------------------ as classifiers call it
 
     def insert(self, at: int) -> None:
         self.slots.insert(at, -1)
@@ -163,8 +159,6 @@ class _Core(BeforeClassifier):
         self._keep(counted)
         for name, out in wanted.items():
             out[rows[order >= 0]] = given[name][order >= 0]
-
-    # ------------------------------------------------------------------ what is kept
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Of each column the cells that have rows."""

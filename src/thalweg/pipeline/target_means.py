@@ -77,8 +77,6 @@ class _Core(BeforeRegressor):
             raise AttributeError(name)
         return getattr(self.last, name)
 
-    # ------------------------------------------------------------------ rows in, rows out
-
     def _encoded(
         self,
         X: Floats,
@@ -114,8 +112,6 @@ class _Core(BeforeRegressor):
     def _keep(self, touched: list[Touched]) -> None:
         for column, places in zip(self.columns, touched, strict=True):
             column.keep(places)
-
-    # ------------------------------------------------------------------ as regressors call it
 
     def name_features(self, names: tuple[str, ...] | Vocabulary, /) -> None:
         self._reader.name(names)
@@ -154,8 +150,6 @@ class _Core(BeforeRegressor):
         cut = self.last.learn_one(Z[0], target)
         self._keep(touched)
         return bool(cut)
-
-    # ------------------------------------------------------------------ what is kept
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Of each column the cells that have rows."""

@@ -202,8 +202,6 @@ class OpenLearner(base.Estimator):
     def _has_begun(self) -> bool:
         return bool(self._learner.__sklearn_is_fitted__())
 
-    # ------------------------------------------------------------------ rows that are dicts
-
     def _learn(self, x: Features, *target: Any) -> None:
         if self._is_sparse:
             self._learner.learn_one(x, *target)
@@ -253,8 +251,6 @@ class OpenLearner(base.Estimator):
     def _familiar(self, x: Features) -> Features:
         """The row without the features that the learner does not know: they can have no part in a prediction."""
         return {name: x[name] for name in self.feature_names_ if name in x}
-
-    # ------------------------------------------------------------------ rows of a frame
 
     def _learn_frame(self, X: Any, *targets: Any) -> None:
         names = tuple(X.columns)
@@ -316,8 +312,6 @@ class OpenLearner(base.Estimator):
                 counts[j] += len(X)
                 means[j] += (X[name].to_numpy(dtype=np.float64) - means[j]).sum() / counts[j]
         known.take_means(counts, means)
-
-    # ------------------------------------------------------------------ being River's
 
     def __str__(self) -> str:
         return type(self.model).__name__

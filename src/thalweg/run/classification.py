@@ -99,8 +99,6 @@ class Classification(RunTask, LabelTask):
         self.detector = ChangeDetector()
         self.class_detector = ClassChangeDetector()
 
-    # ------------------------------------------------------------------ the first rows
-
     def settle(self, head: Chunk, plan: Plan, clocks: dict[str, Clock]) -> Plan:
         self.target.require_classes(head)
         self._declared = tuple(map(plain_label, head.values.get(self.target.name, ())))
@@ -138,8 +136,6 @@ class Classification(RunTask, LabelTask):
         if own != asked and (costs is None or set(costs) == {"fp", "fn"}):
             which = f"the model takes {own!r} for the positive label, the run {asked!r}"
             self.notices.odd([f"{which}: give both, as in positive={asked!r}"])
-
-    # ------------------------------------------------------------------ every row
 
     def targets(self, chunk: Chunk) -> Targets:
         labels = self.names.numbers(*self.target.labels(chunk))
@@ -310,8 +306,6 @@ class Classification(RunTask, LabelTask):
             None if held_labels is None else held_labels[fresh],
         )
         return int((predicted["model"][fresh] == 0).sum())
-
-    # ------------------------------------------------------------------ what is kept and reported
 
     def state(self) -> dict[str, Any]:
         return super().state() | {"baselines": {name: dumps(baseline) for name, baseline in self.baselines.items()}}

@@ -132,8 +132,6 @@ class RunEngine(Saved):
         self._before_first_row()
         self.notices.odd([str(quantity)])
 
-    # ------------------------------------------------------------------ the loop
-
     def chunks(self) -> Iterator[Chunk]:
         """Chunks of the source; the first is the head that settles the columns."""
         limit, chunk_size = self.options.limit, self.options.chunk
@@ -312,8 +310,6 @@ class RunEngine(Saved):
         self.encoder.history = self.first_rows.history = self.earlier_rows
         self.observer.restore(state, plan)
         self.first_rows.clocks |= {name: Clock(form, self.options.na) for name, form in state["clocks"].items()}
-
-    # ------------------------------------------------------------------ what is left behind
 
     def warnings(self) -> list[str]:
         """What the user should know of the table."""

@@ -153,8 +153,6 @@ class RareScoreboard(Saved):
         np.add.at(self._bins[1], where, scores)  # one after the other: sums must not depend on how rows are cut
         self._bins[2] += np.bincount(where[flags], minlength=BINS)
 
-    # ------------------------------------------------------------------ what it says
-
     def terms(self) -> dict[str, Any]:
         """What metrics of P(positive) are read from."""
         areas = self._all.roc_auc(), self._all.average_precision()
@@ -242,8 +240,6 @@ class RareScoreboard(Saved):
         per = self.alerts_asked.unit or f"{self.alerts_asked.rows:,} rows"
         known = {key: finite(value) if isinstance(value, float) else value for key, value in scores.items()}
         return {"count": self.alerts_asked.count, "per": per, **known}
-
-    # ------------------------------------------------------------------ checkpoints
 
     def state(self) -> dict[str, Any]:
         scores, flags = self._recent.rows()

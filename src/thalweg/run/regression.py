@@ -56,8 +56,6 @@ class Regression(RunTask, NumberTask):
         self.detector = ResidualChanges()
         self.far_targets = FarTargets()
 
-    # ------------------------------------------------------------------ the first rows
-
     def settle(self, head: Chunk, plan: Plan, clocks: dict[str, Clock]) -> Plan:
         self._column = self.target.number_column(head, self.options.decimal)
         self.notices.odd(self._sentinels(head, self._column))
@@ -83,8 +81,6 @@ class Regression(RunTask, NumberTask):
         self.board.by_size.settle(targets[known])
         self.far_targets.settle(targets[known])
         return np.full(len(targets), "")
-
-    # ------------------------------------------------------------------ every row
 
     def targets(self, chunk: Chunk) -> Targets:
         assert self._column is not None
@@ -133,8 +129,6 @@ class Regression(RunTask, NumberTask):
         targets = np.where(known, batch.labels[fresh], np.nan)
         file.write(batch.number[fresh], targets, *(predicted[name][fresh] for name in _GIVEN))
         return int(np.isnan(predicted["model"][fresh]).sum())
-
-    # ------------------------------------------------------------------ what is kept and reported
 
     def state(self) -> dict[str, Any]:
         assert self._column is not None

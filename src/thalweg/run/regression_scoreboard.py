@@ -204,8 +204,6 @@ class RegressionScoreboard(Scoreboard):
             self.course.add([finite(value) for value in lines[at].tolist()])
         self.last = np.concatenate([self.last, lines[-_LAST_ROWS:]])[-_LAST_ROWS:]
 
-    # ------------------------------------------------------------------ what it says
-
     def intervals(self) -> dict[str, Any]:
         """How often intervals held the target, over rows that had one, and over the worst block of them."""
         scores = self.scores({"intervals"})["model"]

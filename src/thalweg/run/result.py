@@ -13,13 +13,7 @@ from thalweg.report.notebook import cell, table_html
 from thalweg.report.page.formats import counted
 from thalweg.report.score_table import verdict_of
 from thalweg.report.tables import written
-from thalweg.run.compare import (
-    DataSet,
-    RecordedRun,
-    columns_left_out,
-    require_same_rows,
-    rows_used,
-)
+from thalweg.run.compare import DataSet, RecordedRun, columns_left_out, require_same_rows, rows_used
 from thalweg.run.comparison import compared_scores, difference_table, draw_errors, verdict
 from thalweg.run.pairs import Pair, pairs
 from thalweg.run_metrics import as_metrics, loss_of

@@ -54,11 +54,7 @@ class Run(RunEngine):
     ) -> None:
         head = options.head or HEAD_ROWS
         source = open_source(
-            options.source,
-            delimiter=options.delimiter,
-            encoding=options.encoding,
-            head=head,
-            header=options.header,
+            options.source, delimiter=options.delimiter, encoding=options.encoding, head=head, header=options.header
         )
         super().__init__(options, source, say=say, say_alert=say_alert)
         #: Chunks that were taken whole, and their rows.
@@ -68,9 +64,7 @@ class Run(RunEngine):
         self.folder = Path(options.out)
 
     def go(
-        self,
-        show: Callable[[RunStatus], None] = lambda status: None,
-        checkpoint_seconds: float | None = None,
+        self, show: Callable[[RunStatus], None] = lambda status: None, checkpoint_seconds: float | None = None
     ) -> None:
         """Work through the source, from where the last checkpoint was; the next one comes after so many seconds.
 
@@ -143,8 +137,6 @@ class Run(RunEngine):
     def predictions_file(self, length: int = 0) -> PredictionsFile:
         return self.task.predictions_file(self.folder / options.PREDICTIONS, length)
 
-    # ------------------------------------------------------------------ checkpoints
-
     def _checkpoint(self) -> float:
         """Write one; the seconds it took."""
         began = time.monotonic()
@@ -188,8 +180,6 @@ class Run(RunEngine):
         super().restore(state)
         self.chunks_done, self.fingerprint = state["chunks"], Fingerprint(state["fingerprint"])
         self.predictions = self.predictions_file(state["predictions"])
-
-    # ------------------------------------------------------------------ what is left behind
 
     def save_model(self, path: Path) -> None:
         """The model with its encoder: `thalweg predict` and `thalweg.load` read a table like the one it learned."""

@@ -148,8 +148,6 @@ class Scoreboard(Saved):
         for point in np.concatenate([points, *means], axis=1).tolist():
             self.history.add(point)
 
-    # ------------------------------------------------------------------ what it says
-
     def scores(
         self, has: Collection[str], terms: Mapping[str, Mapping[str, Any]] | None = None, **of_means: Any
     ) -> dict[str, dict[str, float | None]]:

@@ -67,8 +67,6 @@ class RunTask(Task, Saved):
         self._is_late = bool(options.delay) or options.label_time is not None
         self.model = options.make_model(self.name) if model is None else model
 
-    # ------------------------------------------------------------------ the first rows
-
     def takes_sparse_rows(self) -> bool:
         """Whether the model does, or one that scales without means: that is the model then. No row was learned yet."""
         others = [] if self._given is not None else [self.options.make_model(self.name, sparse=True)]
@@ -89,8 +87,6 @@ class RunTask(Task, Saved):
     @abstractmethod
     def begin(self, targets: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[Any]:
         """Take notice of the first rows; the labels by which class means are chosen, empty for none."""
-
-    # ------------------------------------------------------------------ every row
 
     @abstractmethod
     def targets(self, chunk: Chunk) -> Targets:
@@ -169,8 +165,6 @@ class RunTask(Task, Saved):
     @abstractmethod
     def known_targets(self, targets: NDArray[Any]) -> NDArray[Any]:
         """Targets that have come, as the model learns them."""
-
-    # ------------------------------------------------------------------ what is kept and reported
 
     def state(self) -> dict[str, Any]:
         return super().state() | {"model": dumps(self.model)}

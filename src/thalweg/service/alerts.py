@@ -49,10 +49,7 @@ class ServiceAlerts:
     """
 
     def __init__(
-        self,
-        rules: Sequence[AlertRule],
-        report: Callable[[dict[str, Any]], None],
-        begun: Iterable[ModelState] = (),
+        self, rules: Sequence[AlertRule], report: Callable[[dict[str, Any]], None], begun: Iterable[ModelState] = ()
     ) -> None:
         self._rules, self._report = list(rules), report
         self._events = {rule.metric for rule in rules if rule.is_event}

@@ -150,8 +150,6 @@ class Decisions:
                     return done
         raise AssertionError("the last attempt returns or raises")
 
-    # ------------------------------------------------------------------ versions
-
     async def file(self, name: str, version: str | None = None, seq: int | None = None) -> bytes:
         """A model as `thalweg.load` reads it: as it is, or as it was."""
         state = self._models.state(name)
@@ -206,9 +204,6 @@ def _learned_again(journal: SqlJournal, name: str, change: ColumnChange) -> tupl
     model.change_columns(change, through + 1)
     files = model.learn_wider(learned_rows(journal, name, through))
     return {name: base64.b64encode(file).decode() for name, file in files.items()}, through
-
-
-# ---------------------------------------------------------------------- older states
 
 
 def record_named(state: ModelState, version: str | None, seq: int | None) -> int:

@@ -54,8 +54,6 @@ class JournalFollower(threading.Thread):
         self._read_at = time.monotonic()
         self._ending = threading.Event()
 
-    # ------------------------------------------------------------------ from other threads
-
     def put(self, commands: Sequence[Command]) -> None:
         """Predictions are given out as they are; what would change a model is refused."""
         predicted: list[Command] = []
@@ -84,8 +82,6 @@ class JournalFollower(threading.Thread):
     def usable(self) -> bool:
         """Whether the journal could be read a moment ago."""
         return self.is_alive() and not self._broken and self.read_age < _LATE_SECONDS
-
-    # ------------------------------------------------------------------ the thread
 
     def run(self) -> None:
         while not self._ending.wait(_EVERY_SECONDS):

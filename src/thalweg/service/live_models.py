@@ -80,8 +80,6 @@ class LiveModels:
             name: PublishedModel.of(model, self.writer.epoch, not self.read_only) for name, model in models.items()
         }
 
-    # ------------------------------------------------------------------ begin and end
-
     def start(self) -> None:
         self._loop = asyncio.get_running_loop()
         self.writer.start()
@@ -127,8 +125,6 @@ class LiveModels:
         done.wait()
         self._wait()
 
-    # ------------------------------------------------------------------ for requests
-
     def model(self, name: str) -> PublishedModel:
         """A model that may be asked; `Refused` where there is none."""
         found = self.by_name.get(name)
@@ -168,8 +164,6 @@ class LiveModels:
                 return read(journal, *arguments)
 
         return await asyncio.to_thread(with_journal)
-
-    # ------------------------------------------------------------------ between threads
 
     def call_soon(self, call: Callable[..., Any], *arguments: Any) -> None:
         """Call something in the event loop, from another thread."""

@@ -199,9 +199,7 @@ def serve(options: ServeOptions, say: Callable[[str], None]) -> None:
         with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
             runner.run(
                 _run(
-                    server,
-                    listener,
-                    lambda port: say(f"thalweg serves at http://{options.listen._replace(port=port)}"),
+                    server, listener, lambda port: say(f"thalweg serves at http://{options.listen._replace(port=port)}")
                 )
             )
 

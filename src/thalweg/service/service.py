@@ -91,8 +91,6 @@ class Service:
         self.intake, self.label_intake = Intake(options), Intake(options)
         self.stopping = False
 
-    # ------------------------------------------------------------------ begin and end
-
     async def start(self) -> None:
         self.models.start()
         if self._webhook is not None:
@@ -154,16 +152,8 @@ class Service:
         writer = self.models.writer
         return (writer.seq, writer.record_time / 1e6, writer.read_age) if isinstance(writer, JournalFollower) else None
 
-    # ------------------------------------------------------------------ predicting and learning
-
     async def predict(
-        self,
-        name: str,
-        rows: Any,
-        key: Key | None = None,
-        state: ModelState | None = None,
-        *,
-        must_record: bool = True,
+        self, name: str, rows: Any, key: Key | None = None, state: ModelState | None = None, *, must_record: bool = True
     ) -> Predict:
         """Predict rows, a list of JSON objects or a table of Arrow; by a certain state of the model, if one is given.
 
@@ -234,8 +224,6 @@ class Service:
         self.models.model(name)
         return await self.models.do(Withdraw(name, None, ids, erase, key=key))
 
-    # ------------------------------------------------------------------ what is counted
-
     def counters(self) -> dict[str, Any]:
         """All that `/metrics` reports, as plain numbers by the names of the metrics."""
         writer, threads = self.models.writer, self.models.threads
@@ -255,8 +243,6 @@ class Service:
             "alert_posts_total": {} if self._webhook is None else dict(self._webhook.counts),
             "models": {each.name: each.counters(threads[each.name].snapshot_age()) for each in self.models.states()},
         }
-
-    # ------------------------------------------------------------------ what happens by itself
 
     def _published(self, state: ModelState) -> None:
         """In the thread that learns the model."""

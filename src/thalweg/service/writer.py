@@ -101,8 +101,6 @@ class Writer(threading.Thread):
         self._links: list[LabelLink] = []
         self._responses: list[StoredResponse] = []
 
-    # ------------------------------------------------------------------ from other threads
-
     def put(self, commands: Sequence[Command]) -> None:
         """Commands that belong together: they are committed together."""
         self._queue.put(commands)
@@ -124,8 +122,6 @@ class Writer(threading.Thread):
         since = self._busy_since
         stuck = since is not None and time.monotonic() - since > _STUCK_SECONDS
         return self.is_alive() and not self.broken and not stuck
-
-    # ------------------------------------------------------------------ the thread
 
     def run(self) -> None:
         going = True
@@ -239,8 +235,6 @@ class Writer(threading.Thread):
         record = Record(self.seq, command.model, kind, now, rows, body)
         self._records.append(record)
         return record
-
-    # ------------------------------------------------------------------ one command
 
     def _write(self, command: Command) -> Event | None:
         match command:

@@ -78,8 +78,6 @@ class Group:
 
         require_same_model(loads(self.start), loads(state.model), "learn_stream", "the checkpoint")
 
-    # ------------------------------------------------------------------ learning
-
     def _at_once(self, state: KeyState, came: pa.RecordBatch) -> tuple[KeyState, list[pa.RecordBatch]]:
         """Every row has its label: the whole group by `predict_then_learn`."""
         rows, labels = features_of(came), self.layout.target.array(came.column(TARGET))
@@ -121,8 +119,6 @@ class Group:
         )
         return after, events
 
-    # ------------------------------------------------------------------ what waits
-
     def _without_overdue(self, state: KeyState, watermark: int) -> tuple[KeyState, list[pa.RecordBatch]]:
         """The state without rows and labels that have waited too long, and an event for each of them."""
         if self.wait is None or not (state.waiting or state.early):
@@ -159,8 +155,6 @@ class Group:
             kept = self.layout.waiting_rows(state.waiting), batch_or_empty(state.early, self.layout.incoming)
             moments += [int(rows.column(TIME).to_numpy().min()) + self.wait for rows in kept if len(rows)]
         return min(moments) // 1000 + 1 if moments else 0
-
-    # ------------------------------------------------------------------ events
 
     def _events(
         self,

@@ -26,12 +26,7 @@ TARGET, WEIGHT = "target", "weight"
 
 
 def fit(
-    df: DataFrame,
-    model: Any,
-    *,
-    target: str | None,
-    columns: Sequence[str] | None = None,
-    weight: str | None = None,
+    df: DataFrame, model: Any, *, target: str | None, columns: Sequence[str] | None = None, weight: str | None = None
 ) -> Any:
     """A model that has learned the whole table, as ``model.fit`` would on one machine, to rounding.
 

@@ -233,10 +233,7 @@ class RotatingCheckerboard(NoisyRuleStream):
     length: int = 70_000
 
     _rules = Rules(
-        **NoisyRuleStream._rules,
-        side=POSITIVE,
-        noise=Real(0, text="be a positive finite number"),
-        length=at_least(2),
+        **NoisyRuleStream._rules, side=POSITIVE, noise=Real(0, text="be a positive finite number"), length=at_least(2)
     )
 
     def features_from(self, uniforms: Floats) -> Floats:

@@ -143,8 +143,6 @@ class TableModel(BaseEstimator):
         model._remember_names(model._names_of(encoder.plan))
         return model
 
-    # ------------------------------------------------------------------ learning
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and start from these rows, the first ``head`` of which settle the columns."""
         fresh = type(self)(**self.get_params(deep=False))
@@ -256,8 +254,6 @@ class TableModel(BaseEstimator):
             encoder.undo(before)
             raise
 
-    # ------------------------------------------------------------------ the first rows
-
     def _planned(self, calls: Sequence[Call]) -> tuple[Encoder, Any]:
         """An encoder and a learner for the columns that these rows have, which have learned nothing."""
         head, target = head_of(calls, self.head)
@@ -313,8 +309,6 @@ class TableModel(BaseEstimator):
         if have_words:
             self.feature_names_in_ = np.array(names, dtype=object)
 
-    # ------------------------------------------------------------------ predicting
-
     def encode(self, X: Any) -> Any:
         """The rows as the learner sees them, one column for each of ``encoder_.feature_names()``. Nothing is learned.
 
@@ -356,8 +350,6 @@ class TableModel(BaseEstimator):
 
         entries = np.array(list(features.values())), np.array(list(features), dtype=np.int64), [0, len(features)]
         return self._named(csr_array(entries, shape=(1, self.encoder_.plan.width)))
-
-    # ------------------------------------------------------------------ what is known
 
     @property
     def _takes_sparse(self) -> bool:
@@ -447,8 +439,6 @@ class TableModel(BaseEstimator):
             message += f": that of its learner is model.learner_.{name}"
         raise AttributeError(message)
 
-    # ------------------------------------------------------------------ what differs
-
     def _no_predictions(self) -> NDArray[Any]:
         """The predictions for no rows."""
         return np.empty(0)
@@ -460,8 +450,6 @@ class TableModel(BaseEstimator):
     def _target(self, y: Any) -> Any:
         """The same for one row."""
         return y
-
-    # ------------------------------------------------------------------ from frames to features
 
     @property
     def _learner_now(self) -> Any:

@@ -292,13 +292,7 @@ class Source:
                 raise DataUnavailable(f"{path} cannot be read: {error.strerror or error}") from error
 
     def _read(
-        self,
-        file: IO[bytes],
-        name: str,
-        path: Path | None,
-        columns: list[str],
-        maps: list[str],
-        layouts: list[Layout],
+        self, file: IO[bytes], name: str, path: Path | None, columns: list[str], maps: list[str], layouts: list[Layout]
     ) -> Iterator[Block]:
         try:
             for table in tables_in(file, name, path):

@@ -16,15 +16,7 @@ from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
 from thalweg.option_names import option
-from thalweg.tables.cells import (
-    BadCell,
-    brief,
-    is_text,
-    names,
-    numbers,
-    parsed,
-    trimmed,
-)
+from thalweg.tables.cells import BadCell, brief, is_text, names, numbers, parsed, trimmed
 from thalweg.tables.columns.number import NumberColumn
 from thalweg.tables.number_forms import Decimal, NumberForm, number_form
 from thalweg.tables.plan import decimal_of_table, decimal_of_unclear

@@ -30,8 +30,6 @@ class StreamTransformer(TransformerMixin, StreamEstimator, abstract=True):
     _learns = True
     _why_not_sparse = "what it makes of them is dense; use X.toarray()"
 
-    # ------------------------------------------------------------------ learning
-
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Forget everything and learn these rows; `partial_fit` continues from there. ``y`` is not looked at."""
         return self._fit(X)
@@ -77,8 +75,6 @@ class StreamTransformer(TransformerMixin, StreamEstimator, abstract=True):
             self._begin_with(core, names_of(x))
         return self
 
-    # ------------------------------------------------------------------ transforming
-
     def transform(self, X: ArrayLike) -> Floats:
         """Each row as transformed by what is known now. Nothing is learned."""
         rows = self._rows_to_predict(X)
@@ -97,8 +93,6 @@ class StreamTransformer(TransformerMixin, StreamEstimator, abstract=True):
     @property
     def _n_features_out(self) -> int:
         return int(self._learned_core().n_outputs)
-
-    # ------------------------------------------------------------------ taking rows in
 
     def _ready(self, rows: Floats, X: ArrayLike) -> Any:
         if self.__sklearn_is_fitted__():

@@ -82,13 +82,7 @@ class StandardScaler(WithRowWeights, OneToOneFeatureMixin, StreamTransformer):
     [[1.225, 0.0]]
     """
 
-    _rules = Rules(
-        forgetting=FORGETTING,
-        with_mean=FLAG,
-        with_std=FLAG,
-        clip=POSITIVE.or_else(None),
-        robust=FLAG,
-    )
+    _rules = Rules(forgetting=FORGETTING, with_mean=FLAG, with_std=FLAG, clip=POSITIVE.or_else(None), robust=FLAG)
 
     def __init__(
         self,

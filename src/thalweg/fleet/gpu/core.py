@@ -137,8 +137,6 @@ class GpuFleetCore:
         self._cold.widen(columns, wider.words)
         self._layout = wider
 
-    # ------------------------------------------------------------------ rows
-
     def run(self, X: Any, y: Any, numbers: Any, words: Any = None, answers: NDArray[np.int64] | None = None) -> None:
         """Predict each row by the model of its key, then learn it; arrays are NumPy's."""
         self._require_numbers(words)
@@ -301,8 +299,6 @@ class GpuFleetCore:
             return np.empty((0, self._layout.words))
         return self.to_host(self._records.read(slots)[:, : self._layout.words])
 
-    # ------------------------------------------------------------------ models in the host's memory
-
     def _make_resident(self, keys: Any, *, learn: bool) -> None:
         """Bring the models of different keys to the GPU, and make room for new ones where they are to be learned."""
         slots = self._slots(keys, learn=False)
@@ -349,8 +345,6 @@ class GpuFleetCore:
     def _require_numbers(words: Any) -> None:
         if words is not None:
             raise InvalidInput("keys must be integers for a fleet on a GPU, got strings")
-
-    # ------------------------------------------------------------------ single keys and rows
 
     def learn_one(self, x: Any, k: int, key: Any) -> None:
         """Learn one row."""
@@ -420,8 +414,6 @@ class GpuFleetCore:
         alone = compiled.FleetCore(self._model)
         alone.restore(self._host_state(own, records))
         return alone.state_of(key)
-
-    # ------------------------------------------------------------------ files, and fleets in the host's memory
 
     def state(self) -> dict[str, NDArray[Any]]:
         """All records, as `compiled.FleetCore` writes them."""

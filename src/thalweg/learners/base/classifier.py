@@ -84,8 +84,6 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         """The mean of each class in the units of the rows, to look at; None for learners that keep none."""
         return None
 
-    # ------------------------------------------------------------------ learning
-
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Forget everything and start from these rows; `partial_fit` continues from there."""
         return self._fit(X, y)
@@ -344,8 +342,6 @@ class StreamClassifier(ClassifierMixin, LabelledEstimator, abstract=True):
         self._core.learn_one(x, labels.codes[y])
         self._core.know(labels.codes, labels.everyday_types)
 
-    # ------------------------------------------------------------------ predicting
-
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict each row; nothing is learned."""
         rows = self._rows_to_predict(X)
@@ -432,11 +428,7 @@ class WithWeights(StreamClassifier, abstract=True):
         return self._fit(X, y, sample_weight)
 
     def partial_fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn these rows in order, at the rate.
 

@@ -253,8 +253,6 @@ class StreamEstimator(WithColumns, abstract=True):
         if hasattr(self._core, "limit_columns") and hasattr(self, "n_features_in_"):
             self._core.limit_columns(self.n_features_in_)
 
-    # ------------------------------------------------------------------ recent rows, for explanations
-
     #: Rows that were learned in chunks not long ago, and their targets. Copies, pickles and files do without.
     _recent: tuple[Floats, NDArray[Any]] | None = None
     _unkept = _KEEP_EVERY
@@ -310,8 +308,6 @@ class StreamEstimator(WithColumns, abstract=True):
         """The attributes those entries stand for; ValueError where they and the core's arrays disagree."""
         return {}
 
-    # ------------------------------------------------------------------ merging (``thalweg.merging``)
-
     #: The end of a sentence: why models of this class cannot be merged, where that does not follow.
     _why_not_merged = ""
 
@@ -342,8 +338,6 @@ class StreamEstimator(WithColumns, abstract=True):
     def _in_a_sentence(self) -> str:
         name = type(self).__name__
         return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
-
-    # ------------------------------------------------------------------ being an estimator
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -98,8 +98,6 @@ class PythonCore(ABC):
         """The members that are not ours, which give out and take back what they learned as objects."""
         return []
 
-    # ------------------------------------------------------------------ as classifiers call it
-
     def name_features(self, names: tuple[str, ...] | Vocabulary, /) -> None:
         self._reader.name(names)
 

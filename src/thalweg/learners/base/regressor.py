@@ -64,12 +64,7 @@ def _as_numbers(y: ArrayLike) -> Floats:
     values = as_array(y) if frame is None else frame.rows("y")
     try:
         numbers: Floats = check_array(
-            as_plain(values, "y"),
-            dtype=np.float64,
-            order="C",
-            ensure_2d=False,
-            ensure_all_finite=False,
-            input_name="y",
+            as_plain(values, "y"), dtype=np.float64, order="C", ensure_2d=False, ensure_all_finite=False, input_name="y"
         )
     except InvalidInput:
         raise
@@ -138,8 +133,6 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
     def _learned_core(self) -> RegressionCore:
         core: RegressionCore = super()._learned_core()
         return core
-
-    # ------------------------------------------------------------------ learning
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Forget everything and start from these rows; `partial_fit` continues from there.
@@ -297,8 +290,6 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
             self._commit(core, columns, names_of(x))
         return core, target
 
-    # ------------------------------------------------------------------ predicting
-
     def predict(self, X: ArrayLike) -> Floats:
         """Predict each row; nothing is learned."""
         rows = self._rows_to_predict(X)
@@ -315,8 +306,6 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
             return core.answer_number(x) if self._columns is None else core.answer_one(x)
         except InvalidInput as error:
             raise clearer_error(error, x, self) from None
-
-    # ------------------------------------------------------------------ taking rows in
 
     def _take(self, X: ArrayLike, y: ArrayLike, *, anew: bool = False) -> tuple[Floats, Floats, int | None]:
         rows: Floats = rows_for(X, self, "X", anew=anew)
@@ -365,8 +354,6 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
         """Without the axis of the outputs where y had none."""
         return values[:, 0] if self._columns is None else values
 
-    # ------------------------------------------------------------------ being an estimator
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
@@ -398,12 +385,7 @@ class LinearRegressor(StreamRegressor, abstract=True):
     _has_coefficients = True
 
     def predict_then_learn(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        with_coef: bool = False,
+        self, X: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None, with_coef: bool = False
     ) -> Floats | LinearPredictions:
         """Predict each row before its target is seen, then learn it: the whole stream in one compiled call.
 

@@ -125,9 +125,6 @@ def _shapes(model: Any, **shapes: tuple[int, ...]) -> None:
         _require(got == shape, f"{name} of a {type(model).__name__} must have shape {shape}, got {got}")
 
 
-# ---------------------------------------------------------------------- one class after the other
-
-
 def _check_gaussian(model: Any, p: int, c: int) -> None:
     _shapes(model, theta_=(c, p), var_=(c, p), class_count_=(c,), class_prior_=(c,))
     _require(bool((model.var_ >= 0).all()), "a variance is negative")

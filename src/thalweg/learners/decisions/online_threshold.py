@@ -98,9 +98,7 @@ class OnlineThreshold(Wrapper):
     )
 
     _rules = Rules(
-        objective=OneOf(*_OBJECTIVES),
-        memory=Real(10, 1e12, "both", text="be a number from 10 to 1e12"),
-        delay=DELAY,
+        objective=OneOf(*_OBJECTIVES), memory=Real(10, 1e12, "both", text="be a number from 10 to 1e12"), delay=DELAY
     )
 
     def __init__(

@@ -57,13 +57,7 @@ _MEMORIES = 4.0
 
 
 def budget_core(
-    features: int,
-    *,
-    budget: int,
-    forgetting: float,
-    sigma: float | None,
-    rho: OneOrEach | None,
-    bias: OneOrEach | None,
+    features: int, *, budget: int, forgetting: float, sigma: float | None, rho: OneOrEach | None, bias: OneOrEach | None
 ) -> Core:
     """A machine that has learned nothing yet; what is None adapts on line, or is none."""
     return compiled.kernel_mean(features, budget, forgetting, sigma or 0.0, _as_list(rho), _as_list(bias))

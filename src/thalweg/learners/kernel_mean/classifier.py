@@ -206,8 +206,6 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
         self.dtype = dtype
         self.progress = progress
 
-    # ------------------------------------------------------------------ the core
-
     def _make_core(self, features: int) -> StreamCore:
         self._rules.check(self)
         if self.budget is None and self.forgetting != 0:
@@ -277,8 +275,6 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
                     "KernelMeanClassifier", name, f"be one number, or one for each of the {classes} classes", value
                 )
 
-    # ------------------------------------------------------------------ arrays of other libraries
-
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Forget everything and start from these rows; `partial_fit` continues from there."""
         return super().fit(self._dispatched(X), on_host(y))
@@ -326,8 +322,6 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
     def _keep_recent(self, rows: Any, targets: NDArray[Any]) -> None:
         super()._keep_recent(rows.on_host if isinstance(rows, DeviceRows) else rows, targets)
 
-    # ------------------------------------------------------------------ merging
-
     _why_not_merged = "it is made of rows or centroids and not of sums, so add whole models of it"
 
     def _merged(self, models: Sequence[Any]) -> Any:
@@ -339,8 +333,6 @@ class KernelMeanClassifier(WithProbabilities, StreamClassifier):
         if self.sigma is None:
             refuse(self, "its widths are weighed by their mistakes, row by row, so give sigma")
         return merge_centroids(models, self.budget, self.forgetting)
-
-    # ------------------------------------------------------------------ what was learned
 
     @property
     def sigma_(self) -> float:

@@ -104,8 +104,6 @@ class ExactCore(PythonCore):
     def settled(self) -> None:
         """Origin or parameters are others than before."""
 
-    # ------------------------------------------------------------------ the rule in force
-
     @property
     def counts(self) -> NDArray[np.int64]:
         return np.array([len(rows) for rows in self.rows], dtype=np.int64)
@@ -126,8 +124,6 @@ class ExactCore(PythonCore):
                 self.tuned.biases if given.bias is None else biases_from(given.bias, seen),
             )
         return self._in_force
-
-    # ------------------------------------------------------------------ learning
 
     def insert(self, at: int) -> None:
         """A class takes its place; it weighs as the others do on average until it is tuned."""
@@ -181,8 +177,6 @@ class ExactCore(PythonCore):
         self.tuned_at = int(counts.sum())
         self._in_force = None
         self.settled()
-
-    # ------------------------------------------------------------------ saving
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Rows by class, in the order of arrival, and what was tuned."""

@@ -98,8 +98,6 @@ class ParzenCore(ExactCore):
     def sigma(self) -> float:
         return self.tuned.sigma if self.given.sigma is None else self.given.sigma
 
-    # ------------------------------------------------------------------ learning
-
     def insert(self, at: int) -> None:
         super().insert(at)
         self._ready.insert(at, self._room())
@@ -142,8 +140,6 @@ class ParzenCore(ExactCore):
         ready[:, :-1] = np.clip(units, -precision.farthest, precision.farthest)
         np.einsum("ij,ij->i", ready[:, :-1], ready[:, :-1], out=ready[:, -1])
         return ready
-
-    # ------------------------------------------------------------------ predicting
 
     def discriminants(self, X: Floats | DeviceRows) -> Floats:
         """Log of w_c p_c(x) + b_c, up to a number that all classes of a row share."""

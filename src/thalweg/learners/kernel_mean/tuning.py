@@ -238,12 +238,7 @@ def _tune_two(
 
 
 def _tune_many(
-    log_p: Floats,
-    codes: Codes,
-    seen: NDArray[np.bool_],
-    sigmas: Floats,
-    rho: OneOrEach | None,
-    bias: OneOrEach | None,
+    log_p: Floats, codes: Codes, seen: NDArray[np.bool_], sigmas: Floats, rho: OneOrEach | None, bias: OneOrEach | None
 ) -> Tuned:
     biases = biases_from(0.0 if bias is None else bias, seen)
     shares = np.bincount(codes, minlength=len(seen)) / len(codes)

@@ -230,8 +230,6 @@ class LearnNSE(StreamClassifier):
         training = Training(self.base, self.train, int(self.tries), int(self.random_state))
         return LearnNSECore(features, training, plan)
 
-    # ------------------------------------------------------------------ what was learned
-
     def _learned_core(self) -> LearnNSECore:
         core = super()._learned_core()
         assert isinstance(core, LearnNSECore)
@@ -261,8 +259,6 @@ class LearnNSE(StreamClassifier):
     def blocks_(self) -> int:
         """How many blocks were learned."""
         return self._learned_core().blocks
-
-    # ------------------------------------------------------------------ copying with any base
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)

@@ -212,8 +212,6 @@ class LearnNSECore(PythonCore):
             self.members.insert_class(at)
             self.pending.insert_class(at)
 
-    # ------------------------------------------------------------------ rows into blocks
-
     def begin(self, X: Floats, y: Codes) -> None:
         """Forget everything and begin from these rows; the last block takes what is left, so that none wait."""
         self.forget()
@@ -271,8 +269,6 @@ class LearnNSECore(PythonCore):
         self._learn_block(*self.pending.with_more(X, y, asked))
         self.pending.clear()
 
-    # ------------------------------------------------------------------ blocks into members
-
     def _learn_block(self, X: Floats, y: Codes, asked: Codes | None = None) -> None:
         if len(self.members) == 0:
             ensemble_wrong, wrong = np.zeros(len(y), dtype=np.bool_), np.empty((len(y), 0), dtype=np.bool_)
@@ -298,8 +294,6 @@ class LearnNSECore(PythonCore):
         self.members.drop(member)
         self.history.drop(member)
 
-    # ------------------------------------------------------------------ votes
-
     def discriminants(self, X: Floats) -> Floats:
         """The votes for each class; before the first block, how often each has been seen."""
         with self._lock:
@@ -321,8 +315,6 @@ class LearnNSECore(PythonCore):
         is_label = np.arange(self.n_classes) == y[:, None]
         before = counts + np.cumsum(is_label, axis=0) - is_label
         return np.where(before > 0, before, -np.inf)
-
-    # ------------------------------------------------------------------ as arrays
 
     def state(self) -> dict[str, NDArray[Any]]:
         return {**self.snapshot()[0], **arrays_of(list(self.members))}

@@ -230,12 +230,7 @@ def outcome(request: Request) -> Outcome:
     study = LateStudy(request)
     scores = study.scores()
     findings = tuple(
-        Finding(
-            stream,
-            name,
-            score.error,
-            more={"delay": delay, "log_loss": score.log_loss, "roc_auc": score.roc_auc},
-        )
+        Finding(stream, name, score.error, more={"delay": delay, "log_loss": score.log_loss, "roc_auc": score.roc_auc})
         for (stream, delay), of_case in scores.items()
         for name, score in of_case.items()
         if name not in FORESTS or study.with_moa

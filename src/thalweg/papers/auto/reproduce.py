@@ -165,11 +165,7 @@ def _weights_figure(item: str, study: AutoStudy) -> Outcome:
     shares = np.array([record.weights.mean(axis=0) for record in records if record.weights is not None])
     rows = np.minimum(WEIGHT_BLOCK * np.arange(1, len(shares) + 1), table.length)
     draw = partial(
-        draw_member_weights,
-        rows,
-        dict(zip(model.members_, shares.T, strict=True)),
-        title=title,
-        block=WEIGHT_BLOCK,
+        draw_member_weights, rows, dict(zip(model.members_, shares.T, strict=True)), title=title, block=WEIGHT_BLOCK
     )
     return Outcome(title, draw=draw)
 

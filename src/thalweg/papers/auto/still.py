@@ -26,12 +26,7 @@ if TYPE_CHECKING:
 
 ITEM = "still"
 OURS: Mapping[str, peers.Predict] = {AUTO: learner(AutoClassifier), MAJORITY: learner(MajorityClass)}
-_HEADERS = {
-    AUTO: "Auto",
-    peers.BOOSTING: "boosted\ntrees",
-    peers.FOREST: "random\nforest",
-    MAJORITY: "majority\nclass",
-}
+_HEADERS = {AUTO: "Auto", peers.BOOSTING: "boosted\ntrees", peers.FOREST: "random\nforest", MAJORITY: "majority\nclass"}
 #: Of the figure.
 _TICKS = (0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0)
 _NOTES = (

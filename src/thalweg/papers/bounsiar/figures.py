@@ -48,12 +48,7 @@ class Boundary(NamedTuple):
 
 
 def draw_boundaries(
-    X: Floats,
-    positive: NDArray[np.bool_],
-    names: tuple[str, str],
-    boundaries: Sequence[Boundary],
-    *,
-    title: str,
+    X: Floats, positive: NDArray[np.bool_], names: tuple[str, str], boundaries: Sequence[Boundary], *, title: str
 ) -> Figure:
     """The points, named ``names`` where they are negative and positive, and all boundaries."""
     low, high = square_around(X, 0.64).T

@@ -18,13 +18,7 @@ from numpy.typing import NDArray
 
 from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier
 from thalweg.learners.kernel_mean.densities import squared_distances
-from thalweg.learners.kernel_mean.tuning import (
-    RHOS,
-    best_threshold,
-    fewest_errors_of,
-    mean_scores,
-    middle_of_minima,
-)
+from thalweg.learners.kernel_mean.tuning import RHOS, best_threshold, fewest_errors_of, mean_scores, middle_of_minima
 from thalweg.papers.bounsiar import figures
 from thalweg.papers.bounsiar.printed import per_cent, split_error
 from thalweg.papers.bounsiar.study import Densities, Parameters, error_on, tune

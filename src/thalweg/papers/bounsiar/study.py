@@ -16,19 +16,8 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC
 
 from thalweg.learners.kernel_mean.classifier import KernelMeanClassifier
-from thalweg.learners.kernel_mean.densities import (
-    leave_one_out_log_means,
-    log_class_means,
-    squared_distances,
-)
-from thalweg.learners.kernel_mean.tuning import (
-    RHOS,
-    SIGMAS,
-    best_bias,
-    errors_at,
-    fewest_errors,
-    middle_of_minima,
-)
+from thalweg.learners.kernel_mean.densities import leave_one_out_log_means, log_class_means, squared_distances
+from thalweg.learners.kernel_mean.tuning import RHOS, SIGMAS, best_bias, errors_at, fewest_errors, middle_of_minima
 from thalweg.papers.bounsiar.printed import TABLE_1
 from thalweg.papers.study import Finished, Request, Study, at_hand, processor_seconds, run_all
 from thalweg.streams import BenchmarkSet, Split, load_benchmark
@@ -82,10 +71,7 @@ def of_tuning_splits(data: BenchmarkSet, kind: Callable[[Split], Densities]) -> 
 
 
 def tune(
-    densities: Densities,
-    rhos: NDArray[np.float64] = RHOS,
-    bias: float | None = None,
-    workers: int = 1,
+    densities: Densities, rhos: NDArray[np.float64] = RHOS, bias: float | None = None, workers: int = 1
 ) -> Parameters:
     """The parameters with the fewest errors: over all widths, the given rhos and, unless one is given, every bias.
 

@@ -230,10 +230,7 @@ def timing(study: AccuracyStudy) -> Outcome:
     headers = "", "Learn++.NSE\nms", "loop\nms", "times\nas long"
     return Outcome(
         title,
-        (
-            Finding(data, ENSEMBLE, times.total, more=more),
-            Finding(data, LOOP, times.loop_total, more=more),
-        ),
+        (Finding(data, ENSEMBLE, times.total, more=more), Finding(data, LOOP, times.loop_total, more=more)),
         summary=(
             f"{source.blocks} blocks, each learned and followed by a test on the grid: {times.total:.1f} s. "
             f"The loop would take about {times.loop_total:.0f} s; it was timed at {len(times.loop_members)} blocks.",

@@ -106,9 +106,7 @@ def _curves(number: int, data: str, study: AccuracyStudy) -> Outcome:
         ]
     title = f"{source.name}: accuracy after each of {source.blocks} blocks"
     return Outcome(
-        f"Figure {number}. {title}",
-        tuple(measured),
-        draw=partial(figures.draw_accuracy, panels, title=title),
+        f"Figure {number}. {title}", tuple(measured), draw=partial(figures.draw_accuracy, panels, title=title)
     )
 
 

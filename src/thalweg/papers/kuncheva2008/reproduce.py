@@ -308,7 +308,5 @@ def _fig3(study: RateStudy) -> Outcome:
             )
         )
     return Outcome(
-        "Figure 3. Error over time with the adaptive rate",
-        tuple(findings),
-        draw=partial(draw_progression, panels),
+        "Figure 3. Error over time with the adaptive rate", tuple(findings), draw=partial(draw_progression, panels)
     )

@@ -173,10 +173,7 @@ RATES = (0.5, 0.9)
 def shift() -> Figure:
     """Figure 1: one class whose mean shifts and whose covariance does not."""
     here = np.zeros(2)
-    clouds = [
-        Cloud("time $t$", here, COVARIANCE, heading=SHIFT),
-        Cloud("time $t + 1$", here + SHIFT, COVARIANCE),
-    ]
+    clouds = [Cloud("time $t$", here, COVARIANCE, heading=SHIFT), Cloud("time $t + 1$", here + SHIFT, COVARIANCE)]
     return draw_contours([("", [("$\\mu_{t+1} = \\mu_t + \\beta_1$", clouds)])])
 
 

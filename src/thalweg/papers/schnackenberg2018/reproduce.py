@@ -282,8 +282,7 @@ def _curves(item: str, name: str, study: SituationStudy) -> Outcome:
     assert isinstance(best.rate, float)
     panels.append(
         panel(
-            f"auto, and the best cell (λ = {best.rate})",
-            [drawn(best.model, best.rate), drawn(AUTO, AUTO_RATE), bayes],
+            f"auto, and the best cell (λ = {best.rate})", [drawn(best.model, best.rate), drawn(AUTO, AUTO_RATE), bayes]
         )
     )
     number = item.removeprefix("fig")

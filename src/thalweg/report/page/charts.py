@@ -13,17 +13,7 @@ from thalweg.report.page.formats import count, counted, percent, rounded, short
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.row_axis import RowAxis
 from thalweg.report.page.standing import baselines
-from thalweg.run_metrics import (
-    Errors,
-    History,
-    Known,
-    Means,
-    Metrics,
-    Series,
-    Stretch,
-    is_regression,
-    loss_of,
-)
+from thalweg.run_metrics import Errors, History, Known, Means, Metrics, Series, Stretch, is_regression, loss_of
 
 Unit = Literal["share", "rows", "number"]
 

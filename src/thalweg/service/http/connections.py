@@ -121,8 +121,6 @@ class LimitedProtocol(HttpToolsProtocol):
         #: Bytes that have come since a head, a piece of a body or a message was complete.
         self._incomplete = 0
 
-    # ------------------------------------------------------------------ the transport's calls
-
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         try:
@@ -148,8 +146,6 @@ class LimitedProtocol(HttpToolsProtocol):
             self._refuse(self._too_large())
         elif not self._has_head if self._in_message else self._incomplete:
             self._start_deadline()  # most heads come as a whole, and need none
-
-    # ------------------------------------------------------------------ the parser's calls
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -215,8 +211,6 @@ class LimitedProtocol(HttpToolsProtocol):
             self.transport.close()
         cycle.on_response()
         return True
-
-    # ------------------------------------------------------------------ limits
 
     def give_way(self) -> None:
         """Close, and count no longer."""

@@ -42,10 +42,7 @@ class PredictQuery(ModelQuery, frozen=True):
 
 
 @post(
-    "/v1/predict",
-    "learn",
-    example={"rows": [{"load": 1.5, "day": "mon"}, {"load": 2.5, "day": None}]},
-    predicts=True,
+    "/v1/predict", "learn", example={"rows": [{"load": 1.5, "day": "mon"}, {"load": 2.5, "day": None}]}, predicts=True
 )
 async def predict(
     service: Service, request: Request, query: PredictQuery, body: protocol.PredictRequest | ArrowTable
@@ -147,9 +144,6 @@ async def erase(
     """
     request.count(len(body.ids), "ids", service.options)
     return Once(partial(service.withdraw, name, body.ids, erase=True), _receipt(protocol.EraseReceipt))
-
-
-# ---------------------------------------------------------------------- models
 
 
 @get("/v1/models", "read")
@@ -277,9 +271,6 @@ async def upload(service: Service, name: str, body: bytes) -> Once[model_respons
     return Once(partial(service.decisions.create_from_file, name, body), _decided(name))
 
 
-# ---------------------------------------------------------------------- how a model goes
-
-
 @get("/v1/models/{name}/course", "read")
 async def course(service: Service, name: str) -> history_responses.Course:
     """How a model went."""
@@ -299,11 +290,7 @@ async def inputs(service: Service, name: str) -> column_responses.Inputs:
 
 
 @get("/v1/models/{name}/events", "read")
-async def events(
-    service: Service,
-    request: Request,
-    name: str,
-) -> EventStream[history_responses.LivePoint]:
+async def events(service: Service, request: Request, name: str) -> EventStream[history_responses.LivePoint]:
     """How a model goes: an event `point` whenever it has learned, whose id is the number of labels."""
     service.models.state(name)
     given = request.headers.get(b"last-event-id", b"")
@@ -339,9 +326,6 @@ async def _points(service: Service, name: str, last: int) -> AsyncIterator[bytes
 
 def _event(point: history_responses.Point) -> bytes:
     return b"event: point\nid: %d\ndata: %s\n\n" % (point.labels, encode(point))
-
-
-# ---------------------------------------------------------------------- what those who run the service ask
 
 
 @get("/healthz", None)

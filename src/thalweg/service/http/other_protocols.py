@@ -110,9 +110,6 @@ async def infer(service: Service, request: Request, name: str) -> Once[InferResp
     return Once(partial(service.predict, name, rows, must_record=False), partial(_inferred, given))
 
 
-# ---------------------------------------------------------------------- inputs
-
-
 def _rows(service: Service, name: str, request: Request) -> tuple[InferRequest, list[dict[str, Any]]]:
     """The request, and its rows."""
     length = request.headers.get(_JSON_LENGTH)
@@ -201,9 +198,6 @@ def _cell(value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
-# ---------------------------------------------------------------------- outputs
-
-
 def _inferred(given: InferRequest, command: Predict) -> InferResponse:
     found = command.response.predictions(command.seq)
     tensors = {each.name: each for each in _tensors(found)}
@@ -228,9 +222,6 @@ def _tensors(found: list[RowPrediction]) -> Iterator[OutputTensor]:
         yield OutputTensor("probabilities", [len(found), len(labels)], "FP64", values, {"labels": labels})
 
 
-# ---------------------------------------------------------------------- rows
-
-
 def columns_of(service: Service, name: str) -> tuple[str, ...] | None:
     """The columns of a model in their order; None before the first row."""
     encoder = service.models.model(name).encoder
@@ -246,9 +237,6 @@ def as_rows(service: Service, name: str, values: Sequence[Any]) -> list[dict[str
         if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != len(columns):
             raise Refused(422, f"row {at}: it must have {len(columns)} values, those of {', '.join(columns)}")
     return [dict(zip(columns, row, strict=True)) for row in values]
-
-
-# ---------------------------------------------------------------------- MLflow
 
 
 @get("/ping", None, refused=(503,))

@@ -19,12 +19,7 @@ from thalweg.service.journal.sql import SqlJournal
 
 
 def open_journal(
-    folder: Path | None,
-    database: str | None,
-    *,
-    read_only: bool = False,
-    new: bool = False,
-    silence: float = 10.0,
+    folder: Path | None, database: str | None, *, read_only: bool = False, new: bool = False, silence: float = 10.0
 ) -> SqlJournal:
     """A journal in a folder, or in a database by its address.
 

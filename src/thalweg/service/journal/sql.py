@@ -69,8 +69,6 @@ class SqlJournal(ABC):
         #: Of the last record of each model that was written by this connection.
         self._checksums: dict[str, bytes] = {}
 
-    # ------------------------------------------------------------------ what databases differ in
-
     @abstractmethod
     def connect(self) -> None:
         """Open the connection; what was open before is given up."""
@@ -140,8 +138,6 @@ class SqlJournal(ABC):
     def fault(self) -> str | None:
         """What the database finds damaged in its own files; None for nothing, as of a server, which looks by itself."""
         return None
-
-    # ------------------------------------------------------------------ writing
 
     def prepare(self) -> None:
         """Make the tables that are missing; `JournalError` where the journal is newer or has lost its end."""
@@ -235,8 +231,6 @@ class SqlJournal(ABC):
         """Forget one part of all snapshots, inside a transaction."""
         self.execute("DELETE FROM snapshots WHERE model = ? AND name = ?", [model, name])
 
-    # ------------------------------------------------------------------ erasing
-
     def set_cut(self, model: str, seq: int) -> None:
         """Note that the journal of a model begins at a snapshot, inside a transaction."""
         self.execute("DELETE FROM cuts WHERE model = ?", [model])
@@ -266,8 +260,6 @@ class SqlJournal(ABC):
         """Forget replies to requests up to a record, at most so many, inside a transaction; how many."""
         oldest = "SELECT key FROM responses WHERE seq <= ? ORDER BY seq LIMIT ?"
         return int(self.execute(f"DELETE FROM responses WHERE key IN ({oldest})", [through, limit]).rowcount)
-
-    # ------------------------------------------------------------------ reading
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """All that a statement finds."""

@@ -165,8 +165,6 @@ class ColumnWatch(Saved):
         self._view: WatchView | None = None
         self._seen: tuple[int | bool, ...] | None = None
 
-    # ------------------------------------------------------------------ what happens
-
     def predicted(self, seq: int, predicted: Predicted | None, body: PredictBody, encoded: Encoded) -> None:
         """Rows were predicted, in this record, by the model and its challengers.
 
@@ -273,8 +271,6 @@ class ColumnWatch(Saved):
             rows = slice(0, self._sampler.lacking)
             self._sampler.begin(learned, model, X[rows], y[rows], label)
         return int(min(len(y), self._sampler.due - learned))
-
-    # ------------------------------------------------------------------ what others see, and what is kept
 
     def view(self) -> WatchView:
         """As it is now, at most 63 rows behind; made anew only where something has changed."""

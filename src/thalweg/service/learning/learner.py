@@ -78,8 +78,6 @@ class LearningThread(threading.Thread):
         self._revised_at, self._included = revised_at, 0
         self._ending = False
 
-    # ------------------------------------------------------------------ from other threads
-
     def put(self, events: list[Event], waiting: list[Command]) -> None:
         """Committed records, in order, and the commands that wait for them."""
         self._put(_Batch(events, waiting), urgent=bool(waiting))
@@ -117,8 +115,6 @@ class LearningThread(threading.Thread):
 
     def __len__(self) -> int:
         return self._queue.qsize()
-
-    # ------------------------------------------------------------------ the thread
 
     def run(self) -> None:
         going = True
@@ -193,8 +189,6 @@ class LearningThread(threading.Thread):
         self._calls.published(model, model.publish())
         self._keep_if_due(model)
 
-    # ------------------------------------------------------------------ revisions
-
     @property
     def is_current(self) -> bool:
         """Whether the model is what the journal says, revisions included."""
@@ -246,8 +240,6 @@ class LearningThread(threading.Thread):
     def _begin_anew(self, model: LiveModel) -> None:
         self._abandon()
         self.model, self._included = model, model.seq
-
-    # ------------------------------------------------------------------ snapshots
 
     def _keep_if_due(self, model: LiveModel) -> None:
         if self._kept is None:

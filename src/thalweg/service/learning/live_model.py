@@ -149,8 +149,6 @@ class LiveModel(Saved):
         """Rows whose label may still come."""
         return self.rows - self.labels - self.expired
 
-    # ------------------------------------------------------------------ taking in what happened
-
     def take(self, events: Iterable[Event]) -> None:
         """Records of this model, in order."""
         labelled: list[_Arrived] = []
@@ -354,8 +352,6 @@ class LiveModel(Saved):
                 learner.progress.watch.features = list(first.features)
             self._head = []
 
-    # ------------------------------------------------------------------ what others see
-
     def publish(self) -> ModelState:
         """How it is, for others to read while it learns; copies are made only of what has changed."""
         if self._copied_at != self._changed_at:
@@ -407,8 +403,6 @@ class LiveModel(Saved):
         learner = self.learners[name]
         columns = None if self.follower is None else self.follower.encoder().to_json()
         return model_file(learner.model, self.rows, learner.progress.view(), columns)
-
-    # ------------------------------------------------------------------ snapshots
 
     def snapshot(self) -> list[Part]:
         schema = None if self.follower is None else self.follower.encoder().to_json()

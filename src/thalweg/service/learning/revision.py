@@ -41,12 +41,7 @@ class Revision(threading.Thread):
     """
 
     def __init__(
-        self,
-        name: str,
-        through: int,
-        labels: int,
-        reader: Callable[[], SqlJournal],
-        done: Callable[[Revision], None],
+        self, name: str, through: int, labels: int, reader: Callable[[], SqlJournal], done: Callable[[Revision], None]
     ) -> None:
         super().__init__(name=f"thalweg-revision-{name}", daemon=True)
         self.model_name, self.through = name, through

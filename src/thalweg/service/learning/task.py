@@ -67,8 +67,6 @@ class ModelTask(Task):
         """The column that says which key's model a row belongs to; None where there is one model for all."""
         return None
 
-    # ------------------------------------------------------------------ making models
-
     @abstractmethod
     def record(self) -> dict[str, Any]:
         """What the record that makes a model, and a snapshot, keep of it."""
@@ -96,8 +94,6 @@ class ModelTask(Task):
     def over_columns(self, model: Any, plan: Plan) -> Any:
         """A model that has learned nothing, as it learns these columns."""
         return over_columns(model, plan)
-
-    # ------------------------------------------------------------------ rows and labels
 
     @abstractmethod
     def read_label(self, value: Any, at: int) -> LabelValue:
@@ -132,8 +128,6 @@ class ModelTask(Task):
     def new_baselines(self) -> NumberBaselines | None:
         """Of numbers; None where labels are classes."""
         return None
-
-    # ------------------------------------------------------------------ scoring
 
     @property
     @abstractmethod
