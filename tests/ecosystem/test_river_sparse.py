@@ -171,7 +171,7 @@ def test_who_takes_sparse_rows_and_who_must_be_asked():
     assert not to_river(OnlineLogistic(), missing="mean")._is_sparse
     asked = to_river(AutoClassifier(), sparse=True)
     asked.learn_one(x, True)
-    assert "logistic 1 per feature" in asked.learner_.members_
+    assert "logistic 3 per feature" in asked.learner_.members_
     for model, options in (
         (OnlineLDC(), {}),
         (StandardScaler(with_mean=False), {}),

@@ -69,6 +69,27 @@ def test_logistic_follows_the_gradient(seed, rate, classes):
     np.testing.assert_allclose(model._scores(X), np.column_stack([np.ones(len(X)), X]) @ W.T, rtol=1e-8, atol=1e-10)
 
 
+@examples(20)
+@given(
+    seed=st.integers(0, 2**32), initial=st.sampled_from([0.001, 0.2, 1.0, 7.0]), forgetting=st.sampled_from([0.0, 0.05])
+)
+def test_steps_for_each_feature_are_adagrads(seed, initial, forgetting):
+    X, y = rows_of(seed, classes=3)
+    y[:3] = np.arange(3)
+    model = OnlineLogistic(0.3, per_feature=True, initial_squares=initial, forgetting=forgetting)
+    W, G, seen = np.zeros((3, 4)), np.zeros(4), np.zeros(3, dtype=bool)
+    for x, k in zip(X, y.tolist(), strict=True):
+        model.learn_one(x, k)
+        seen[k] = True
+        z = np.array([1.0, *x])
+        p = np.where(seen, np.exp(W @ z - (W @ z).max()), 0.0)
+        pull = np.where(seen, (np.arange(3) == k) - p / p.sum(), 0.0)
+        G = (1 - forgetting) * G + (np.outer(pull, z) ** 2).sum(axis=0)
+        steps = z / np.sqrt(initial + G)
+        W += min(0.3, 4 / (steps @ z)) * np.outer(pull, steps)
+    np.testing.assert_allclose(model._scores(X), np.column_stack([np.ones(len(X)), X]) @ W.T, rtol=1e-8, atol=1e-10)
+
+
 @pytest.mark.parametrize("per_feature", [False, True])
 def test_products_are_features_like_others(per_feature):
     X, y = rows_of(3, rows=300, classes=3)

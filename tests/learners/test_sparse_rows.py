@@ -44,6 +44,7 @@ CLASSIFIERS = [
     OnlineLogistic(),
     OnlineLogistic(0.5, penalty=0.05),
     OnlineLogistic(1.0, per_feature=True, forgetting=0.01),
+    OnlineLogistic(0.1, per_feature=True, initial_squares=0.001),
     OnlineLogistic(InverseSqrt(1.0), class_weight="balanced"),
     NoChange(),
     MajorityClass(),
@@ -177,7 +178,8 @@ def test_rare_columns_of_noise_do_not_hide_the_others():
     places = np.stack([rng.choice(5000, 10, replace=False) for _ in range(2000)])
     noise = csr_array((rng.exponential(size=20_000), places.ravel(), np.arange(0, 20_001, 10)), shape=(2000, 5000))
     X = csr_array(hstack([csr_array(useful), noise]))
-    members = [OnlineLogistic(rate, per_feature=True).predict_then_learn(X, y) for rate in (0.1, 0.3, 1.0, 3.0)]
+    each = zip(auto.SPARSE_RATES, auto.SPARSE_SQUARES, strict=True)
+    members = [OnlineLogistic(rate, per_feature=True, initial_squares=g).predict_then_learn(X, y) for rate, g in each]
     worst = max((each != y).mean() for each in members)
     assert (AutoClassifier().predict_then_learn(X, y) != y).mean() < worst  # twice that, by the values before alone
 
@@ -352,5 +354,8 @@ def rare_words(rng, rows):
 
 
 def core_of_separate_members(features):
-    members = [compiled.logistic(features, (0, rate, 0), 0.0, True) for rate in auto.SPARSE_RATES]
+    members = [
+        compiled.logistic(features, (0, rate, 0), 0.0, True, 0.0, squares)
+        for rate, squares in zip(auto.SPARSE_RATES, auto.SPARSE_SQUARES, strict=True)
+    ]
     return compiled.scaled(mixed([*members, compiled.majority(features)]))

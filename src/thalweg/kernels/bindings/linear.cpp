@@ -41,12 +41,16 @@ void bind_linear(nb::module_ &module) {
   def("passive_aggressive", "features"_a, "C"_a, "second"_a) = [](int64_t p, double C, bool second) {
     return make_linear<PassiveAggressive>(p, C, second);
   };
-  def("logistic", "features"_a, "rate"_a, "penalty"_a, "per_feature"_a = false,
-      "forgetting"_a = 0.0) = [](int64_t p, RateCode rate, double penalty, bool per_feature, double forgetting) {
-    return make_linear<Logistic>(p, LogisticOptions{penalty, per_feature, forgetting},
+  def("logistic", "features"_a, "rate"_a, "penalty"_a, "per_feature"_a = false, "forgetting"_a = 0.0,
+      "initial_squares"_a = 1.0) = [](int64_t p, RateCode rate, double penalty, bool per_feature, double forgetting,
+                                      double initial_squares) {
+    return make_linear<Logistic>(p, LogisticOptions{penalty, per_feature, forgetting, initial_squares},
                                  make_rate(rate, Rate::kPower, false));
   };
-  def("logistic_bank", "rates"_a) = [](const std::vector<double> &rates) { return new Core(new LogisticBank(rates)); };
+  def("logistic_bank", "rates"_a, "initial_squares"_a) = [](const std::vector<double> &rates,
+                                                            const std::vector<double> &initial_squares) {
+    return new Core(new LogisticBank(rates, initial_squares));
+  };
   def("persistence", "features"_a) = [](int64_t p) { return new Core(new Persistence(p)); };
   def("no_change", "features"_a) = [](int64_t p) { return new Core(new NoChange(p)); };
   def("majority", "features"_a, "keep"_a = 1.0, "doubt"_a = 0.0,

@@ -1,6 +1,6 @@
-// A step size for each feature (AdaGrad: Duchi, Hazan & Singer 2011): eta / sqrt(1 + G_j), where G_j sums the squared
-// gradients of feature j, so that a rare feature still takes large steps when frequent ones have settled. With forgetting, G
-// fades: what the gradients were long ago no longer holds the steps down.
+// A step size for each feature (AdaGrad: Duchi, Hazan & Singer 2011): eta / sqrt(g + G_j), where G_j sums the squared
+// gradients of feature j from `initial` g on, so that a rare feature still takes large steps when frequent ones have settled.
+// With forgetting, G fades: what the gradients were long ago no longer holds the steps down.
 //
 // O(1) for each value that is not zero, an inverse square root among it.
 #pragma once
@@ -13,7 +13,8 @@ template <class Weights> class FeatureSteps {
  public:
   using Row = typename Weights::Row;
 
-  FeatureSteps(const Weights &weights, double forgetting) : keep_(1 - forgetting) {
+  FeatureSteps(const Weights &weights, double forgetting, double initial = 1)
+      : keep_(1 - forgetting), initial_(initial) {
     if constexpr (!Weights::kSparse) {
       squares_.assign(weights.stride(), 0.0);
       scaled_.assign(weights.stride(), 0.0);
@@ -25,24 +26,24 @@ template <class Weights> class FeatureSteps {
     if (keep_ < 1) fade();
     const double grown = square / unit_;
     bias_square_ += grown;
-    bias_step_ = 1 / std::sqrt(1 + unit_ * bias_square_);
+    bias_step_ = 1 / std::sqrt(initial_ + unit_ * bias_square_);
     double sum = bias_step_;
     if constexpr (Weights::kSparse) {
       if (int64_t(scaled_.size()) < x.count) scaled_.resize(x.count);
       // In three loops, of which the roots and quotients are computed side by side.
-      const double unit = unit_, *__restrict values = x.values;
+      const double unit = unit_, initial = initial_, *__restrict values = x.values;
       double *__restrict scaled = scaled_.data();
       for (int64_t i = 0; i < x.count; i++) {
         double &total = squares_[x.slots[i]];
         scaled[i] = total += grown * values[i] * values[i];
       }
-      for (int64_t i = 0; i < x.count; i++) scaled[i] = values[i] / std::sqrt(1 + unit * scaled[i]);
+      for (int64_t i = 0; i < x.count; i++) scaled[i] = values[i] / std::sqrt(initial + unit * scaled[i]);
       sum = add_products(sum, scaled, values, x.count);
       row_ = x.with(scaled_.data());
     } else {
       for (int64_t j = 0; j < int64_t(squares_.size()); j++) {
         squares_[j] += grown * x[j] * x[j];
-        scaled_[j] = x[j] / std::sqrt(1 + unit_ * squares_[j]);
+        scaled_[j] = x[j] / std::sqrt(initial_ + unit_ * squares_[j]);
         sum += scaled_[j] * x[j];
       }
     }
@@ -82,7 +83,7 @@ template <class Weights> class FeatureSteps {
     unit_ = 1;
   }
 
-  double keep_, unit_ = 1;  // G is `unit_` times what is kept of it: all of it fades at once
+  double keep_, initial_, unit_ = 1;  // G is `unit_` times what is kept of it: all of it fades at once
   double bias_square_ = 0, bias_step_ = 1;
   Buffer squares_, scaled_;
   SparseRow row_;  // of sparse rows: with values times steps

@@ -10,7 +10,8 @@ namespace thalweg::THALWEG_LEVEL {
 struct LogisticOptions {
   double penalty = 0;
   bool per_feature = false;
-  double forgetting = 0;  // of squared gradients, with a step size for each feature
+  double forgetting = 0;       // of squared gradients, with a step size for each feature
+  double initial_squares = 1;  // what they start from
 };
 
 template <class Weights> class Logistic final : public Linear<Weights> {
@@ -18,7 +19,7 @@ template <class Weights> class Logistic final : public Linear<Weights> {
 
  public:
   Logistic(int64_t p, LogisticOptions options, Rate rate)
-      : Base(p, std::move(rate)), options(options), steps(weights, options.forgetting) {}
+      : Base(p, std::move(rate)), options(options), steps(weights, options.forgetting, options.initial_squares) {}
   Learner *copy() const override { return new Logistic(*this); }
 
   void forget() override {

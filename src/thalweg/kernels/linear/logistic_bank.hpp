@@ -16,10 +16,13 @@ class LogisticBank final : public Learner {
  public:
   static constexpr int64_t kRates = 4;
 
-  explicit LogisticBank(const std::vector<double> &rates) : Learner(0) {
+  // A rate of each, and what its squared gradients start from.
+  LogisticBank(const std::vector<double> &rates, const std::vector<double> &initial_squares) : Learner(0) {
     traits_.posteriors = kRates;
-    if (int64_t(rates.size()) != kRates) throw std::invalid_argument("a bank has four rates");
+    if (int64_t(rates.size()) != kRates || int64_t(initial_squares.size()) != kRates)
+      throw std::invalid_argument("a bank has four rates");
     for (double rate : rates) rates_.push_back(make_rate({Rate::kConstant, rate, 0}, Rate::kPower, false));
+    std::copy(initial_squares.begin(), initial_squares.end(), initial_);
     clear();
   }
   Learner *copy() const override { return new LogisticBank(*this); }
@@ -160,7 +163,7 @@ class LogisticBank final : public Learner {
         pulls[j * kRates + r] = arrival_[j] < 0 ? 0 : (j == k) - probabilities[r * c + j];
     Lane grown = {};
     for (int64_t j = 0; j < c * kRates; j += kRates) grown += load<Lane>(pulls + j) * load<Lane>(pulls + j);
-    const Lane square = load<Lane>(bias_square_.data()) + grown, bias_step = 1 / root(1 + square);
+    const Lane square = load<Lane>(bias_square_.data()) + grown, bias_step = 1 / root(load<Lane>(initial_) + square);
     store<Lane>(bias_square_.data(), square);
     const Lane length = scale(x, grown, bias_step);
     Lane step;
@@ -182,12 +185,13 @@ class LogisticBank final : public Learner {
   Lane scale(const SparseRow &x, const Lane &grown, Lane sum) {
     if (int64_t(scaled_.size()) < x.count * kRates) scaled_.resize(x.count * kRates);
     double *scaled = scaled_.data(), *squares = squares_.data();
+    const Lane initial = load<Lane>(initial_);
     for (int64_t i = 0; i < x.count; i++, scaled += kRates) {
       const double value = x.values[i];
       double *own = squares + kRates * int64_t(x.slots[i]);
       const Lane square = load<Lane>(own) + grown * value * value;
       store<Lane>(own, square);
-      const Lane step = value / root(1 + square);
+      const Lane step = value / root(initial + square);
       store<Lane>(scaled, step);
       sum += step * value;
     }
@@ -221,6 +225,7 @@ class LogisticBank final : public Learner {
   }
 
   std::vector<Rate> rates_;
+  double initial_[kRates];
   std::vector<int64_t> arrival_;  // in which order the classes came; -1: not yet
   int64_t slots_ = 0, awake_ = 0;
   Buffer weights_, squares_;                    // of a feature: class by class, and one, with all lanes each
