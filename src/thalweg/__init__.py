@@ -10,6 +10,7 @@ import lazy_loader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from thalweg.label_budget import LabelBudget as LabelBudget
     from thalweg.learners import AutoClassifier as AutoClassifier
     from thalweg.learners import AutoRegressor as AutoRegressor
     from thalweg.learners import BalancedWinnow as BalancedWinnow
@@ -63,6 +64,7 @@ _NAMES = {
     "part": "Part merge",
     "pipeline": "StreamPipeline",
     "store": "load save",
+    "label_budget": "LabelBudget",
     "table_model": "TableClassifier TableRegressor",
     "transforms": "CCIPCA RandomFeatures RandomTilings StandardScaler TextHasher",
 }

@@ -238,6 +238,31 @@ class References(TypedDict):
     curve: dict[str, Series]  # windowed losses at the points of the run's curve; null before the first fit
 
 
+class Interval(TypedDict):
+    """An estimate with its interval of 95 %."""
+
+    value: Known
+    low: Known
+    high: Known
+
+
+class LabelBudget(TypedDict):
+    """What was asked for with ``--label-budget``."""
+
+    budget: str
+    strategy: str
+    explore: float  # share of the budget spent on all rows alike
+    start: int  # rows at the start whose labels were all asked for
+    rows: int
+    asked: int
+    came: int  # asked rows whose label came
+    to_label: int  # asked rows that have no label
+    loss: str  # "error" of labels, "mae" of numbers
+    estimate: Interval  # of the loss over all rows, by the asked ones
+    truth: Known  # the same by all labels of the table
+    curve: NotRequired[list[Series]]  # with --label-curve: budgets, and the loss with each
+
+
 class Change(TypedDict):
     """A moment at which the error changed."""
 
@@ -441,6 +466,7 @@ class Metrics(TypedDict):
     predictions: NotRequired[Predictions]  # of numbers
     by_size: NotRequired[BySize]  # of numbers: of the target, in groups of about as many rows
     against: NotRequired[References]  # with --against
+    label_budget: NotRequired[LabelBudget]  # with --label-budget
     changes: list[Change]  # of the error, or of the mean absolute residual
     changes_left_out: NotRequired[int]  # further ones, too small to be among the most that are kept
     importance: NotRequired[Importance]  # not of very wide tables

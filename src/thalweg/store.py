@@ -38,6 +38,7 @@ from thalweg.container import digest, open_container
 from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.files import write_atomically
 from thalweg.history.history import History
+from thalweg.label_budget.model import LabelBudget
 from thalweg.learners.base import sklearn_state
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.estimator import StreamEstimator
@@ -53,7 +54,7 @@ PROTOCOL = 1
 _FEW_FEATURES = 8192
 #: Of a baseline, which keeps nothing of them.
 _MOST_FEATURES = 2**24
-_ELSEWHERE, _HISTORY = "elsewhere", "history "
+_ELSEWHERE, _HISTORY, _BUDGET = "elsewhere", "history ", "label_budget"
 _CLASSES: dict[str, type[StreamEstimator]] = {
     name: value
     for home in (learners, transforms, pipeline)
@@ -65,7 +66,7 @@ _RATES: dict[str, type[rates.Rate]] = {
 }
 
 
-def save(model: StreamEstimator | Part | TableModel, path: str | os.PathLike[str]) -> None:
+def save(model: StreamEstimator | Part | TableModel | LabelBudget, path: str | os.PathLike[str]) -> None:
     """Write a model, or a part of one, to a file, atomically.
 
     Examples
@@ -106,7 +107,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     return loads(content, name=os.fspath(path))
 
 
-def dumps(model: StreamEstimator | Part | TableModel, notes: dict[str, Any] | None = None) -> bytes:
+def dumps(model: StreamEstimator | Part | TableModel | LabelBudget, notes: dict[str, Any] | None = None) -> bytes:
     """A model, or a part of one, as bytes; equal models with equal notes give equal bytes.
 
     Examples
@@ -116,6 +117,12 @@ def dumps(model: StreamEstimator | Part | TableModel, notes: dict[str, Any] | No
     True
     """
     past: dict[str, NDArray[Any]] = {}
+    if isinstance(model, LabelBudget):
+        own = {name: value for name, value in plain_parameters(model).items() if name != "learner"}
+        begun = model.__sklearn_is_fitted__()
+        state = json.loads(json.dumps(model.state(), default=np.ndarray.tolist)) if begun else None
+        inside = model.learner_ if begun else model.learner
+        return dumps(inside, {**(notes or {}), _BUDGET: {"parameters": own, "state": state}})
     if isinstance(model, TableModel):
         own = model.notes
         if model.encoder_.history is not None:
@@ -217,7 +224,17 @@ def _open(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, NDArray[
     return header, arrays
 
 
-def _build(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEstimator | Part | TableModel:
+def _build(
+    header: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> StreamEstimator | Part | TableModel | LabelBudget:
+    notes = header.get("notes")
+    if isinstance(notes, dict) and _BUDGET in notes:
+        own, others = notes[_BUDGET], {name: value for name, value in notes.items() if name != _BUDGET}
+        inside = _build({**header, "notes": others}, arrays)
+        parameters = {name: _rich(value) for name, value in own["parameters"].items()}
+        if own["state"] is None:
+            return LabelBudget(inside, **parameters)
+        return LabelBudget.of_learned(inside, parameters, own["state"])
     past = {name.removeprefix(_HISTORY): arrays.pop(name) for name in [*arrays] if name.startswith(_HISTORY)}
     model = _build_learner(header, arrays)
     notes = header.get("notes")

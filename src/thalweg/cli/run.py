@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,9 +57,18 @@ HELP = HelpLayout(
         ),
         "Missing values": ("missing", "na", "keep_sentinels"),
         "Text and earlier rows": ("text", "ngrams", "hash_bits", "feature", "features"),
-        "Model details": ("adaptive", "window", "seed"),
-        "Metrics": ("costs", "against_rows", "coverage", "season", "alerts", "probabilities"),
-        "Files": ("config", "model_out", "figures", "checkpoint_seconds"),
+        "Model and its labels": ("adaptive", "window", "seed", "label_budget", "labels_of", "label_start", "explore"),
+        "Metrics": (
+            "costs",
+            "against_rows",
+            "coverage",
+            "season",
+            "alerts",
+            "probabilities",
+            "explore",
+            "label_curve",
+        ),
+        "Files": ("config", "model_out", "figures", "checkpoint_seconds", "probabilities"),
         "Spark": ("engine", "master"),
     },
 )
@@ -185,10 +195,12 @@ def run(
         if view is not None:
             view.close()
         try:
-            metrics = metrics_of(begun)
+            metrics = metrics_of(begun, curve=_label_curve(begun, options))
             begun.save_model(model_file)
             _write_report(metrics, folder, figures)
             begun.write_alerts()
+            if begun.task.budget is not None:
+                begun.task.budget.write(folder / folders.TO_LABEL)
             begun.write_metrics(metrics)  # last: a folder that has them holds a finished run
         except Exception:
             begun.leave_nothing_half_done(existed)
@@ -245,6 +257,25 @@ def _say_stopped(begun: Run, view: _View | None) -> None:
     typer.echo(f"thalweg: {said}", err=True)
 
 
+def _label_curve(begun: Run, options: RunOptions) -> list[list[float | None]] | None:
+    """The error with several label budgets, where it is asked for: a run over the source with each."""
+    if not options.label_curve:
+        return None
+    from thalweg.run.engine import RunEngine
+    from thalweg.run.label_budget import curve
+    from thalweg.run.runner import source_of
+
+    def score(asked: RunOptions) -> float | None:
+        engine = RunEngine(asked, source_of(asked))
+        for chunk in engine.chunks():
+            engine.take(chunk)
+        scores = engine.task.scores()
+        return scores["model"][begun.task.shown[0]]
+
+    task: Any = begun.task.name  # as the first rows or later ones settled it
+    return curve(replace(options, task=task), score)
+
+
 def _write_report(metrics: dict[str, Any], folder: Path, with_figures: bool) -> None:
     from thalweg.files import write_atomically
     from thalweg.report.page import build
@@ -267,6 +298,7 @@ def _print_summary(metrics: dict[str, Any], timing: dict[str, Any], folder: Path
     from thalweg.report.page.formats import count, counted, percent
     from thalweg.report.page.importance import features_to_keep, top_columns
     from thalweg.report.page.input_parts import MOST_FINDINGS, findings
+    from thalweg.report.page.label_budget import label_budget_findings
     from thalweg.report.page.row_axis import RowAxis
     from thalweg.report.score_table import KAPPAS, score_table, verdict_of
     from thalweg.run.alert_log import alert_words
@@ -281,7 +313,7 @@ def _print_summary(metrics: dict[str, Any], timing: dict[str, Any], folder: Path
         console.print("Resumed from the last checkpoint.")
     verdict = verdict_of(metrics)
     console.print(verdict.headline, style="bold", soft_wrap=True)
-    for finding in (*verdict.findings, *against_findings(metrics)):
+    for finding in (*verdict.findings, *against_findings(metrics), *label_budget_findings(metrics)):
         console.print(finding)
     console.print()
     console.print(_scores(metrics))

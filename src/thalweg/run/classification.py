@@ -176,14 +176,16 @@ class Classification(RunTask, LabelTask):
         if self.delays is not None and now is not None:
             self.delays.add(batch.labels[batch.carried :], now, batch.due[batch.carried :])
         words = self.names.words(batch.labels)
-        given = follow_baselines(self.baselines, words, None if batch.at_once else batch.order)
-        predicted |= {name: self.names.of_predictions(labels) for name, labels in given.items()}
+        predicted |= {name: np.zeros(rows, dtype=np.int64) for name in self.baselines}
         kept = self._with_waiting(predicted, batch, waiting, self.names.known)
         asked = Asked(proba=True, sets=self.sets is not None)
         taken = (part for steps in stretches for part in self._steps(batch, words, steps, asked, kept))
         pieces = [self._piece(batch, *part) for part in taken]
         for _, alike in itertools.groupby(pieces, key=lambda piece: piece.classes):
             self._note(batch, list(alike), predicted)
+        given = follow_baselines(self.baselines, words, None if batch.at_once else self._learned_order(batch))
+        for name, labels in given.items():
+            predicted[name][batch.carried :] = self.names.of_predictions(labels)[batch.carried :]
         kept.refer_to(self.names.known)
         predicted[KEPT] = kept.values
         if (period := self.rare.period(number, now)) is not None:

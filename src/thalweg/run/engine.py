@@ -204,10 +204,15 @@ class RunEngine(Saved):
             self.row_times.add(batch, now)
         self.observer.go_on(batch, self.task)
         before = None if self.late.waiting is None else self.late.waiting.predicted.pop(INPUTS, None)
+        budget = self.task.budget
+        if budget is not None:
+            budget.at(now)
         began, apart = time.thread_time(), self.observer.seconds
         stretches = self.observer.stretches(batch, self.task, self.counts)
         predicted = self.task.predict(batch, stretches, self.late.waiting, now)
         self.model_seconds += time.thread_time() - began - (self.observer.seconds - apart)
+        if budget is not None:
+            budget.never_labelled(batch)
         if self.against is not None:
             self.against.take(batch, self.task.known_targets(batch.labels), predicted["model"])
         self.observer.remember(batch, self.task, self.counts.learned, len(batch.learned))

@@ -33,8 +33,13 @@ _MOST_WORDS = 15
 _WEIGHTS = re.compile(r"(?:member(\d++)_)*+weights")
 
 
-def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
-    """All of it; ``command`` is what began the run, where that was not `thalweg run`."""
+def metrics_of(
+    run: RunEngine, command: str | None = None, curve: list[list[float | None]] | None = None
+) -> dict[str, Any]:
+    """All of it; ``command`` is what began the run, where that was not `thalweg run`.
+
+    ``curve`` has label budgets and the error with each.
+    """
     assert run.encoder is not None
     run.watch.flush()
     task, options, model = run.task, run.options, run.task.model
@@ -70,7 +75,7 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
             "predicted": run.counts.processed - run.counts.unpredicted,
             "unpredicted": run.counts.unpredicted,
             "scored": task.board.rows,
-            "learned": run.counts.learned,
+            "learned": run.counts.learned if task.budget is None else task.budget.came,
             "unlabelled": run.counts.unlabelled,
             "pending": run.pending,
             "pending_rows": _as_ranges(run.pending_rows),
@@ -80,6 +85,7 @@ def metrics_of(run: RunEngine, command: str | None = None) -> dict[str, Any]:
         **results,
         **({} if times is None else {"times": times}),
         **({} if run.against is None else {"against": run.against.metrics()}),
+        **({} if task.budget is None else {"label_budget": task.budget.metrics(results["scores"]["model"], curve)}),
         **({} if words is None else {"words": words}),
         **({} if importance is None else {"importance": importance}),
         **({} if made is None else {"features": {feature.name: str(feature) for feature in made.features}}),

@@ -15,10 +15,10 @@ from thalweg.evaluate.alert_rules import AlertRule
 from thalweg.learners.base.catalogue_entry import COVERAGES, check_model_options
 from thalweg.option_fields import OptionInfo, check_declared, declared, option_field, parse_costs
 from thalweg.option_names import option
-from thalweg.run.questions import REFERENCE_ROWS, AlertsAsked, check_hashing, parse_against
+from thalweg.run.questions import REFERENCE_ROWS, AlertsAsked, check_hashing, parse_against, parse_label_budget
 
 OPTIONS, METRICS, CHECKPOINT, PREDICTIONS = "options.toml", "metrics.json", "checkpoint", "predictions.csv"
-ALERTS = "alerts.ndjson"
+ALERTS, TO_LABEL = "alerts.ndjson", "to_label.csv"
 MODEL, REPORT = "model.thalweg", "report.html"
 
 Holds = Literal["no run", "a finished run", "a run that was cut off"]
@@ -37,7 +37,7 @@ def what_is_in(folder: Path) -> Holds:
 
 def clear(folder: Path) -> None:
     """Take away the results of a run, the checkpoint last: nothing that is left looks like a run."""
-    for name in (METRICS, REPORT, MODEL, PREDICTIONS, ALERTS, OPTIONS, CHECKPOINT):
+    for name in (METRICS, REPORT, MODEL, PREDICTIONS, ALERTS, TO_LABEL, OPTIONS, CHECKPOINT):
         (folder / name).unlink(missing_ok=True)
     clear_unfinished(folder)
 
@@ -219,6 +219,32 @@ class RunOptions:
         metavar="N",
         least=20,
     )
+    label_budget: str | None = option_field(
+        None,
+        help="Learn only the labels of rows that are asked for, as where each label costs money: a share of the rows, "
+        "such as 0.1, or a number per period, such as 100/day (needs --time). Rows to label go to to_label.csv.",
+        metavar="BUDGET",
+    )
+    labels_of: Literal["auto", "random", "uncertain", "rare", "flagged"] = option_field(
+        "auto",
+        help="Rows that are asked for: uncertain, rare (also those with a high P(positive)), flagged (only those), "
+        "random, or auto (rare where the label of interest has less than a tenth of the rows, else uncertain; the "
+        "default).",
+    )
+    explore: float | None = option_field(
+        None,
+        help="Share of the label budget that is spent on all rows alike (default: 0.2; 0 with --labels-of flagged).",
+        metavar="SHARE",
+    )
+    label_start: int = option_field(
+        0,
+        help="Rows at the start whose labels are all learned, as a history at hand (default: 0).",
+        metavar="N",
+        least=0,
+    )
+    label_curve: bool = option_field(
+        False, help="Also run with label budgets from 0.01 to 1: what each costs in errors, in the report."
+    )
     delimiter: str | None = option_field(
         None, help="Delimiter of CSV, such as ;, tab or space (default: detected).", metavar="SIGN", on_spark=True
     )
@@ -279,6 +305,7 @@ class RunOptions:
                 f"name the column of row times, which {option('alerts', self.alerts)} needs (100/10000rows needs none)"
             )
             raise InvalidParameter.of_option("time", rule, self.time)
+        self._check_labels()
         for rule in self.alert:
             AlertRule.parse(rule)
         if self.target in self.drop:
@@ -323,6 +350,20 @@ class RunOptions:
                     f"column {both[0]} is given to {option(one)} and to {option(other)}: choose one of them"
                 )
         check_model_options(rate=self.rate, adaptive=self.adaptive, seed=self.seed)
+
+    def _check_labels(self) -> None:
+        if self.label_budget is None:
+            for name in ("labels_of", "explore", "label_start", "label_curve"):
+                if (given := getattr(self, name)) != getattr(type(self), name):
+                    raise InvalidParameter.of_option(name, f"be left out without {option('label_budget')}", given)
+            return
+        if not isinstance(parse_label_budget(self.label_budget), float) and self.time is None:
+            rule = f"name the column of row times, which {option('label_budget', self.label_budget)} needs"
+            raise InvalidParameter.of_option("time", rule, self.time)
+        if self.explore is not None and not 0.0 <= self.explore <= 1.0:
+            raise InvalidParameter.of_option("explore", "lie in [0, 1]", self.explore)
+        if self.label_curve and self.source == "-":
+            raise InvalidParameter.of_option("label_curve", "be left out for a pipe, which cannot be read again", True)
 
     @property
     def has_features(self) -> bool:

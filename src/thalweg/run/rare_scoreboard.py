@@ -58,6 +58,7 @@ class RareScoreboard(Saved):
         #: The label of interest; None until the first rows have settled it, and where there is none.
         self.positive = None if options.positive is None else plain_label(options.positive)
         self.named = options.positive is not None
+        self._asks_for_it = options.labels_of in ("rare", "flagged")
         #: Whether the first rows had one label: the next one to come is the rarer.
         self._second = False
         self.costs = None if options.costs is None else parse_costs(options.costs)
@@ -82,7 +83,7 @@ class RareScoreboard(Saved):
             first, second = (int((labels == number).sum()) for number in (1, 2))
             self.positive = known[0] if first < second else known[1]
         self._second = len(known) < 2
-        if len(known) > 2 and (self.costs or self.alerts_asked):
+        if len(known) > 2 and (self.costs or self.alerts_asked or self._asks_for_it):
             rule = f"name the label of interest, one of {', '.join(known[:5])}{' …' if len(known) > 5 else ''}"
             raise InvalidParameter.of_option("positive", rule, None)
 

@@ -94,14 +94,15 @@ class Regression(RunTask, NumberTask):
         waiting: Waiting | None,
         now: NDArray[np.int64] | None,
     ) -> Predicted:
-        predicted: Predicted = {name: np.full(batch.X.shape[0], np.nan) for name in _GIVEN}
-        predicted |= self.baselines.follow(batch.order, batch.labels, batch.number)
+        predicted: Predicted = {name: np.full(len(batch.number), np.nan) for name in (*_GIVEN, *self.baselines.names)}
         kept = self._with_waiting(predicted, batch, waiting, ())
         asked = Asked(coverage=self.options.coverage)
         for steps in stretches:
             for part, given in self._steps(batch, batch.labels, steps, asked, kept):
                 for name, values in zip(_GIVEN, (given.predictions, given.lower, given.upper), strict=True):
                     predicted[name][part[part >= 0]] = values
+        for name, values in self.baselines.follow(self._learned_order(batch), batch.labels, batch.number).items():
+            predicted[name][batch.carried :] = values[batch.carried :]
         predicted[KEPT] = kept.values
         return predicted
 

@@ -40,6 +40,14 @@ class RunStatus:
     share: float | None
 
 
+def source_of(options: RunOptions) -> Source:
+    """The source of a run, which begins with its first row."""
+    head = options.head or HEAD_ROWS
+    return open_source(
+        options.source, delimiter=options.delimiter, encoding=options.encoding, head=head, header=options.header
+    )
+
+
 class Run(RunEngine):
     """A run over files, whose results, checkpoints among them, are files in a folder."""
 
@@ -52,11 +60,7 @@ class Run(RunEngine):
         say: Callable[[str], None] = lambda sentence: None,
         say_alert: Callable[[str], None] = lambda sentence: None,
     ) -> None:
-        head = options.head or HEAD_ROWS
-        source = open_source(
-            options.source, delimiter=options.delimiter, encoding=options.encoding, head=head, header=options.header
-        )
-        super().__init__(options, source, say=say, say_alert=say_alert)
+        super().__init__(options, source_of(options), say=say, say_alert=say_alert)
         #: Chunks that were taken whole, and their rows.
         self.chunks_done, self.fingerprint = 0, Fingerprint()
         #: Spent on checkpoints so far, since this process began.

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.metrics import METRICS, Rows
 from thalweg.evaluate.task import Asked, Given, Task
+from thalweg.label_budget.asking import Worth
 from thalweg.learners.base.kept_predictions import KeptPredictions
+from thalweg.run.label_budget import RunBudget
 from thalweg.run.notices import Notices
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import PredictionsFile
@@ -66,6 +68,8 @@ class RunTask(Task, Saved):
         self._given = model
         self._is_late = bool(options.delay) or options.label_time is not None
         self.model = options.make_model(self.name) if model is None else model
+        #: Where only the labels of some rows are learned.
+        self.budget = None if options.label_budget is None else RunBudget(options, numeric=self.name == "regression")
 
     def takes_sparse_rows(self) -> bool:
         """Whether the model does, or one that scales without means: that is the model then. No row was learned yet."""
@@ -109,7 +113,30 @@ class RunTask(Task, Saved):
     def _steps(
         self, batch: Batch, targets: NDArray[Any], steps: NDArray[np.int64], asked: Asked, kept: KeptPredictions
     ) -> Iterator[tuple[NDArray[np.int64], Given]]:
-        """Take these steps; parts of them, and what is given for each row predicted there."""
+        """Take these steps, as far as the label budget allows; parts, and what is given for rows predicted there."""
+        if self.budget is None:
+            yield from self._take(batch, targets, steps, asked, kept)
+            return
+        self.budget.asking.positive = self.positive
+        for part in self.budget.parts(batch, steps, lambda X: Worth.of(self.model, X, self.positive)):
+            is_fitted = self.model.__sklearn_is_fitted__()
+            for done, given in self._take(batch, targets, part, asked, kept):
+                if is_fitted:
+                    rows = done[done >= 0]
+                    self.budget.predicted(rows, given.predictions, targets[rows])
+                yield done, given
+            learned = ~part[part < 0]
+            self.budget.learned(learned, targets[learned])
+
+    def _learned_order(self, batch: Batch) -> NDArray[np.int64]:
+        """The order of the batch, once its steps were taken, without the rows that are not learned."""
+        if self.budget is None:
+            return batch.order
+        return self.budget.order(batch)
+
+    def _take(
+        self, batch: Batch, targets: NDArray[Any], steps: NDArray[np.int64], asked: Asked, kept: KeptPredictions
+    ) -> Iterator[tuple[NDArray[np.int64], Given]]:
         if len(steps) == 0:
             return
         if not self._is_late:
@@ -122,12 +149,13 @@ class RunTask(Task, Saved):
         kept.put(in_hand, own)
         yield steps, given.of(order[order >= 0])
 
-    @staticmethod
     def _with_waiting(
-        predicted: Predicted, batch: Batch, waiting: Waiting | None, labels: Sequence[str]
+        self, predicted: Predicted, batch: Batch, waiting: Waiting | None, labels: Sequence[str]
     ) -> KeptPredictions:
         """Take over what was predicted for rows that were waiting, and what the model kept of them."""
         rows = len(batch.number)
+        if self.budget is not None:
+            predicted |= self.budget.columns(batch)
         if waiting is None or not len(waiting):
             return KeptPredictions.none(rows)
         for name, values in waiting.predicted.items():
@@ -167,11 +195,14 @@ class RunTask(Task, Saved):
         """Targets that have come, as the model learns them."""
 
     def state(self) -> dict[str, Any]:
-        return super().state() | {"model": dumps(self.model)}
+        budget = {} if self.budget is None else {"budget": self.budget.state()}
+        return super().state() | {"model": dumps(self.model)} | budget
 
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)
         self.model = loads(state["model"])
+        if self.budget is not None:
+            self.budget.restore(state["budget"])
 
     @abstractmethod
     def metrics(self, course: dict[str, Any], features: tuple[str, ...]) -> dict[str, Any]:
