@@ -121,8 +121,7 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> PairedT:
 def mcnemar(first_mistakes: ArrayLike, second_mistakes: ArrayLike) -> McNemar:
     """McNemar's test of two models over the same rows, from the rows that each predicted wrongly.
 
-    The test takes rows as independent; on a stream, where mistakes cluster, p is too small rather than too
-    large.
+    The test takes rows as independent; on a stream, where mistakes cluster, p is too small rather than too large.
 
     Examples
     --------

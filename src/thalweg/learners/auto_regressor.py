@@ -17,14 +17,13 @@ running mean   the mean of all targets
 =============  ==============================================================================================
 
 The prediction of a member is held to the range of the targets so far and a tenth of it on either side, and where
-targets come late near their mean at first (``kernels/regression/late_mixing.hpp``). Members are weighted by
-exp(-0.25 L / v), where L <- discount L + e^2 sums a member's squared errors and v is the recent mean squared error of
-the mixture. Three discounts, memories of 50, 200 and 1,000 rows, give three sets of weights, which are mixed by the
-same rule. What the second set of tilings and the trees that follow learn is left by a mixture of least squares,
-quadratic member and mean of its own (memory of 100 rows, 0.5 in place of 0.25). Nothing is tuned to a stream: steps,
-memories and members were settled on two FriedmanDrift streams, Planes2D, Mv, ELEC2's next price and demand and a random
-walk, the number of trees and their least gain also on three still tables (diamonds, loans and CASP), and are always the
-same.
+targets come late near their mean at first (``kernels/regression/late_mixing.hpp``). Members are weighted by exp(-0.25 L
+/ v), where L <- discount L + e^2 sums a member's squared errors and v is the recent mean squared error of the mixture.
+Three discounts, memories of 50, 200 and 1,000 rows, give three sets of weights, which are mixed by the same rule. What
+the second set of tilings and the trees that follow learn is left by a mixture of least squares, quadratic member and
+mean of its own (memory of 100 rows, 0.5 in place of 0.25). Nothing is tuned to a stream: steps, memories and members
+were settled on two FriedmanDrift streams, Planes2D, Mv, ELEC2's next price and demand and a random walk, the number of
+trees and their least gain also on three still tables (diamonds, loans and CASP), and are always the same.
 
 A target that is farther from its prediction than 30 mean absolute residuals and the range of all targets so far is
 learned as if it were at that distance, and one of the first 20 that is 30 standard deviations of the others away makes

@@ -40,9 +40,8 @@ def standard_normals(uniforms: Floats) -> Floats:
 class Stream(ABC):
     """Rows in time.
 
-    Row t is the same whichever way it is reached: by `take`, by `batches` of any size, or by iteration. A
-    stream has no position, so any number of readers may use it at once. The arrays it hands out are the
-    reader's own.
+    Row t is the same whichever way it is reached: by `take`, by `batches` of any size, or by iteration. A stream has no
+    position, so any number of readers may use it at once. The arrays it hands out are the reader's own.
 
     Examples
     --------

@@ -280,9 +280,8 @@ class StreamEstimator(WithColumns, abstract=True):
 
         It is measured when asked for, on up to 128 recent rows that were learned in chunks: `learn_one` keeps none,
         sparse rows and texts are not kept, and neither do copies and files have any. Without them it is missing, an
-        AttributeError. The model has learned these rows, so that one with a short memory looks better on
-        them than it is; `thalweg.explain.importance` takes rows that it has not. Of several
-        targets it is about the first.
+        AttributeError. The model has learned these rows, so that one with a short memory looks better on them than it
+        is; `thalweg.explain.importance` takes rows that it has not. Of several targets it is about the first.
         """
         self._learned_core()
         if self._recent is None:
