@@ -83,7 +83,7 @@ def _seasons(delay: int) -> list[int]:
 
 def _that_wander(head: Chunk, plan: Plan, columns: Sequence[str]) -> list[str]:
     """Numbers whose rows follow one another: neighbours are nearer to each other than rows are apart."""
-    found = []
+    wandering = []
     for column in plan.columns:
         if column.name not in columns:
             continue
@@ -91,5 +91,5 @@ def _that_wander(head: Chunk, plan: Plan, columns: Sequence[str]) -> list[str]:
         values = values[~np.isnan(values)]
         spread = values.var() if len(values) > 20 else 0.0
         if spread > 0:
-            found.append((float(np.square(np.diff(values)).mean() / (2 * spread)), column.name))
-    return [name for ratio, name in sorted(found) if ratio < 0.5]
+            wandering.append((float(np.square(np.diff(values)).mean() / (2 * spread)), column.name))
+    return [name for ratio, name in sorted(wandering) if ratio < 0.5]

@@ -92,10 +92,10 @@ class ServiceAlerts:
         for metric in self._events:
             count, last = watch.happened(metric)
             new = min(count - seen.get(metric, 0), len(last))
-            for each in last[len(last) - new :] if new > 0 else ():
+            for change in last[len(last) - new :] if new > 0 else ():
                 for rule in self._rules:
-                    if rule.metric == metric and rule.column in (None, each.get("column")):
-                        self._fire(rule, state, each)
+                    if rule.metric == metric and rule.column in (None, change.get("column")):
+                        self._fire(rule, state, change)
         self._seen[state.name] = watch.drift.rows, self._counts(watch)
 
     def _counts(self, watch: WatchView) -> dict[str, int]:

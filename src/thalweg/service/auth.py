@@ -56,17 +56,17 @@ def read_tokens(path: Path) -> list[Token]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidParameter(f"{path} cannot be read: {error}") from error
-    found = []
+    tokens = []
     for number, line in enumerate(lines, 1):
         text = line.split("#")[0].strip()
         match = _LINE.fullmatch(text)
         if match:
-            found.append(Token(match[1], SCOPES[SCOPES.index(match[2])], bytes.fromhex(match[3])))
+            tokens.append(Token(match[1], SCOPES[SCOPES.index(match[2])], bytes.fromhex(match[3])))
         elif text:
             raise InvalidParameter(f"{path}, line {number}: it must hold a name, {', '.join(SCOPES)}, and a SHA-256")
-    if not found:
+    if not tokens:
         raise InvalidParameter(f"{path} holds no token: make one with `thalweg serve --make-token NAME`")
-    return found
+    return tokens
 
 
 class Authorizer:
@@ -105,7 +105,7 @@ class Authorizer:
         allowed = [token.scope for token in self._tokens if hmac.compare_digest(token.sha256, digest)]
         if kind.lower() != "bearer" or not allowed:
             raise Refused(401, "a valid token is needed, as in 'Authorization: Bearer …'")
-        if all(SCOPES.index(each) < SCOPES.index(scope) for each in allowed):
+        if all(SCOPES.index(allowed_scope) < SCOPES.index(scope) for allowed_scope in allowed):
             raise Refused(403, f"this token may only {allowed[0]}: one of scope {scope} is needed")
 
 

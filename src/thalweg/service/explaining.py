@@ -39,22 +39,22 @@ def explain(journal: SqlJournal, state: ModelState, X: Any) -> list[dict[str, An
     plan = state.columns
     assert plan is not None
     others = None if plan.sparse_columns else _recent_rows(journal, state.name, plan.width)
-    found, by_column = contributions_by_column(state.models[state.name], X, others, plan)
-    each = zip(by_column, found.base.tolist(), found.score.tolist(), strict=True)
-    return [dict(zip(("contributions", "base", "score"), row, strict=True)) for row in each]
+    result, by_column = contributions_by_column(state.models[state.name], X, others, plan)
+    by_row = zip(by_column, result.base.tolist(), result.score.tolist(), strict=True)
+    return [dict(zip(("contributions", "base", "score"), row, strict=True)) for row in by_row]
 
 
 def _recent_rows(journal: SqlJournal, model: str, width: int) -> NDArray[np.float64]:
     """Rows that were predicted last, as far as they have these columns."""
-    found: list[NDArray[np.float64]] = []
+    recent: list[NDArray[np.float64]] = []
     record = journal.last_of(model, kind="predict")
-    while record is not None and sum(map(len, found)) < _BACKGROUND:
+    while record is not None and sum(map(len, recent)) < _BACKGROUND:
         body = body_of(record, PredictBody)
         X = body.X
         if not isinstance(X, np.ndarray) or X.shape[1] != width:
             break
-        found.insert(0, np.delete(X, body.erased, axis=0))
+        recent.insert(0, np.delete(X, body.erased, axis=0))
         record = journal.last_of(model, through=record.seq - 1, kind="predict")
-    if not found:
+    if not recent:
         raise Refused(409, f"{model!r} has predicted no rows yet, which an explanation compares with: predict some")
-    return np.concatenate(found)[-_BACKGROUND:]
+    return np.concatenate(recent)[-_BACKGROUND:]

@@ -57,12 +57,12 @@ class JournalFollower(threading.Thread):
     def put(self, commands: Sequence[Command]) -> None:
         """Predictions are given out as they are; what would change a model is refused."""
         predicted: list[Command] = []
-        for each in commands:
-            if isinstance(each, Predict):
-                each.recorded = False
-                predicted.append(each)
+        for command in commands:
+            if isinstance(command, Predict):
+                command.recorded = False
+                predicted.append(command)
         self._committed(predicted, [])
-        self._failed([each for each in commands if not isinstance(each, Predict)], read_only())
+        self._failed([command for command in commands if not isinstance(command, Predict)], read_only())
 
     def after(self, call: Callable[[], object]) -> None:
         call()
@@ -107,5 +107,5 @@ class JournalFollower(threading.Thread):
             for events in events_after(self.journal, name, self._seqs.get(name, 0)):
                 if events:
                     self._seqs[name] = events[-1].seq
-                    self._committed([], [(name, each) for each in events])
+                    self._committed([], [(name, event) for event in events])
         self.seq, self.record_time = last, written

@@ -67,8 +67,8 @@ class IdempotencyKeys:
 
     async def recalled(self, keys: Sequence[str]) -> dict[str, StoredResponse]:
         """Responses that were given under these keys before."""
-        found = await asyncio.gather(*(self._looked_up(key) for key in keys))
-        return {kept.key: kept for kept in found if kept is not None}
+        replies = await asyncio.gather(*(self._looked_up(key) for key in keys))
+        return {kept.key: kept for kept in replies if kept is not None}
 
     async def _known(self, key: str) -> tuple[bytes, HttpResponse] | None:
         """What was asked with a key, and the response."""
@@ -93,14 +93,14 @@ class IdempotencyKeys:
             await asyncio.sleep(0)  # what has arrived meanwhile is read
             asked, self._asked = self._asked, {}
             try:
-                found = await asyncio.to_thread(self._recall, list(asked))
+                replies = await asyncio.to_thread(self._recall, list(asked))
             except Exception as error:
                 for future in asked.values():
                     future.set_exception(error)
                     future.exception()  # whoever asked may be gone
             else:
                 for key, future in asked.items():
-                    future.set_result(found.get(key))
+                    future.set_result(replies.get(key))
         self._looking = None
 
     def _recall(self, keys: Sequence[str]) -> dict[str, StoredResponse]:

@@ -87,7 +87,8 @@ class Counters:
         return {
             "requests": dict(self.requests),
             "durations": {
-                kind: {"counts": list(each.counts), "seconds": each.seconds} for kind, each in self.durations.items()
+                kind: {"counts": list(duration.counts), "seconds": duration.seconds}
+                for kind, duration in self.durations.items()
             },
             "buckets": BUCKETS,
             "rows_total": self.rows,
@@ -95,8 +96,8 @@ class Counters:
             "labels_total": self.labels,
             "revisions_total": self.revisions,
             "feeds": {
-                name: {"feed_up": each.up, "feed_messages_total": each.read, "feed_refused_total": each.refused}
-                for name, each in self.feeds.items()
+                name: {"feed_up": feed.up, "feed_messages_total": feed.read, "feed_refused_total": feed.refused}
+                for name, feed in self.feeds.items()
             },
         }
 
@@ -214,9 +215,11 @@ def _metrics(counted: Mapping[str, Any]) -> Iterator[Metric]:
     for kind, spent in counted["durations"].items():
         durations.add_metric([kind], list(zip(limits, accumulate(spent["counts"]), strict=True)), spent["seconds"])
     yield durations
-    feeds = [({"feed": name}, each) for name, each in counted["feeds"].items()]
-    models = [({"model": name}, each) for name, each in counted["models"].items()]
-    learners = [(of | {"learner": name}, each) for of, model in models for name, each in model["learners"].items()]
+    feeds = [({"feed": name}, feed) for name, feed in counted["feeds"].items()]
+    models = [({"model": name}, model) for name, model in counted["models"].items()]
+    learners = [
+        (of | {"learner": name}, learner) for of, model in models for name, learner in model["learners"].items()
+    ]
     predictors = [
         (of | {"predictor": name}, {_gauge_of_score(key): value for key, value in scores.items()})
         for of, learner in learners

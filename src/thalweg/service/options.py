@@ -35,9 +35,9 @@ class Amount:
     @classmethod
     def of(cls, text: str, option: str, *kinds: str) -> Amount:
         """As it is typed for an option that takes these kinds of amounts."""
-        found = _AMOUNT.fullmatch(text.strip())
-        if found is not None:
-            number, unit = int(found[1]), found[2]
+        match = _AMOUNT.fullmatch(text.strip())
+        if match is not None:
+            number, unit = int(match[1]), match[2]
             if unit.startswith("row"):
                 amount = cls(rows=number)
             elif unit in _SECONDS:
@@ -86,10 +86,10 @@ def is_among(address: str, networks: Sequence[Network]) -> bool:
     if not networks:
         return False
     try:
-        found = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(address)
     except ValueError:
         return False
-    return any(found in each for each in networks)
+    return any(parsed in network for network in networks)
 
 
 class Address(NamedTuple):
@@ -250,7 +250,7 @@ class ServeOptions:
         for name, info in declared(type(self)).items():
             value, read = getattr(self, name), info.read
             if get_origin(kinds[name]) is tuple:
-                value = tuple(read(each) if read and isinstance(each, str) else each for each in value)
+                value = tuple(read(item) if read and isinstance(item, str) else item for item in value)
             elif read is not None and isinstance(value, str):
                 value = read(value)
             object.__setattr__(self, name, value)

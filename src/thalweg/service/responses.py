@@ -55,18 +55,18 @@ class LabelResponse:
         else:
             likely = pa.array(self.proba[np.arange(len(codes)), np.maximum(codes, 0)], mask=unknown)
         places = pa.array(codes.astype(np.int32), mask=unknown)
-        found = {"prediction": pa.array(self.labels, pa.string()).take(places), "probability": likely}
+        columns = {"prediction": pa.array(self.labels, pa.string()).take(places), "probability": likely}
         if self.sets is not None:
             sets = [self._set(row) for row in range(len(codes))]
-            found["prediction_set"] = pa.array(sets, pa.list_(pa.string()))
-        return found
+            columns["prediction_set"] = pa.array(sets, pa.list_(pa.string()))
+        return columns
 
     def message(self) -> dict[str, Any]:
         """The first of them, as fields of a message."""
         prediction, code = self.own[0], self.own.columns["prediction"][0]
         probability = None if prediction is None or self.proba is None else float(self.proba[0][code])
-        found: dict[str, Any] = {"prediction": prediction, "probability": probability}
-        return found if self.sets is None else found | {"prediction_set": self._set(0)}
+        row: dict[str, Any] = {"prediction": prediction, "probability": probability}
+        return row if self.sets is None else row | {"prediction_set": self._set(0)}
 
     def _set(self, row: int) -> list[str]:
         assert self.sets is not None
@@ -98,7 +98,7 @@ class NumberResponse:
 
     def _columns(self) -> dict[str, list[float | None]]:
         own = {name: self.own.columns[name].tolist() for name in ("prediction", "lower", "upper")}
-        return {name: [None if math.isnan(each) else each for each in values] for name, values in own.items()}
+        return {name: [None if math.isnan(value) else value for value in values] for name, values in own.items()}
 
 
 Response: TypeAlias = LabelResponse | NumberResponse

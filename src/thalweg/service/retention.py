@@ -68,33 +68,33 @@ class JournalRetention:
         """What is to be erased now; in a thread, since it reads the journal."""
         with closing(self._models.journal.another()) as journal:
             self.size, self.free = journal.size(), journal.free()
-            found: list[Command] = []
+            commands: list[Command] = []
             if self._keep is not None:
-                found += self._cuts(journal, self._keep)
+                commands += self._cuts(journal, self._keep)
             expired = journal.last_before(time.time_ns() // 1000 - 1_000_000 * self._keep_replies)
             through = max([expired, *journal.cuts().values()])
             if journal.has_replies(through):
-                found.append(DropReplies("", None, through))
-            return found
+                commands.append(DropReplies("", None, through))
+            return commands
 
     def _cuts(self, journal: SqlJournal, keep: Amount) -> list[Command]:
         before, (self._looked_through, _) = journal.cuts(), journal.last()
         points = cut_points(journal, keep)
         self._kept = self._looked_through - min({**before, **points}.values(), default=0)
-        found: list[Command] = []
+        commands: list[Command] = []
         for name in journal.models():
             cut, begun = points.get(name, 0), before.get(name, 0)
             if cut > begun:
                 known = self._models.by_name.get(name)
                 versions = () if known is None else list(known.state.versions.values())
                 parts = snapshots_of_versions(journal, name, versions, cut)
-                found.append(Cut(name, None, cut, parts))
+                commands.append(Cut(name, None, cut, parts))
             elif begun and not self._resumed:
-                found.append(Cut(name, None, begun, []))
+                commands.append(Cut(name, None, begun, []))
         self._resumed = True
         if keep.bytes is not None:
-            self._warn_if_larger(keep.bytes, bool(points), bool(found))
-        return found
+            self._warn_if_larger(keep.bytes, bool(points), bool(commands))
+        return commands
 
     def _warn_if_larger(self, most: int, larger: bool, cutting: bool) -> None:
         """Once, where nothing more can be cut: rows wait for labels, or there is no later snapshot."""

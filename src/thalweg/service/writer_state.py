@@ -34,8 +34,10 @@ class WriterState:
     def of(cls, model: LiveModel) -> WriterState:
         labels: set[LabelValue] | None = None
         if model.task.has_classes:
-            labels = {str(label) for each in model.learners.values() for label in getattr(each.model, "classes_", ())}
-        compared = [each.comparison.since for each in model.learners.values() if each.comparison is not None]
+            labels = {
+                str(label) for learner in model.learners.values() for label in getattr(learner.model, "classes_", ())
+            }
+        compared = [learner.comparison.since for learner in model.learners.values() if learner.comparison is not None]
         return cls(
             model.expired_through,
             model.expired_through,

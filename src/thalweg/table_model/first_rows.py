@@ -61,7 +61,8 @@ class Call:
         rows = list(map(dict, rows)) if isinstance(rows, list) else rows.take(np.arange(len(rows)))
         order = None if self.order is None else np.array(self.order, dtype=np.int64)
         targets = np.array(self.targets)
-        return Call(rows, targets, order, self.target, {name: np.array(each) for name, each in self.options.items()})
+        options = {name: np.array(values) for name, values in self.options.items()}
+        return Call(rows, targets, order, self.target, options)
 
 
 class HeldRows:
@@ -107,7 +108,9 @@ def head_of(calls: Sequence[Call], most: int) -> tuple[Chunk, str]:
     for call, table in zip(calls, tables, strict=True):
         rows = min(len(table), most - sum(piece.length for piece in pieces))
         if rows:
-            found = {name: table.column(name) if name in table.column_names else pa.nulls(len(table)) for name in names}
+            columns = {
+                name: table.column(name) if name in table.column_names else pa.nulls(len(table)) for name in names
+            }
             targets = pa.array(call.targets if call.targets.ndim == 1 else call.targets[:, 0])
-            pieces.append(Piece(Block(pa.table(found | {target: targets}), "X", 0, typed=True), 0, rows))
+            pieces.append(Piece(Block(pa.table(columns | {target: targets}), "X", 0, typed=True), 0, rows))
     return Chunk(pieces, []), target

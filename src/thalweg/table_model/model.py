@@ -211,22 +211,22 @@ class TableModel(BaseEstimator):
         if held.planned and self.misfits == "error":
             self.encoder_.require_columns(call.names, "the row" if rows == 1 else "X")
         asked = replace(call, options=options)
-        found = _NOTHING
+        results = _NOTHING
         if held.planned and not held.is_due(rows, self.head):
             with suppress(InvalidInput):  # cells that are not what the columns seemed to be
-                found = self._step(self.encoder_, self.learner_, asked, method)
-        if found is _NOTHING:
+                results = self._step(self.encoder_, self.learner_, asked, method)
+        if results is _NOTHING:
             encoder, learner = self._planned([*held.calls, call])
             for before in held.calls:
                 self._step(encoder, learner, before, "partial_fit" if before.order is None else "follow")
-            found = self._step(encoder, learner, asked, method)
+            results = self._step(encoder, learner, asked, method)
             words = hasattr(self, "feature_names_in_") if held.planned else _has_words(X)
             self._remember_names(self._names_of(encoder.plan), words)
             self.encoder_, self.learner_, held.planned = encoder, learner, held.rows + rows
         self._held = None if held.rows + rows >= self.head else held
         if self._held is not None:
             held.add(call)
-        return found
+        return results
 
     def _settle(self, X: Any, y: Any) -> None:
         """Settle the columns by the first of these rows, of which nothing is learned yet."""
@@ -314,17 +314,17 @@ class TableModel(BaseEstimator):
 
         With sparse columns they are a `scipy.sparse.csr_array`, in which those stand behind all others.
         """
-        plan, found = self._encoder_now().plan, list(self._encoded(X))
-        if not found:
+        plan, blocks = self._encoder_now().plan, list(self._encoded(X))
+        if not blocks:
             from scipy.sparse import csr_array
 
             return csr_array((0, plan.width)) if plan.sparse_columns else np.empty((0, plan.width))
-        return stack_rows(found)
+        return stack_rows(blocks)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict each row; nothing is learned."""
-        found = [self.learner_.predict(self._named(rows)) for rows in self._encoded(X)]
-        return np.concatenate(found) if found else self._no_predictions()
+        predictions = [self.learner_.predict(self._named(rows)) for rows in self._encoded(X)]
+        return np.concatenate(predictions) if predictions else self._no_predictions()
 
     def predict_one(self, x: Mapping[str, Any]) -> Any:
         """The prediction for one row, a dict of column name to cell; None before any row was learned."""

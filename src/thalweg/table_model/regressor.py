@@ -63,16 +63,16 @@ class TableRegressor(RegressorMixin, TableModel):
 
     def predict_then_learn(self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> NDArray[Any]:
         """Predict each row before its target is seen, then learn it: the whole table in one call."""
-        found: NDArray[Any] = self._learn("predict_then_learn", X, y, sample_weight=sample_weight)
-        return found
+        predictions: NDArray[Any] = self._learn("predict_then_learn", X, y, sample_weight=sample_weight)
+        return predictions
 
     @available_if(_learner_has("predict_interval_then_learn"))  # type: ignore[untyped-decorator]
     def predict_interval_then_learn(
         self, X: Any, y: ArrayLike, coverage: float | None = None
     ) -> PredictionsWithIntervals:
         """The same with intervals; see the learner for the coverages it has."""
-        found: PredictionsWithIntervals = self._learn("predict_interval_then_learn", X, y, coverage=coverage)
-        return found
+        predictions: PredictionsWithIntervals = self._learn("predict_interval_then_learn", X, y, coverage=coverage)
+        return predictions
 
     def follow(self, X: Any, y: ArrayLike, order: ArrayLike, *, coverage: float | None = None) -> Any:
         """Predict and learn rows in any order, in one call: ``i`` predicts row i, ``~i`` learns it.
@@ -86,8 +86,9 @@ class TableRegressor(RegressorMixin, TableModel):
         """The lower and the upper end of the interval of each row; see the learner for the coverages it has."""
         asked = {} if coverage is None else {"coverage": coverage}
         learner: Any = self.learner_
-        found = [learner.predict_interval(self._named(rows), **asked) for rows in self._encoded(X)]
-        return Interval(*map(np.concatenate, zip(*found, strict=True))) if found else Interval(np.empty(0), np.empty(0))
+        intervals = [learner.predict_interval(self._named(rows), **asked) for rows in self._encoded(X)]
+        ends = map(np.concatenate, zip(*intervals, strict=True)) if intervals else (np.empty(0), np.empty(0))
+        return Interval(*ends)
 
     @available_if(_learner_has("predict_interval"))  # type: ignore[untyped-decorator]
     def predict_interval_one(self, x: Mapping[str, Any], coverage: float | None = None) -> tuple[Any, Any] | None:

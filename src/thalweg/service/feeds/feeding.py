@@ -170,10 +170,10 @@ def _predicted(command: Predict) -> HttpResponse:
 
 
 def _labelled(command: Label) -> HttpResponse:
-    found = command.outcome
-    assert found is not None
-    outcome = {"unknown": bool(found.unknown), "expired": bool(found.expired), "conflict": bool(found.conflicts)}
-    return HttpResponse(200, JSON, orjson.dumps(outcome))
+    outcome = command.outcome
+    assert outcome is not None
+    reply = {"unknown": bool(outcome.unknown), "expired": bool(outcome.expired), "conflict": bool(outcome.conflicts)}
+    return HttpResponse(200, JSON, orjson.dumps(reply))
 
 
 def opener(address: str) -> Callable[[], Source]:

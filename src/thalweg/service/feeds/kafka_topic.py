@@ -65,13 +65,13 @@ class KafkaTopic(Source):
     async def take(self) -> Sequence[Message]:
         if time.monotonic() >= self._looked + _LOOK_AGAIN:
             await self._in_thread(self._look)
-        found = await self._in_thread(self._consumer.consume, MOST, WAIT)
+        records = await self._in_thread(self._consumer.consume, MOST, WAIT)
         messages = []
-        for each in found:
-            if each.error() is None:
-                messages.append(of_object(f"{each.partition()}:{each.offset()}", each.value() or b""))
-            elif each.error().code() != self._kafka.KafkaError._PARTITION_EOF:
-                raise SourceLost(f"the topic of Kafka cannot be read: {each.error()}")
+        for message in records:
+            if message.error() is None:
+                messages.append(of_object(f"{message.partition()}:{message.offset()}", message.value() or b""))
+            elif message.error().code() != self._kafka.KafkaError._PARTITION_EOF:
+                raise SourceLost(f"the topic of Kafka cannot be read: {message.error()}")
         return messages
 
     async def reply(self, replies: Sequence[Mapping[str, str]]) -> None:

@@ -55,10 +55,10 @@ class RedisStream(Source):
             if not self._joined:
                 await self._join()
             if self._left is not None:
-                found = await self._read(self._left, block=None)
-                self._left = found[-1].place if found else None
-                if found:
-                    return found
+                entries = await self._read(self._left, block=None)
+                self._left = entries[-1].place if entries else None
+                if entries:
+                    return entries
             return await self._read(">", block=int(1000 * WAIT))
 
     async def reply(self, replies: Sequence[Mapping[str, str]]) -> None:

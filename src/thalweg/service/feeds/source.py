@@ -70,8 +70,8 @@ def of_object(place: str, value: bytes) -> Message:
         return Message(place, {}, f"the message is not JSON: {error}")
     if not isinstance(fields, dict):
         return Message(place, {}, "a message must be an object of JSON")
-    for name, each in fields.items():
-        if name != "row" and isinstance(each, list | dict):
+    for name, cell in fields.items():
+        if name != "row" and isinstance(cell, list | dict):
             return Message(place, {}, f"the field {name!r} must be a text, a number, true, false or null")
     return Message(place, fields)
 

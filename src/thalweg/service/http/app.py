@@ -73,7 +73,7 @@ class Application:
         async def with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
                 had = {name for name, _ in message["headers"]}
-                message["headers"] += [each for each in _HEADERS if each[0] not in had]
+                message["headers"] += [header for header in _HEADERS if header[0] not in had]
             await send(message)
 
         await self.routed(scope, receive, with_headers)
@@ -86,7 +86,7 @@ def build(service: Service, authorizer: Authorizer, feeds: Sequence[Callable[[],
     by_path: dict[str, dict[str, Endpoint]] = {}
     for route in ROUTES:
         by_path.setdefault(route.path, {})[route.method] = Endpoint(service, route)
-    served: list[BaseRoute] = [Route(path, ByMethod(found), methods=list(found)) for path, found in by_path.items()]
+    served: list[BaseRoute] = [Route(path, ByMethod(routes), methods=list(routes)) for path, routes in by_path.items()]
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

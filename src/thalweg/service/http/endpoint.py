@@ -29,7 +29,7 @@ _HEADERS = [
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
 ]
 #: The same as text, behind the media type.
-_HEAD = b"content-type: %s\r\n" + b"".join(b"%s: %s\r\n" % each for each in _HEADERS) + b"content-length: %d\r\n"
+_HEAD = b"content-type: %s\r\n" + b"".join(b"%s: %s\r\n" % header for header in _HEADERS) + b"content-length: %d\r\n"
 _LOG = logging.getLogger("thalweg.service")
 _MOST_KEY = 200
 
@@ -106,10 +106,10 @@ class Endpoint:
             given["query"] = read_query(text, route.query) if text else self._no_query
         if "body" in route.takes:
             given["body"] = await self._body(request)
-        found = await route.handler(*[given[name] for name in route.takes])
-        if isinstance(found, Once):
-            return await self._done_once(request, found)
-        return found if isinstance(found, EventStream) else self._response(found)
+        result = await route.handler(*[given[name] for name in route.takes])
+        if isinstance(result, Once):
+            return await self._done_once(request, result)
+        return result if isinstance(result, EventStream) else self._response(result)
 
     async def _body(self, request: Request) -> Any:
         """The body of a request, as one of the types that its route declares."""
@@ -124,8 +124,8 @@ class Endpoint:
             return await asyncio.to_thread(ArrowTable.read, request.body, options)
         return await request.apart(request.decoded, kinds[0], options)
 
-    def _response(self, found: msgspec.Struct | HttpResponse) -> HttpResponse:
-        return found if isinstance(found, HttpResponse) else as_json(found, self.route.status)
+    def _response(self, result: msgspec.Struct | HttpResponse) -> HttpResponse:
+        return result if isinstance(result, HttpResponse) else as_json(result, self.route.status)
 
     async def _done_once(self, request: Request, once: Once[Any]) -> HttpResponse:
         """Do something, or give the response of the first time where the request's idempotency key was used before."""

@@ -68,13 +68,13 @@ def parsed(body: bytes, kind: type[B], options: ServeOptions) -> B:
     except orjson.JSONDecodeError as error:
         raise Refused(422, f"the body is not JSON: {error}") from error
     try:
-        found = msgspec.convert(given, prepared(kind))
+        content = msgspec.convert(given, prepared(kind))
     except msgspec.ValidationError as error:
         raise Refused(422, _misfit(given, kind, error)) from error
     one_of: tuple[str, ...] = getattr(kind, "one_of", ())
     if one_of and len([name for name in one_of if name in given]) != 1:
         raise Refused(422, f"there must be one of {', '.join(one_of)}")
-    return found
+    return content
 
 
 def read_query(text: bytes, kind: type[B]) -> B:
@@ -100,10 +100,10 @@ def _misfit(given: Any, kind: type[msgspec.Struct], error: msgspec.ValidationErr
     strange = given.keys() - set(kind.__struct_fields__)
     if strange and kind.__struct_config__.forbid_unknown_fields:
         return f"there is no field {min(strange)!r} here; there are {', '.join(kind.__struct_fields__)}"
-    found = _FAULT.search(str(error))
-    if found is None:
+    fault = _FAULT.search(str(error))
+    if fault is None:
         return f"the body does not fit: {error}"
-    missing, field, item = found.groups()
+    missing, field, item = fault.groups()
     rules = get_type_hints(kind, include_extras=True)[missing or field].__metadata__[-1].extra
     return str(rules["rule"] if item is None else rules["item"].format(item))
 
@@ -128,8 +128,8 @@ class Once(Generic[R]):
     at_length: bool = False
 
 
-def as_json(found: msgspec.Struct, status: int = 200) -> HttpResponse:
-    return HttpResponse(status, JSON, encode(found))
+def as_json(body: msgspec.Struct, status: int = 200) -> HttpResponse:
+    return HttpResponse(status, JSON, encode(body))
 
 
 def refusal(refused: Refused) -> HttpResponse:

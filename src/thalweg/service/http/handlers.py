@@ -79,9 +79,9 @@ def _predicted(command: Predict) -> protocol.PredictResponse:
 
 
 def _explained(explained: Sequence[dict[str, Any]], command: Predict) -> protocol.PredictResponse:
-    found = _predicted(command)
-    predictions = [replace(row, **each) for row, each in zip(found.predictions, explained, strict=True)]
-    return replace(found, predictions=predictions)
+    result = _predicted(command)
+    predictions = [replace(row, **parts) for row, parts in zip(result.predictions, explained, strict=True)]
+    return replace(result, predictions=predictions)
 
 
 class LabelQuery(ModelQuery, frozen=True):
@@ -102,7 +102,7 @@ def _labels(
     service: Service, request: Request, name: str, body: protocol.LabelRequest | ArrowTable
 ) -> list[tuple[str, LabelValue]]:
     """The labels by row, as the model takes them."""
-    given = body.labels() if isinstance(body, ArrowTable) else [(each.id, each.label) for each in body.labels]
+    given = body.labels() if isinstance(body, ArrowTable) else [(label.id, label.label) for label in body.labels]
     request.count(len(given), "labels", service.options)
     return [(row, service.read_label(name, value, at)) for at, (row, value) in enumerate(given)]
 
@@ -149,7 +149,7 @@ async def erase(
 @get("/v1/models", "read")
 async def models(service: Service) -> model_responses.Models:
     """All models and challengers."""
-    return model_responses.Models([each.summary(name) for each in service.models.states() for name in each.learners])
+    return model_responses.Models([state.summary(name) for state in service.models.states() for name in state.learners])
 
 
 @post(
@@ -184,7 +184,7 @@ async def compare(service: Service, name: str) -> model_responses.Comparison:
     """The champion beside a challenger: an interval for the difference of their errors, valid at any time."""
     state = service.models.state(name)
     if name == state.name:  # which stands for its only challenger
-        challengers = [each for each in state.learners if each != name]
+        challengers = [learner for learner in state.learners if learner != name]
         if len(challengers) != 1:
             raise Refused(409, f"{name!r} has {len(challengers)} challengers: ask for the comparison of one of them")
         name = challengers[0]

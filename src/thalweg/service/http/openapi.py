@@ -40,32 +40,32 @@ def schemas(most_rows: int) -> Described:
     """
     asked = {kind for route in ROUTES for kind in (*route.bodies, *route.replies) if _is_struct(kind)}
     asked |= {protocol.ErrorBody, protocol.Parameters, protocol.ModelSchema}
-    _, found = msgspec.json.schema_components(sorted(asked, key=lambda kind: kind.__name__), ref_template=_REFERENCE)
+    _, types = msgspec.json.schema_components(sorted(asked, key=lambda kind: kind.__name__), ref_template=_REFERENCE)
     kinds = {kind.__name__: kind for kind in _subclasses(msgspec.Struct)}
-    for name, schema in found.items():
+    for name, schema in types.items():
         kind = kinds[name]
         is_request = issubclass(kind, RequestBody)
         schema["description"] = schema["description"].split("\n\n")[0]
         schema["additionalProperties"] = is_request and not kind.__struct_config__.forbid_unknown_fields
-        for each in schema["properties"].values():
+        for property_schema in schema["properties"].values():
             if not is_request:
-                each.pop("default", None)
-            if each.get("maxItems") == MOST_ROWS:
-                each["maxItems"] = most_rows
+                property_schema.pop("default", None)
+            if property_schema.get("maxItems") == MOST_ROWS:
+                property_schema["maxItems"] = most_rows
         if not kind.__struct_config__.omit_defaults:
             schema["required"] = list(schema["properties"])
         if is_request and kind.one_of:
-            schema["oneOf"] = [{"required": [each]} for each in kind.one_of]
-    create = found[protocol.CreateRequest.__name__]["properties"]
+            schema["oneOf"] = [{"required": [field]} for field in kind.one_of]
+    create = types[protocol.CreateRequest.__name__]["properties"]
     create["kind"]["enum"] = list(dict.fromkeys(kind for kinds in MODELS.values() for kind in kinds))
     create["task"]["anyOf"][0] |= {"enum": list(MODELS)}
     of_task = (("probabilities",), ("lower", "upper"))
-    found[protocol.RowPrediction.__name__]["oneOf"] = [{"required": list(each)} for each in of_task]
+    types[protocol.RowPrediction.__name__]["oneOf"] = [{"required": list(fields)} for fields in of_task]
     # As plain items: schemathesis 4.32 rewrites a tuple's and then finds its own words invalid.
     pair = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
-    found[model_responses.Comparison.__name__]["properties"]["interval"]["anyOf"][0] = pair
+    types[model_responses.Comparison.__name__]["properties"]["interval"]["anyOf"][0] = pair
     create |= {"parameters": ref(protocol.Parameters), "schema": ref(protocol.ModelSchema)}
-    return found
+    return types
 
 
 def _is_struct(kind: Any) -> bool:
@@ -114,19 +114,19 @@ def description(most_rows: int) -> Described:
 
 
 def _operation(route: Route) -> Described:
-    found: Described = {"operationId": route.name, "summary": route.summary}
+    operation: Described = {"operationId": route.name, "summary": route.summary}
     if route.scope is None:
-        found["security"] = [{}]
+        operation["security"] = [{}]
     else:
-        found["x-scope"] = route.scope
+        operation["x-scope"] = route.scope
     if parameters := list(_parameters(route)):
-        found["parameters"] = parameters
+        operation["parameters"] = parameters
     if route.bodies:
-        found["requestBody"] = {"required": not route.is_optional, "content": _content(route, route.bodies)}
+        operation["requestBody"] = {"required": not route.is_optional, "content": _content(route, route.bodies)}
         if route.example is not None:
-            found["requestBody"]["content"][JSON]["example"] = route.example
+            operation["requestBody"]["content"][JSON]["example"] = route.example
     replies = {EVENTS: {"schema": {"type": "string"}}} if route.streams else _content(route, route.replies)
-    found["responses"] = {str(route.status): {"description": "It is done.", "content": replies}}
+    operation["responses"] = {str(route.status): {"description": "It is done.", "content": replies}}
     for status in route.refusals:
         refusal: Described = {
             "description": "It is not done, and why.",
@@ -134,8 +134,8 @@ def _operation(route: Route) -> Described:
         }
         if status in (429, 503) and route.scope is not None:
             refusal["headers"] = {"Retry-After": {"schema": {"type": "string"}, "description": "In seconds."}}
-        found["responses"][str(status)] = refusal
-    return found
+        operation["responses"][str(status)] = refusal
+    return operation
 
 
 def _parameters(route: Route) -> Iterator[Described]:
@@ -149,25 +149,25 @@ def _parameters(route: Route) -> Iterator[Described]:
         yield {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string", "pattern": "^[0-9]+$"}}
     if route.query is not None:
         [schema] = msgspec.json.schema_components([route.query])[1].values()
-        for name, each in schema["properties"].items():
-            yield _parameter(name, "query", each)
+        for name, property_schema in schema["properties"].items():
+            yield _parameter(name, "query", property_schema)
 
 
 def _parameter(name: str, place: str, schema: Described) -> Described:
-    found = {"name": name, "in": place, "description": schema.pop("description")}
+    parameter = {"name": name, "in": place, "description": schema.pop("description")}
     if "examples" in schema:
-        found["example"] = schema.pop("examples")[0]
-    return found | {"schema": schema}
+        parameter["example"] = schema.pop("examples")[0]
+    return parameter | {"schema": schema}
 
 
 def _content(route: Route, kinds: Sequence[Any]) -> Described:
     """By media type, the schemas of what a body or a response may be."""
-    found: Described = {}
+    content: Described = {}
     for kind in kinds:
         if _is_struct(kind):
-            found[JSON] = {"schema": ref(kind)}
+            content[JSON] = {"schema": ref(kind)}
         else:
             media = {ArrowTable: ARROW, bytes: BYTES}.get(kind, route.media).split(";")[0]
             binary = {"format": "binary", "contentMediaType": media} if media in (ARROW, BYTES) else {}
-            found[media] = {"schema": {"type": "object" if media == JSON else "string", **binary}}
-    return found
+            content[media] = {"schema": {"type": "object" if media == JSON else "string", **binary}}
+    return content

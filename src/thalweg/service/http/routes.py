@@ -75,8 +75,8 @@ class Route:
     @cached_property
     def bodies(self) -> tuple[Any, ...]:
         """The types that a body may have; one of None may be left out."""
-        found = self._types.get("body", self.reads)
-        return () if found is None else tuple(each for each in _each(found) if each is not NoneType)
+        type_hint = self._types.get("body", self.reads)
+        return () if type_hint is None else tuple(member for member in _each(type_hint) if member is not NoneType)
 
     @cached_property
     def is_optional(self) -> bool:
@@ -91,8 +91,8 @@ class Route:
     @cached_property
     def replies(self) -> tuple[Any, ...]:
         """The types that a success may have."""
-        found = self._types["return"]
-        return tuple(_each(get_args(found)[0] if get_origin(found) in (Once, EventStream) else found))
+        type_hint = self._types["return"]
+        return tuple(_each(get_args(type_hint)[0] if get_origin(type_hint) in (Once, EventStream) else type_hint))
 
     @cached_property
     def streams(self) -> bool:
@@ -102,15 +102,15 @@ class Route:
     @property
     def refusals(self) -> tuple[int, ...]:
         """All statuses of refusals."""
-        found = {*self.refused}
+        statuses = {*self.refused}
         if self.scope is not None:
-            found |= {401, 403, 421, 429, 503}
-            found |= {404} if self.parts or self.method != "GET" else set()
+            statuses |= {401, 403, 421, 429, 503}
+            statuses |= {404} if self.parts or self.method != "GET" else set()
         if self.method != "GET":
-            found |= {408, 409, 413, 422} | ({415} if "body" in self._types else set())
+            statuses |= {408, 409, 413, 422} | ({415} if "body" in self._types else set())
         if self.query is not None:
-            found |= {422}
-        return tuple(sorted(found))
+            statuses |= {422}
+        return tuple(sorted(statuses))
 
 
 def _each(types: Any) -> Iterator[Any]:

@@ -60,12 +60,12 @@ class CompressedRows:
 
     def first_features(self, count: int) -> Floats:
         """The first features of each row as an array."""
-        found = np.zeros((len(self), count))
+        features = np.zeros((len(self), count))
         if count:
             entries = np.flatnonzero(self.indices < count)
             rows = np.searchsorted(self.indptr, entries, side="right") - 1
-            found[rows, self.indices[entries]] = self.values[entries]
-        return found
+            features[rows, self.indices[entries]] = self.values[entries]
+        return features
 
     def without_values(self, rows: Sequence[int]) -> CompressedRows:
         """The same rows, some of them empty."""

@@ -66,7 +66,7 @@ def erase_page(journal: SqlJournal, model: str, cut: int, expired: int, page: tu
     else:
         records = list(islice(journal.records(model, after=after, through=cut, kind=_LABELS[phase - 1]), limit))
         needed = _needed(journal, records)
-        gone = [each.seq for each in records if each.seq not in needed and each.seq != cut]
+        gone = [record.seq for record in records if record.seq not in needed and record.seq != cut]
         last = records[-1].seq if len(records) == limit else None
     journal.delete_records(gone)
     if last is not None:
@@ -78,8 +78,8 @@ def _needed(journal: SqlJournal, records: Collection[Record]) -> set[int]:
     """Those label records that have labels of rows that are still there."""
     asked = {
         asked
-        for each in records
-        for labelled in [body_of(each, LabelBody)]
+        for record in records
+        for labelled in [body_of(record, LabelBody)]
         for asked in (*(at for at, _, _ in labelled.learned), *(at for at, _, _, _ in labelled.revised))
     }
     return {seq for _, seq in journal.links(sorted(asked))} if asked else set()

@@ -28,7 +28,7 @@ def verified(journal: SqlJournal, through: int | None = None) -> Verified:
         if (fault := journal.fault()) is not None:
             raise JournalDamaged(f"the file of the journal is damaged: {fault}")
         journal.require_end()
-    found = _verified_records(journal, journal.last()[0] if through is None else through)
+    result = _verified_records(journal, journal.last()[0] if through is None else through)
     for model in () if through is not None else journal.models():
         for seq in journal.snapshots(model):
             for part in journal.snapshot(model, seq):
@@ -36,12 +36,12 @@ def verified(journal: SqlJournal, through: int | None = None) -> Verified:
                     raise JournalDamaged(
                         f"the snapshot of {model} at record {seq} is damaged; a start passes it over and replays more"
                     )
-            found.snapshots += 1
-    return found
+            result.snapshots += 1
+    return result
 
 
 def _verified_records(journal: SqlJournal, through: int) -> Verified:
-    found = Verified()
+    result = Verified()
     links: dict[tuple[int, int], int] = {}
     before: dict[str, Record] = {}
     cuts = journal.cuts()
@@ -55,9 +55,9 @@ def _verified_records(journal: SqlJournal, through: int) -> Verified:
                 asked_before_cut.add(record.seq)
         else:
             before[record.model] = require_chained(record, before.get(record.model))
-        found.records, last = found.records + 1, record.seq
+        result.records, last = result.records + 1, record.seq
         if record.kind == "predict":
-            found.erased += len(body_of(record, PredictBody).erased)
+            result.erased += len(body_of(record, PredictBody).erased)
         if record.kind in ("label", "revise", "void"):
             for asked, rows in _labelled(body_of(record, LabelBody)).items():
                 if asked > cuts.get(record.model, 0) or asked in asked_before_cut:
@@ -68,14 +68,14 @@ def _verified_records(journal: SqlJournal, through: int) -> Verified:
     if links:
         asked, seq = min(links)
         raise JournalDamaged(f"the links of the journal are damaged: record {seq} has labels of {asked}")
-    return found
+    return result
 
 
 def _labelled(body: LabelBody) -> dict[int, int]:
     """By predict record, how many of its rows no longer wait for a label."""
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for asked, _, _ in body.learned:
-        found[asked] = found.get(asked, 0) + 1
+        counts[asked] = counts.get(asked, 0) + 1
     for asked, _, _, first in body.revised:
-        found[asked] = found.get(asked, 0) + (first == 0)
-    return found
+        counts[asked] = counts.get(asked, 0) + (first == 0)
+    return counts

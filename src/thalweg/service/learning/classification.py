@@ -45,10 +45,10 @@ class Classification(ModelTask, LabelTask):
 
     @classmethod
     def of_record(cls, body: dict[str, Any]) -> Classification:
-        return cls(*(body.get(each.name) for each in fields(cls)))
+        return cls(*(body.get(field.name) for field in fields(cls)))
 
     def record(self) -> dict[str, Any]:
-        given = ((each.name, getattr(self, each.name)) for each in fields(self))
+        given = ((field.name, getattr(self, field.name)) for field in fields(self))
         return {name: value for name, value in given if value is not None}
 
     @property
@@ -93,14 +93,14 @@ class Classification(ModelTask, LabelTask):
         self, champion: str, models: Mapping[str, Any], labels: Mapping[str, list[str]], X: Features
     ) -> tuple[dict[str, Predicted], LabelResponse]:
         """What every learner predicts for the rows; of the champion, the probabilities and sets of its labels, too."""
-        found: dict[str, Predicted] = {}
+        predictions: dict[str, Predicted] = {}
         unknown = Predicted({"prediction": np.full(len(X), NO_PREDICTION, dtype=np.int16)}, [])
         response = LabelResponse(unknown, [], None, None)
         rows = as_learned(X)
         for name, model in models.items():
             known = labels[name]
             if not known:
-                found[name] = unknown
+                predictions[name] = unknown
                 continue
             members = KeptPredictions.none(len(X))
             codes, likely = model._codes_and_proba(rows, members)
@@ -111,27 +111,27 @@ class Classification(ModelTask, LabelTask):
                 columns["of_positive"] = of_positive
             if members.values.shape[1]:
                 columns["kept"] = members.values
-            own = found[name] = Predicted(columns, known)
+            own = predictions[name] = Predicted(columns, known)
             if name == champion:
                 sets = model.predict_set(rows) if hasattr(model, "predict_set") else None
                 response = LabelResponse(own, known, likely, sets)
-        return found, response
+        return predictions, response
 
     def targets(self, labels: Sequence[LabelValue]) -> NDArray[Any]:
         return np.array(labels)
 
     def kept(self, learner: Learner, X: Any, rows: Sequence[LabelledRow], later: NDArray[np.int64]) -> KeptPredictions:
-        found, core = KeptPredictions.none(len(rows)), getattr(learner.model, "_core", None)
+        kept, core = KeptPredictions.none(len(rows)), getattr(learner.model, "_core", None)
         known = [str(label) for label in getattr(learner.model, "classes_", ())]
-        if core is None or found.of(core, known) is None:
-            return found
+        if core is None or kept.of(core, known) is None:
+            return kept
         for at, row in enumerate(rows):
             given = learner.predicted(row)
             if given is not None and "kept" in given.columns:
                 own = KeptPredictions(given.columns["kept"][row.row : row.row + 1], given.labels or ())
                 own.of(core, known)
-                found.put(slice(at, at + 1), own)
-        return found
+                kept.put(slice(at, at + 1), own)
+        return kept
 
     @cached_property
     def scoring(self) -> Scoring:
@@ -151,10 +151,10 @@ class Classification(ModelTask, LabelTask):
         body, row = labelled.rows.body, labelled.row
         given = None if own is None else own[row]
         likely = None if own is None else own.columns.get("of_positive")
-        found = [
+        line = [
             label_number(str(labelled.label)),
             math.nan if given is None else label_number(str(given)),
             -1.0 if body.last is None else label_number(str(body.last)),
             math.nan if likely is None else float(likely[row]),
         ]
-        return found[: self.scoring.width]
+        return line[: self.scoring.width]

@@ -37,7 +37,7 @@ def compact(journal: SqlJournal, cuts: Mapping[str, int], *, shrink: bool = True
     Earlier cuts that were interrupted are finished. Named versions from before the cut stay, as snapshots. Without
     ``shrink`` the space is given back only where it is much; otherwise later records take it.
     """
-    found = Compacted()
+    compacted = Compacted()
     before = journal.cuts()
     cuts = {name: max(cuts.get(name, 0), before.get(name, 0)) for name in {*cuts, *before}}
     models = {name: rebuild(journal, name).model for name in cuts}
@@ -47,20 +47,20 @@ def compact(journal: SqlJournal, cuts: Mapping[str, int], *, shrink: bool = True
             if cut > before.get(name, 0):
                 versions = list(model.versions.values())
                 journal.write([], parts=snapshots_of_versions(journal, name, versions, cut))
-                found.snapshots += begin_cut(journal, name, cut, versions)
+                compacted.snapshots += begin_cut(journal, name, cut, versions)
             page: tuple[int, int] | None = FIRST
             while page is not None:
                 done = erase_page(journal, name, cut, model.expired_through, page, PAGE)
-                found.records, page = found.records + done.erased, done.next
+                compacted.records, page = compacted.records + done.erased, done.next
         through = max(journal.cuts().values(), default=0)
         while dropped := journal.drop_replies(through, PAGE):
-            found.replies += dropped
-    worth = bool(found.records or found.replies)
+            compacted.replies += dropped
+    worth = bool(compacted.records or compacted.replies)
     if not shrink:
         worth = journal.used() < (1 - _WORTH_SHRINKING) * journal.size()
     if worth:
         journal.shrink()
-    return found
+    return compacted
 
 
 def snapshots_of_versions(journal: SqlJournal, model: str, versions: Collection[int], cut: int) -> list[Part]:
@@ -76,13 +76,13 @@ def cut_points(journal: SqlJournal, keep: Amount) -> dict[str, int]:
     """By model, the snapshot at which its journal may begin; models without one are left out."""
     snapshots = {name: true_snapshots(journal, name) for name in journal.models()}
     try:
-        found = _among(journal, snapshots, keep)
-        for name, seq in found.items():
+        cuts = _among(journal, snapshots, keep)
+        for name, seq in cuts.items():
             number_in(journal.snapshot(name, seq), "rows")  # the model could not be built from a damaged one
     except ModelFileError:
         whole = {name: [seq for seq in seqs if _is_whole(journal, name, seq)] for name, seqs in snapshots.items()}
         return _among(journal, whole, keep)
-    return found
+    return cuts
 
 
 def _is_whole(journal: SqlJournal, name: str, seq: int) -> bool:
@@ -96,7 +96,7 @@ def _is_whole(journal: SqlJournal, name: str, seq: int) -> bool:
 def _among(journal: SqlJournal, snapshots: dict[str, list[int]], keep: Amount) -> dict[str, int]:
     if keep.bytes is not None:
         return _within(journal, snapshots, keep.bytes)
-    found = {}
+    cuts = {}
     for name, seqs in snapshots.items():
         if keep.seconds is not None:
             _, now = journal.last()
@@ -106,8 +106,8 @@ def _among(journal: SqlJournal, snapshots: dict[str, list[int]], keep: Amount) -
             asked = rows(seqs[-1]) + rows_after(journal, name, seqs[-1]) if seqs else 0
             early = set(seqs[: bisect_right(seqs, asked - (keep.rows or 0), key=rows)])
         if early:
-            found[name] = max(early)
-    return found
+            cuts[name] = max(early)
+    return cuts
 
 
 def _rows_until(journal: SqlJournal, model: str, seq: int) -> int:
@@ -119,10 +119,10 @@ def _within(journal: SqlJournal, snapshots: dict[str, list[int]], most: int) -> 
     used = journal.used()
     if used <= most:
         return {}
-    each = used / max(bytes_after(journal, 0), 1)  # what a byte takes in the database
+    weight = used / max(bytes_after(journal, 0), 1)  # what a byte takes in the database
     candidates = sorted({seq for seqs in snapshots.values() for seq in seqs})
     if not candidates:
         return {}
-    enough = bisect_left(candidates, True, key=lambda seq: each * bytes_after(journal, seq - 1) <= most)
+    enough = bisect_left(candidates, True, key=lambda seq: weight * bytes_after(journal, seq - 1) <= most)
     least = candidates[min(enough, len(candidates) - 1)]
     return {name: seqs[min(bisect_left(seqs, least), len(seqs) - 1)] for name, seqs in snapshots.items() if seqs}

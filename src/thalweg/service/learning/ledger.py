@@ -37,8 +37,8 @@ def place_of(given: str) -> tuple[int, int] | None:
     >>> place_of("12-0"), place_of("012-0"), place_of("drop table")
     ((12, 0), None, None)
     """
-    found = _ID.fullmatch(given)
-    return None if found is None else (int(found[1]), int(found[2]))
+    match = _ID.fullmatch(given)
+    return None if match is None else (int(match[1]), int(match[2]))
 
 
 class Ledger:
@@ -71,17 +71,17 @@ class Ledger:
     def rows(self, seqs: Iterable[int]) -> dict[int, PredictedRows]:
         """Predict records by their seqs; those that are none are left out."""
         wanted = set(seqs)
-        found = {}
+        held = {}
         for seq in wanted:
             if (at_hand := self._at_hand.get(seq)) is not None:
                 self._at_hand.move_to_end(seq)
-                found[seq] = at_hand
-        if missing := sorted(wanted - found.keys()):
+                held[seq] = at_hand
+        if missing := sorted(wanted - held.keys()):
             self._before_looking()
             for rows in looked_up(self._journal, missing):
-                found[rows.seq] = rows
+                held[rows.seq] = rows
                 self.keep(rows)
-        return found
+        return held
 
     def sort(
         self, model: str, labels: Sequence[tuple[str, LabelValue]], *, seq: int, revise: bool, expired_through: int
@@ -92,56 +92,56 @@ class Ledger:
         other than the row's own takes its place. Rows of predict records up to ``expired_through`` can no longer get a
         first label.
         """
-        found, cut = LabelOutcome(), self._cuts.get(model, 0)
+        outcome, cut = LabelOutcome(), self._cuts.get(model, 0)
         now: set[tuple[int, int]] = set()
-        for at, place, rows in self._rows_of(model, [given for given, _ in labels], found):
+        for at, place, rows in self._rows_of(model, [given for given, _ in labels], outcome):
             given, label = labels[at]
             before = rows.labels.get(place[1])
             late = rows.seq <= expired_through if before is None else before[0] is None
             too_old = before is not None and revise and before[0] != label and before[1] <= cut
             if late or too_old:
-                found.expired.append(given)
+                outcome.expired.append(given)
             elif before is None:
-                found.learned.append(LabelledRow(rows, place[1], label))
+                outcome.learned.append(LabelledRow(rows, place[1], label))
                 rows.labels[place[1]] = (label, seq)
                 now.add(place)
             elif before[0] == label:
-                found.repeated += 1
+                outcome.repeated += 1
             elif revise and place not in now:
-                found.revised.append((LabelledRow(rows, place[1], label), before[1]))
+                outcome.revised.append((LabelledRow(rows, place[1], label), before[1]))
                 rows.labels[place[1]] = (label, before[1])
                 now.add(place)
             else:
-                found.conflicts.append(given)
-        found.learned.sort(key=lambda each: (each.rows.seq, each.row))  # whatever the order within a request
-        return found
+                outcome.conflicts.append(given)
+        outcome.learned.sort(key=lambda own: (own.rows.seq, own.row))  # whatever the order within a request
+        return outcome
 
     def withdraw(self, model: str, ids: Sequence[str], expired_through: int, *, erase: bool) -> LabelOutcome:
         """Withdraw rows by their ids: from now on they have no label and can get none.
 
         Rows that can no longer be withdrawn have expired, and can be erased nonetheless.
         """
-        found, cut, gone = LabelOutcome(), self._cuts.get(model, 0), set[tuple[int, int]]()
-        for at, place, rows in self._rows_of(model, ids, found):
+        outcome, cut, gone = LabelOutcome(), self._cuts.get(model, 0), set[tuple[int, int]]()
+        for at, place, rows in self._rows_of(model, ids, outcome):
             label, first = rows.labels.get(place[1], ("", 0))
             is_settled = first <= cut if first else rows.seq <= expired_through
             if erase and (place in gone or place[1] in rows.body.erased):
-                found.repeated += 1
+                outcome.repeated += 1
                 continue
             if erase:
                 gone.add(place)
-                found.erased.append(place)
+                outcome.erased.append(place)
             elif label is None:
-                found.repeated += 1
+                outcome.repeated += 1
             elif is_settled:
-                found.expired.append(ids[at])
+                outcome.expired.append(ids[at])
             if label is not None and not is_settled:
-                found.voided.append((LabelledRow(rows, place[1], ""), first))
+                outcome.voided.append((LabelledRow(rows, place[1], ""), first))
                 rows.labels[place[1]] = (None, first)
-        return found
+        return outcome
 
     def _rows_of(
-        self, model: str, ids: Sequence[str], found: LabelOutcome
+        self, model: str, ids: Sequence[str], outcome: LabelOutcome
     ) -> Iterator[tuple[int, tuple[int, int], PredictedRows]]:
         """By the number of an id, its place and its rows; ids without a row are noted as expired or unknown."""
         places = [place_of(given) for given in ids]
@@ -151,7 +151,7 @@ class Ledger:
             rows = None if place is None else known.get(place[0])
             if place is None or rows is None or rows.model != model or place[1] >= len(rows):
                 was_erased = place is not None and rows is None and place[0] <= cut
-                (found.expired if was_erased else found.unknown).append(given)
+                (outcome.expired if was_erased else outcome.unknown).append(given)
             else:
                 yield at, place, rows
 

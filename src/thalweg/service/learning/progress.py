@@ -61,8 +61,8 @@ class View:
     def scores(self) -> Scores:
         """Over all labels, and with ``recent_`` before their names over the last ones."""
         return {
-            name: self.all[name] | {f"recent_{metric}": value for metric, value in each.items()}
-            for name, each in self.recent.items()
+            name: self.all[name] | {f"recent_{metric}": value for metric, value in scores.items()}
+            for name, scores in self.recent.items()
         }
 
     @property
@@ -77,7 +77,7 @@ class View:
             return None
         columns = (rows.truth, rows.predictions["model"], rows.lower, rows.upper)
         number = range(self.scored - len(rows.truth) + 1, self.scored + 1)
-        return RecentPredictions(list(number), *([_short(value) for value in each.tolist()] for each in columns))
+        return RecentPredictions(list(number), *([_short(value) for value in column.tolist()] for column in columns))
 
 
 def point_of(view: View, model: Any, time: int, waiting: int, watch: MeanWatch) -> dict[str, Any]:
@@ -89,8 +89,8 @@ def point_of(view: View, model: Any, time: int, waiting: int, watch: MeanWatch) 
         "time": time / 1e6,
         "labels": view.labels,
         "scores": {
-            name: {metric: None if value is None else _short(value) for metric, value in each.items()}
-            for name, each in view.scoring.over_recent(view.lines, view.areas, followed=True).items()
+            name: {metric: None if value is None else _short(value) for metric, value in scores.items()}
+            for name, scores in view.scoring.over_recent(view.lines, view.areas, followed=True).items()
         },
         "rate": seen.get("rate"),
         "memory": memory,
@@ -184,11 +184,11 @@ class Progress(Saved):
         self._lines = np.concatenate([self._lines, recent])[-self.scoring.window :]
         if self._areas is not None:
             self.scoring.push_areas(self._areas, recent)
-        found = self._detector.add(self.scoring.errors(lines))
-        for change in found:
+        changes = self._detector.add(self.scoring.errors(lines))
+        for change in changes:
             self.changes.append({"time": int(times[change["found"] - before - 1]) / 1e6, "labels": change["row"]})
         self.changes = self.changes[-MOST_CHANGES:]
-        return [change for change in found if change["after"] > change["before"]]
+        return [change for change in changes if change["after"] > change["before"]]
 
     def add_point(self, model: Any, time: int, waiting: int) -> None:
         """Keep a point of the history, if one is due after this label."""
@@ -199,8 +199,8 @@ class Progress(Saved):
         """Two models have changed names: recent scores go with the model, the history stays with the name."""
         self._lines, other._lines = other._lines, self._lines
         self._areas, other._areas = other._areas, self._areas
-        for each in (self, other):
-            each.promotions = [*each.promotions, {"time": time / 1e6, "labels": each.labels}][-MOST_CHANGES:]
+        for own in (self, other):
+            own.promotions = [*own.promotions, {"time": time / 1e6, "labels": own.labels}][-MOST_CHANGES:]
 
 
 def _short(value: float) -> float:

@@ -61,7 +61,7 @@ def rebuild(
     """
     last = through if revised_through is None else revised_through
     cut, every = journal.cuts().get(name, 0), _revisions(journal, name)
-    revisions = [each for each in every if last is None or each[0].seq <= last]
+    revisions = [revision for revision in every if last is None or revision[0].seq <= last]
     # What was erased is gone, whatever the last record that counts.
     reach = [reach_of(r.seq, body, cut) for r, body in every if body.erased or last is None or r.seq <= last]
     if through is not None and through < cut:
@@ -105,9 +105,9 @@ def events_after(journal: SqlJournal, name: str, seq: int, through: int | None =
 def learned_rows(journal: SqlJournal, name: str, through: int) -> Iterator[list[LabelledRow]]:
     """Rows that the journal keeps, with the labels that they have by a record, in the order in which these came."""
     begin = journal.cuts().get(name, 0)
-    right = _right([each for each in _revisions(journal, name) if each[0].seq <= through], begin)
+    right = _right([revision for revision in _revisions(journal, name) if revision[0].seq <= through], begin)
     for events in _events(journal, journal.records(name, after=begin, through=through), right):
-        rows = [row for each in events if isinstance(each, LabelsArrived) for row in each.labelled]
+        rows = [row for event in events if isinstance(event, LabelsArrived) for row in event.labelled]
         if rows:
             yield rows
 
@@ -129,8 +129,8 @@ def reaches(journal: SqlJournal, name: str) -> list[Reach]:
 
 def _revisions(journal: SqlJournal, name: str) -> list[tuple[Record, LabelBody]]:
     """Records that change or withdraw labels, or erase rows, in order."""
-    found = [*journal.records(name, kind="revise"), *journal.records(name, kind="void")]
-    return [(record, body_of(record, LabelBody)) for record in sorted(found, key=lambda record: record.seq)]
+    revisions = [*journal.records(name, kind="revise"), *journal.records(name, kind="void")]
+    return [(record, body_of(record, LabelBody)) for record in sorted(revisions, key=lambda record: record.seq)]
 
 
 def _right(revisions: Sequence[tuple[Record, LabelBody]], base: int) -> dict[tuple[int, int], LabelValue | None]:
@@ -207,13 +207,13 @@ def _in_hand(
         record.seq: predicted_rows(record) for record in records if record.kind == "predict"
     }
     bodies = {r.seq: body_of(r, LabelBody) for r in records if r.kind in ("label", "revise", "void")}
-    elsewhere = {asked for each in bodies.values() for asked, _, _ in each.learned} - rows.keys()
+    elsewhere = {asked for body in bodies.values() for asked, _, _ in body.learned} - rows.keys()
     if elsewhere:
         rows |= {record.seq: predicted_rows(record) for record in journal.fetch(sorted(elsewhere))}
-    found: list[Event] = []
+    events: list[Event] = []
     for record in records:
         if record.kind == "predict":
-            found.append(rows[record.seq])
+            events.append(rows[record.seq])
         elif record.seq in bodies:
             body = bodies[record.seq]
             learned, changed = body.learned, body.revised
@@ -233,7 +233,7 @@ def _in_hand(
                     for at, row, label, first in changed
                 )
             revises = bool(body.erased) or any(first for *_, first in changed)
-            found.append(LabelsArrived(record.seq, record.time, labelled, revises, voided, bool(body.erased)))
+            events.append(LabelsArrived(record.seq, record.time, labelled, revises, voided, bool(body.erased)))
         else:
-            found.append(decision(record))
-    return found
+            events.append(decision(record))
+    return events

@@ -98,9 +98,9 @@ class Regression(ModelTask, NumberTask):
         self, champion: str, models: Mapping[str, Any], labels: Mapping[str, list[str]], X: Features
     ) -> tuple[dict[str, Predicted], NumberResponse]:
         rows = as_learned(X)
-        found = {name: self._predicted(model, rows) for name, model in models.items()}
-        own = found.get(champion) or _unknown(len(X))
-        return dict(found), NumberResponse(own)
+        predictions = {name: self._predicted(model, rows) for name, model in models.items()}
+        own = predictions.get(champion) or _unknown(len(X))
+        return dict(predictions), NumberResponse(own)
 
     def _predicted(self, model: Any, X: Any) -> Predicted:
         rows = X.shape[0]
@@ -115,17 +115,17 @@ class Regression(ModelTask, NumberTask):
         return np.array(labels, dtype=np.float64)
 
     def kept(self, learner: Learner, X: Any, rows: Sequence[LabelledRow], later: NDArray[np.int64]) -> KeptPredictions:
-        model, found = learner.model, KeptPredictions.none(len(rows))
+        model, kept = learner.model, KeptPredictions.none(len(rows))
         core = model._core if model.__sklearn_is_fitted__() else model._make_core(width_for_core(X))
-        given = found.of_numbers(1, core.n_opinions)
+        given = kept.of_numbers(1, core.n_opinions)
         for name in OF_NUMBERS[1:]:
             given[name] = np.nan
         for at, row in enumerate(rows):
             own = learner.predicted(row)
             if own is not None and own[row.row] is not None:
-                found.values[at] = own.columns["kept"][row.row]
+                kept.values[at] = own.columns["kept"][row.row]
         given["number"] = later + np.array([row.rows.body.before + row.row + 1 for row in rows])
-        return found
+        return kept
 
     def new_baselines(self) -> NumberBaselines:
         return NumberBaselines()

@@ -35,9 +35,9 @@ def as_described(schema: Any, key: str | None = None) -> Encoder:
     described = schema.get("columns") if isinstance(schema, dict) else None
     if not isinstance(described, list) or not 0 < len(described) <= MOST_COLUMNS:
         raise Refused(422, f"a schema must have a list of 1 to {MOST_COLUMNS} columns")
-    columns = [_column(each, at) for at, each in enumerate(described)]
+    columns = [_column(column, at) for at, column in enumerate(described)]
     if key is not None:
-        columns = [each for each in columns if each.name != key]
+        columns = [column for column in columns if column.name != key]
         if not columns:
             raise Refused(422, f"a schema must have a column beside the key {key!r}")
         columns.append(KeyColumn(key))
@@ -56,7 +56,7 @@ def _column(said: Any, at: int, more: Collection[str] = ()) -> Column:
     name = said.get("name")
     if not isinstance(name, str) or not 0 < len(name) <= MOST_TEXT:
         raise Refused(422, f"column {at} of the schema must have a name of at most {MOST_TEXT} letters")
-    owners = {option: kind for kind, each in DESCRIBED.items() for option in each.schema or ()}
+    owners = {option: kind for kind, column in DESCRIBED.items() for option in column.schema or ()}
     kind = said.get("kind")
     for option in sorted(set(said) - {"name", "kind", *more}):
         if option not in owners:
@@ -88,7 +88,7 @@ def added_column(name: str, given: Any) -> Column:
     default = said.get("default")
     is_number = isinstance(default, int | float) and not isinstance(default, bool) and math.isfinite(default)
     kind = said.get("kind", "number" if is_number else "category")
-    added_with = {each.kind: each.added_with for each in DESCRIBED.values() if each.added_with is not None}
+    added_with = {column.kind: column.added_with for column in DESCRIBED.values() if column.added_with is not None}
     if kind not in added_with:
         raise Refused(422, f"column {name!r} cannot be added: it must be of kind {_either(added_with)}")
     if not (is_number if added_with[kind] is float else is_category(default)):

@@ -83,8 +83,8 @@ def page() -> Asset:
 def assets() -> dict[str, Traversable]:
     """What may be asked for by name; charts and colours are those of the report."""
     own, report = (files(package).joinpath("assets") for package in (_LIVE, _REPORT))
-    found = {each.name: each for each in own.iterdir() if not each.name.endswith(".html")}
-    return found | {name: report.joinpath(*path.split("/")) for name, path in _SHARED.items()}
+    own_files = {file.name: file for file in own.iterdir() if not file.name.endswith(".html")}
+    return own_files | {name: report.joinpath(*path.split("/")) for name, path in _SHARED.items()}
 
 
 @cache
