@@ -260,7 +260,7 @@ def test_labels_may_come_late() -> None:
 def test_what_is_refused_changes_nothing() -> None:
     X, y = mixed()
     model = TableClassifier(QUICK, head=100)
-    for bad in ((X, y[:5]), (X, None), (X[:0], y[:0]), (pd.DataFrame({"a": [[1], [2]]}), ["a", "b"])):
+    for bad in ((X, y[:5]), (X, None), (X[:0], y[:0]), (X, "y"), (pd.DataFrame({"a": [[1], [2]]}), ["a", "b"])):
         with pytest.raises(InvalidInput):
             model.partial_fit(*bad)
         assert not model.__sklearn_is_fitted__()
@@ -280,6 +280,9 @@ def test_what_is_refused_changes_nothing() -> None:
     with pytest.raises(InvalidInput):
         model.fit(X, y[:3])
     assert dumps(model) == before
+    for row in (X.iloc[0], X.iloc[0].to_dict()):
+        with pytest.raises(InvalidInput, match="predict_one"):
+            model.predict(row)
     for asked in ({"head": 0}, {"drop": "load"}, {"misfits": "skip"}, {"learner": AutoRegressor()}):
         with pytest.raises((InvalidParameter, InvalidInput), match=next(iter(asked))):
             TableClassifier(**asked).fit(X, y)

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 from tests.test_table_estimator import PLAIN, QUICK, columns_of_numbers, mixed, same
-from thalweg import AutoClassifier, OnlineLinearRegression, OnlineLogistic, TableClassifier, TableRegressor
+from thalweg import AutoClassifier, OnlineLinearRegression, OnlineLogistic, Perceptron, TableClassifier, TableRegressor
 from thalweg.conformance import expected_failures
 from thalweg.errors import InvalidInput, InvalidParameter
 
@@ -124,6 +124,13 @@ def test_searches_and_folds() -> None:
     folds = TimeSeriesSplit(3)
     scores = cross_val_score(TableClassifier(PLAIN), X, y, cv=folds)
     assert scores.mean() > 0.65
+    plain = TableClassifier(Perceptron(), drop=["count", "took"])
+    areas = [
+        cross_val_score(plain, X, labels, cv=folds, scoring="roc_auc").tolist()
+        for labels in (y, np.where(y == "wet", 10, 9))  # of which "10" is the first as text
+    ]
+    assert areas[0] == areas[1]
+    assert min(areas[0]) > 0.5
     settings = {"learner__rate": [0.001, 0.1], "drop": [["count", "took", "when"]]}
     search = GridSearchCV(TableClassifier(OnlineLogistic()), settings, cv=folds).fit(X, y)
     scores = search.cv_results_["mean_test_score"]

@@ -42,6 +42,8 @@ class TableClassifier(ClassifierMixin, TableModel):
     ----------
     learner : classifier of thalweg, optional
         What learns the encoded rows; by default `AutoClassifier()`. Its parameters are ``learner__rate`` and so on.
+        One that does not scale by itself needs a step before it:
+        ``StreamPipeline([StandardScaler(clip=10.0, robust=True), OnlineLogistic()])``, as in `thalweg run`.
     head : int >= 1, default 1000
         How many rows settle the columns. Until so many came the columns are planned anew each time the rows have
         doubled, and the rows learned again; `fit` settles the columns by the rows that it is given. The model does not
@@ -177,6 +179,12 @@ class TableClassifier(ClassifierMixin, TableModel):
         found = [self.learner_.predict_proba(self._named(rows))[:, self._order] for rows in encoded]
         return np.concatenate(found) if found else np.empty((0, len(self.classes_)))
 
+    @available_if(_learner_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Floats:
+        """The learner's score of each class of ``classes_``; for two classes the second's minus the first's."""
+        found = np.concatenate([self.learner_.decision_function(self._named(rows)) for rows in self._encoded(X)])
+        return found[:, self._order] if found.ndim > 1 else found * np.sign(self._order[1] - self._order[0])
+
     @available_if(_learner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba_one(self, x: Mapping[str, Any]) -> dict[Any, float]:
         """The probability of each label for one row; empty before any row was learned."""
@@ -222,7 +230,7 @@ class TableClassifier(ClassifierMixin, TableModel):
             given = np.array(given, dtype=object)[steps_of(order, len(given))[1]].tolist()
         if given is None:
             raise InvalidInput(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        kind = _LABEL_TYPES.get(as_labels(given, len(given), type(self).__name__).dtype.kind)
+        kind = _LABEL_TYPES.get(as_labels(given, np.size(given), type(self).__name__).dtype.kind)
         table = {name: value for name, value in self._notes.get("table", {}).items() if name != "labels"}
         return {**self._notes, "table": table if kind is None else {**table, "labels": kind}}
 

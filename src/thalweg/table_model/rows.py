@@ -12,6 +12,7 @@ from thalweg.frames.arrow_columns import are_dicts, columns_of, names_by_place
 from thalweg.frames.arrow_frame import array_of, pyarrow_for
 from thalweg.frames.frame import Frame
 from thalweg.frames.reading import frame_of
+from thalweg.learners.base.rows import names_of
 from thalweg.tables.cells import BadCell, parsed
 from thalweg.tables.columns.column import Column
 from thalweg.tables.encoder import Encoder
@@ -93,6 +94,8 @@ def _by_place(X: Any, columns: Sequence[str], features: Sequence[str], owner: st
     if list(features) != ([FEATURES] if is_sparse else names_by_place(len(features))):
         more = ", …" if len(columns) > _MOST_NAMED else ""
         named = ", ".join(map(repr, columns[:_MOST_NAMED])) + more
+        if names_of(X) is not None:
+            raise InvalidInput("X must be rows, got a single one: give it to predict_one, or a list of it, [row]")
         raise refused(X, f"X must be a frame with the columns {named}, or a list of dicts")
     found = columns_of(X)
     require_width(len(found), len(features), owner)
