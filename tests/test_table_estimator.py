@@ -280,6 +280,16 @@ def test_what_is_refused_changes_nothing() -> None:
     with pytest.raises(InvalidInput):
         model.fit(X, y[:3])
     assert dumps(model) == before
+    half = X.assign(site=[*X["site"][:9], "\ud800", *X["site"][10:]])
+    for learned, rule in (
+        (half, "row 9, column 'site': .* surrogate"),
+        (X.rename(columns={"up": "\ud800"}), "surrogate"),
+    ):
+        for rows in (learned, learned.to_dict("records")):
+            with pytest.raises(InvalidInput, match=rule):
+                TableClassifier(QUICK).fit(rows, y)
+    with pytest.raises(InvalidInput, match="row 9, column 'site'"):
+        model.predict(half)
     for row in (X.iloc[0], X.iloc[0].to_dict()):
         with pytest.raises(InvalidInput, match="predict_one"):
             model.predict(row)

@@ -172,5 +172,7 @@ def test_a_lone_surrogate_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
     told = f"{table}, row 2, column 's': the text holds half of a character, a lone surrogate"
     code, _, said = run(capsys, "run", str(table), "--target", "y", "--out", str(tmp_path / "out"), "--quiet")
     assert (code, said.startswith(f"thalweg: {told}")) == (2, True)
-    with pytest.raises(InvalidInput, match=r"^row 1: 'x\\ud800' holds half of a character, a lone surrogate$"):
+    with pytest.raises(
+        InvalidInput, match=r"^row 1, column 's': 'x\\ud800' holds half of a character, a lone surrogate$"
+    ):
         evaluate.run("majority", pd.DataFrame({"s": ["a", "x\ud800"] * 9, "y": [0, 1] * 9}, dtype=object), "y")

@@ -38,7 +38,8 @@ def columns_of(X: Any) -> dict[str, Any]:
         return sparse_column(X)
     if are_dicts(X):
         names = dict.fromkeys(name for row in X for name in row)
-        return {str(name): array_of([row.get(name) for row in X]) for name in names}
+        _require_text(list(map(str, names)))
+        return {str(name): array_of([row.get(name) for row in X], name) for name in names}
     frame = frame_of(X)
     if frame is not None:
         words = list(map(str, frame.names))
@@ -46,6 +47,7 @@ def columns_of(X: Any) -> dict[str, Any]:
             twice = next((name for name in words if words.count(name) > 1), None)
             what = "at least one column" if twice is None else f"a different name for each column, got {twice!r} twice"
             raise InvalidInput(f"X must have {what}")
+        _require_text(words)
         return dict(zip(words, map(frame.arrow_column, frame.names), strict=True))
     try:
         rows = np.asarray(as_plain(X, "X"))
@@ -60,6 +62,15 @@ def columns_of(X: Any) -> dict[str, Any]:
         none = f"0 feature(s) (shape={rows.shape}) while a minimum of 1 is required."
         raise InvalidInput(f"X must have at least one column, got {none}")
     return numbers_by_column(rows, names_by_place(rows.shape[1]))
+
+
+def _require_text(names: list[str]) -> None:
+    """Arrow takes no other names of columns."""
+    try:
+        "".join(names).encode()
+    except UnicodeEncodeError as error:
+        bad = next(name for name in names if error.object[error.start] in name)
+        raise InvalidInput(f"the column {bad!r} has half of a character, a lone surrogate, in its name") from error
 
 
 def names_by_place(columns: int) -> list[str]:

@@ -71,8 +71,8 @@ def _as_floats(column: Any, kind: Any, start: int, stop: int) -> Floats:
     return values
 
 
-def array_of(values: Sequence[Any]) -> Any:
-    """Values of Python as an array of Arrow, those of several types as text; null where one is missing.
+def array_of(values: Sequence[Any], column: Any = None) -> Any:
+    """Values of Python, those of a column, as an array of Arrow; of several types as text; null where one is missing.
 
     Examples
     --------
@@ -88,7 +88,8 @@ def array_of(values: Sequence[Any]) -> Any:
         return pa.array(texts, pa.string())
     except UnicodeEncodeError as error:
         at = next(at for at, text in enumerate(texts) if text is not None and ascii(error.object) == ascii(text))
-        raise InvalidInput(f"row {at}: {texts[at]!r} holds half of a character, a lone surrogate") from error
+        where = f"row {at}" if column is None else f"row {at}, column {column!r}"
+        raise InvalidInput(f"{where}: {texts[at]!r} holds half of a character, a lone surrogate") from error
 
 
 def _text_of(value: Any) -> str | None:

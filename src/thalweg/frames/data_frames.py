@@ -62,7 +62,7 @@ class PandasFrame(Frame):
         return self.native[name]
 
     def arrow_column(self, name: Any) -> Any:
-        return array_of(self.native[name])
+        return array_of(self.native[name], name)
 
     def select(self, names: list[Any]) -> Any:
         return self.native[names]

@@ -68,7 +68,7 @@ def quick_cells(rows: Sequence[Mapping[str, Any]], encoder: Encoder) -> list[Any
         except BadCell:
             return None
         if cells is None:
-            cells, wrong = parsed(column, pyarrow_for(rows).chunked_array([array_of(values)]))
+            cells, wrong = parsed(column, pyarrow_for(rows).chunked_array([array_of(values, column.name)]))
         absent = not any(column.name in row for row in rows)
         whole = column.required or encoder.missing == "error"
         if wrong or absent or (whole and column.missing(cells).any()):
@@ -118,4 +118,4 @@ def _array(column: Column | None, values: list[Any]) -> Any:
         cells = column.as_arrow(values)
     except BadCell as error:
         raise InvalidInput(f"X, row {error.at}, column {column.name!r}: {error.what}") from None
-    return array_of(values) if cells is None else cells
+    return array_of(values, column.name) if cells is None else cells

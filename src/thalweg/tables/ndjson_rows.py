@@ -56,7 +56,8 @@ def read(
             try:
                 block = _block([line.decode() for line in part], settled, maps, name, first)
             except UnicodeDecodeError as error:
-                raise InvalidInput(f"{name} is not UTF-8 throughout, near row {first:,}: {error}") from error
+                row = next(at for at, line in enumerate(part, first) if line.decode(errors="replace").encode() != line)
+                raise InvalidInput(f"{name}, row {row:,}: it is not UTF-8: {error}; {NAME_THE_ENCODING}") from error
             if not settled:
                 settled = block.table.column_names
                 maps = maps_among(block.table)
