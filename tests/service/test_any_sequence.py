@@ -45,7 +45,7 @@ WITHDRAWN = None
 
 class Requests(RuleBasedStateMachine):
     """A service in this process; `labels` has what each row's label should be by now, `late` the rows without one that
-    have expired, and `erased` those that are gone.
+    have expired, and `erased` those that are gone, with the first and the last record of what knew them in `erasures`.
     """
 
     folder: Path
@@ -60,6 +60,7 @@ class Requests(RuleBasedStateMachine):
         self.labels: dict[str, str | None] = {}
         self.late: set[str] = set()
         self.erased: set[str] = set()
+        self.erasures: list[tuple[int, int]] = []
         self.columns = ["x", "city"]
         self.versions = self.kills = 0
         self.rivals: list[str] = []
@@ -140,6 +141,8 @@ class Requests(RuleBasedStateMachine):
         self.told(done.outcome, erased=len(ids) - repeated, repeated=repeated, expired=0, unknown=0)
         waiting = [each for each in ids if each in self.labels or each not in self.late]
         self.labels |= dict.fromkeys(waiting, WITHDRAWN)
+        if new := set(ids) - self.erased:
+            self.erasures.append((min(int(each.split("-")[0]) for each in new), done.seq - 1))
         self.erased |= set(ids)
 
     @rule()
@@ -241,6 +244,7 @@ class Requests(RuleBasedStateMachine):
             replica.models.journal.close()
             replica.keys.close()
             verified(journal)
+            snapshots = set(journal.snapshots(NAME))
             rows = {
                 each.seq: each for each in looked_up(journal, sorted({int(each.split("-")[0]) for each in self.ids}))
             }
@@ -251,6 +255,8 @@ class Requests(RuleBasedStateMachine):
             assert rows[seq].labels.get(at, ("",))[0] == self.labels.get(each, "")
             assert (at in rows[seq].body.erased) == (each in self.erased)
         state = self.service.models.states()[0]
+        stay = snapshots - set(state.versions.values())
+        assert not [seq for seq in stay if any(first <= seq <= last for first, last in self.erasures)]
         waiting = len(set(self.ids) - self.labels.keys() - self.late)
         assert (state.rows, state.waiting) == (len(self.ids), waiting)
 
