@@ -32,7 +32,6 @@ def owner_of_parameters() -> str | None:
 
 
 def parameter(name: str) -> str:
-    """The parameter that is the same as an option."""
     return _PARAMETERS.get(name, name)
 
 

@@ -82,7 +82,11 @@ def _taken(fresh: Any, value: Any, make: Callable[[], Any] | None, where: str) -
         return value if make is None else _taken(make(), value, None, where)
     _require_like(fresh, value, where)
     if isinstance(fresh, dict):
-        pairs = value.items() if isinstance(value, dict) else [(_key(key), item) for key, item in value]
+        pairs = (
+            value.items()
+            if isinstance(value, dict)
+            else ((tuple(key) if isinstance(key, list) else key, item) for key, item in value)
+        )
         return {key: _taken(fresh.get(key), item, make, where) for key, item in pairs}
     if isinstance(fresh, list | tuple):
         likes = fresh if len(fresh) == len(value) else [None] * len(value)
@@ -105,7 +109,3 @@ def _array(fresh: np.ndarray, value: Any, where: str) -> np.ndarray:
     if array.ndim != fresh.ndim:
         raise ValueError(f"{where} must have {fresh.ndim} dimensions, got {array.ndim}")
     return array
-
-
-def _key(key: Any) -> Any:
-    return tuple(key) if isinstance(key, list) else key

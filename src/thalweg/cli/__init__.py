@@ -177,7 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _suggest(error: Any) -> None:
-    """Let the parser's error about an option name the one that is meant, where its letters do not tell."""
+    """Let the parser's error about an option name the option that is meant, where its letters are not close."""
     meant = _CALLED_HERE.get(getattr(error, "option_name", ""))
     if meant is not None and any(meant in parameter.opts for parameter in error.ctx.command.params):
         error.possibilities = [meant]

@@ -115,7 +115,7 @@ def predict(
         header=header,
         coverage=coverage,
         explain=explain,
-        warn=_warn,
+        warn=lambda warning: typer.echo(f"thalweg: {warning}", err=True),
     )
     write: Any = _write_numbers if of_numbers else _write_labels
     first = next(chunks, None)  # nothing is written before something could be predicted
@@ -130,10 +130,6 @@ def predict(
         for row in bad[:_MOST_LISTED]:
             typer.echo(str(row), err=True)
         typer.echo("1 row was skipped" if len(bad) == 1 else f"{len(bad):,} rows were skipped", err=True)
-
-
-def _warn(warning: str) -> None:
-    typer.echo(f"thalweg: {warning}", err=True)
 
 
 def _explained(part: PredictedChunk) -> list[Any]:

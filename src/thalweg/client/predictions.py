@@ -89,10 +89,10 @@ class Predictions(Sequence[Prediction]):
 
     Examples
     --------
-    >>> found = Predictions("rain", 12, ["a1", "a2"], ["wet", "dry"], [None, None], [0.9, 0.6])
-    >>> len(found), found.predictions
+    >>> predictions = Predictions("rain", 12, ["a1", "a2"], ["wet", "dry"], [None, None], [0.9, 0.6])
+    >>> len(predictions), predictions.predictions
     (2, ['wet', 'dry'])
-    >>> found[1].id, found[1].prediction, found[1].probability
+    >>> predictions[1].id, predictions[1].prediction, predictions[1].probability
     ('a2', 'dry', 0.6)
     """
 

@@ -433,7 +433,6 @@ def _mean(values: Floats) -> float:
 
 
 def _cells(column: Any) -> Cells:
-    """A column of Arrow as numbers, or as names."""
     import pyarrow as pa
 
     kind = column.type
@@ -456,7 +455,6 @@ def joined_cells(parts: Sequence[Any]) -> Any:
 
 
 def _as_names(column: Cells) -> Cells:
-    """Numbers as the names of categories."""
     if isinstance(column, tuple):
         return column
     distinct, places = np.unique(column, return_inverse=True)

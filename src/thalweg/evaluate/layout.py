@@ -109,8 +109,8 @@ def scores_over(
     >>> truth, given = np.array([1.0, 0.0, 1.0]), {"model": np.array([1.0, 1.0, 1.0])}
     >>> rows = Rows(truth, given, positive=1.0, of_positive=np.array([0.9, 0.6, 0.7]))
     >>> layout = Layout([metric for metric in LABELS if metric.applies(rows.has)], ("model",), OF_CONFUSION)
-    >>> found = scores_over(layout, rows)["model"]
-    >>> {name: round(found[name], 3) for name in ("error", "kappa", "recall", "precision", "pr_auc")}
+    >>> scores = scores_over(layout, rows)["model"]
+    >>> {name: round(scores[name], 3) for name in ("error", "kappa", "recall", "precision", "pr_auc")}
     {'error': 0.333, 'kappa': 0.0, 'recall': 1.0, 'precision': 0.667, 'pr_auc': 1.0}
     """
     has = rows.has if costs is None else rows.has | {"costs"}

@@ -33,8 +33,8 @@ class NumberBaselines(Saved):
     --------
     >>> baselines = NumberBaselines(season=2)
     >>> order = np.array([0, ~0, 1, ~1, 2, ~2, 3, ~3])
-    >>> found = baselines.follow(order, np.array([5.0, 1.0, 7.0, 9.0]), np.array([1, 2, 3, 4]))
-    >>> for name, values in found.items():
+    >>> predictions = baselines.follow(order, np.array([5.0, 1.0, 7.0, 9.0]), np.array([1, 2, 3, 4]))
+    >>> for name, values in predictions.items():
     ...     print(name, values.tolist())
     last_value [nan, 5.0, 1.0, 7.0]
     running_mean [nan, 5.0, 3.0, 4.333333333333333]

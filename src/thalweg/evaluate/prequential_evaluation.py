@@ -101,11 +101,9 @@ def batches_of(stream: Walkable, size: int, rows: int | None) -> Iterator[tuple[
         return ChunkedRows(stream).batches(size, rows)
     names = stream.given_names
     batches = stream.batches(size, rows)
-    return batches if names is None else ((NamedRows(X, names) if _is_array(X) else X, y) for X, y in batches)
-
-
-def _is_array(X: Any) -> bool:
-    return isinstance(X, np.ndarray) or is_sparse(X)
+    if names is None:
+        return batches
+    return ((NamedRows(X, names) if isinstance(X, np.ndarray) or is_sparse(X) else X, y) for X, y in batches)
 
 
 def _classes_of(stream: Walkable, classes: ArrayLike | None) -> Labels:

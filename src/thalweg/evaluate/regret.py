@@ -280,7 +280,7 @@ class Regret:
             )
         rows = _numbers(rows, "X")
         truth, given = self._reference.taken(truth, given)
-        totals = _going_on(self._loss, self._reference.loss(truth, given))
+        totals = _running_sums(self._loss, self._reference.loss(truth, given))
         record = RegretRecord(self._rows, totals, self._following.totals(rows, truth))
         self._rows += len(rows)
         self._loss = float(totals[-1]) if len(rows) else self._loss
@@ -333,7 +333,7 @@ class _RowByRow:
         self._loss = 0.0
 
     def totals(self, X: Floats, y: NDArray[Any]) -> Floats:
-        totals = _going_on(self._loss, self._loss_of(X, y))
+        totals = _running_sums(self._loss, self._loss_of(X, y))
         self._loss = float(totals[-1]) if len(totals) else self._loss
         return totals
 
@@ -393,6 +393,6 @@ def _squared(y: NDArray[Any], predictions: NDArray[Any]) -> Floats:
     return np.asarray(np.square(y - predictions).reshape(len(y), -1).sum(axis=1))
 
 
-def _going_on(before: float, losses: Floats) -> Floats:
+def _running_sums(before: float, losses: Floats) -> Floats:
     """Running sums that are the same however the rows are split."""
     return np.cumsum(np.append(before, losses))[1:]

@@ -104,7 +104,6 @@ class Scoring:
         return np.asarray(TERMS[self._error].of(self.rows(lines), "model"))
 
     def over_all(self, means: Floats) -> Scores:
-        """From the means of the terms."""
         return _known(self.all.scores(self.all.means(means), self._has))
 
     def over_recent(self, lines: Floats, areas: tuple[float, float] | None, *, followed: bool) -> Scores:

@@ -47,7 +47,6 @@ class Given(NamedTuple):
     upper: Floats | None = None
 
     def of(self, rows: Any) -> Given:
-        """The same of some rows."""
         predictions, *beside = self
         return Given(predictions[rows], *(None if values is None else values[rows] for values in beside))
 

@@ -154,8 +154,8 @@ def contributions(
     >>> from thalweg.explain import contributions
     >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
     >>> model = OnlineLinearRegression(solver="rls").fit(X, 3.0 * X[:, 0] - X[:, 1])
-    >>> found = contributions(model, [[4.0, 4.0]], X, groups={"rain": 0, "wind": 1})
-    >>> {name: round(value, 3) for name, value in found.top(0).items()}, round(float(found.base[0]), 3)
+    >>> result = contributions(model, [[4.0, 4.0]], X, groups={"rain": 0, "wind": 1})
+    >>> {name: round(value, 3) for name, value in result.top(0).items()}, round(float(result.base[0]), 3)
     ({'rain': 7.5, 'wind': -3.0}, 3.5)
     """
     typed = getattr(model, "_typed", None)  # of a table's model, whose learner has labels as text

@@ -113,10 +113,10 @@ def importance(
     >>> X = rng.normal(size=(1200, 3))
     >>> y = np.where(2.0 * X[:, 1] - X[:, 2] > rng.normal(size=1200), "wet", "dry")
     >>> model = OnlineLDC(0.01).partial_fit(X[:1000], y[:1000])
-    >>> found = importance(model, X[1000:], y[1000:])
-    >>> list(found.ranking())
+    >>> result = importance(model, X[1000:], y[1000:])
+    >>> list(result.ranking())
     ['x1', 'x2', 'x0']
-    >>> np.sign(found.effect[1:]).tolist()
+    >>> np.sign(result.effect[1:]).tolist()
     [1.0, -1.0]
     """
     targets = np.asarray(y)

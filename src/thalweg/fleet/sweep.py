@@ -50,10 +50,10 @@ class Sweep:
     >>> from thalweg import NoChange
     >>> from thalweg.fleet import sweep
     >>> two_streams = [[[0.0], [0.0], [0.0]], [[0.0], [0.0], [0.0]]]
-    >>> found = sweep(NoChange(), None, two_streams, [["dry", "dry", "wet"], ["wet", "wet", "wet"]])
-    >>> found.mistakes.tolist()
+    >>> swept = sweep(NoChange(), None, two_streams, [["dry", "dry", "wet"], ["wet", "wet", "wet"]])
+    >>> swept.mistakes.tolist()
     [[2, 1]]
-    >>> found.model_of(0, stream=1).predict_one([0.0])
+    >>> swept.model_of(0, stream=1).predict_one([0.0])
     'wet'
     """
 
@@ -175,10 +175,10 @@ def sweep(
     >>> from thalweg.fleet import sweep
     >>> from thalweg.streams import MovingPlane
     >>> X, y = MovingPlane(seed=1).take(2000)
-    >>> found = sweep(OnlineLDC(counts="soft"), {"rate": [0.001, 0.05, 0.5]}, X, y)
-    >>> found.best, found.predictions.shape
+    >>> swept = sweep(OnlineLDC(counts="soft"), {"rate": [0.001, 0.05, 0.5]}, X, y)
+    >>> swept.best, swept.predictions.shape
     ({'rate': 0.05}, (3, 2000))
-    >>> bool((found.predictions[1] == OnlineLDC(0.05, counts="soft").predict_then_learn(X, y)).all())
+    >>> bool((swept.predictions[1] == OnlineLDC(0.05, counts="soft").predict_then_learn(X, y)).all())
     True
     """
     if not isinstance(model, StreamClassifier):

@@ -79,7 +79,6 @@ def names_by_place(columns: int) -> list[str]:
 
 
 def numbers_by_column(rows: Any, names: list[str]) -> dict[str, Any]:
-    """The columns of an array."""
     return {name: series_of(rows[:, at], "X") for at, name in enumerate(names)}
 
 

@@ -70,7 +70,6 @@ def with_names(X: Any) -> Any:
 
 
 def names_of_columns(X: Any) -> list[Any] | None:
-    """The names of X's columns; None where it has none."""
     frame = frame_of(with_names(X))
     return None if frame is None else frame.names
 

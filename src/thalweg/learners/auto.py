@@ -280,7 +280,6 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
         return self._weighted_by_class(words)
 
     def _dense_core(self, features: int) -> Core:
-        """The core over dense rows."""
         cores: dict[str, list[Core]] = {
             family: [member.make(features) for member in members.values()]
             for family, members in self._beside_the_bank(features).items()
@@ -305,7 +304,6 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
         return prior_losses([*bank, *(member.rate for members in beside for member in members.values())], SHARPNESS)
 
     def _beside_the_bank(self, features: int) -> dict[str, Mapping[str, Member]]:
-        """The members beside the bank, by family."""
         members = {"linear": LINEAR_MEMBERS}
         if self.curved:
             kernels = KERNEL_MEMBERS if features <= WIDEST_BANK else {}

@@ -83,10 +83,6 @@ TREES, LASTING_TREES = 5, 10
 _BASELINES = {name: (name,) for name in BASELINES}
 
 
-def _linear_name(rate: float, forgetting: float) -> str:
-    return f"linear, rate {rate:g}" + (f", forgetting {forgetting:g}" if forgetting else "")
-
-
 class AutoRegressor(WithFamilies, WithIntervals):
     """A mixture of linear and quadratic members, tilings, trees, the last value and the mean, that needs no parameter.
 
@@ -197,7 +193,6 @@ class AutoRegressor(WithFamilies, WithIntervals):
         return core
 
     def _dense_core(self, features: int) -> RegressionCore:
-        """The core over dense rows."""
         seed = int(self.random_state)
         return compiled.mixed_regression(
             features,
@@ -225,7 +220,10 @@ class AutoRegressor(WithFamilies, WithIntervals):
         features = self._learned_core().n_features
         if features:
             return self._by_dense_family(features)
-        linear = {"linear": tuple(_linear_name(*steps) for steps in SPARSE_STEPS)}
+        named = (
+            f"linear, rate {rate:g}" + (f", forgetting {fading:g}" if fading else "") for rate, fading in SPARSE_STEPS
+        )
+        linear = {"linear": tuple(named)}
         dense = self._by_dense_family(self.dense_features) if self.dense_features else {}
         return {**dense, **linear, **({} if dense else _BASELINES)}
 

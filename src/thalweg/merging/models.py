@@ -64,7 +64,6 @@ class Merging:
         return 0
 
     def moments_of(self, state: State) -> ModelMoments:
-        """The moments of a core in this state."""
         raise NotImplementedError
 
     def fitted(self, moments: Moments) -> ModelMoments:

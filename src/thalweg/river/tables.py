@@ -33,7 +33,6 @@ class _OverTable:
         self.learner_.partial_fit(self._whole_frame(X), y)
 
     def _names(self) -> list[str]:
-        """The columns of the rows so far."""
         return self.learner_._names if self.learner_.__sklearn_is_fitted__() else []
 
     def _whole(self, x: Row) -> Row:

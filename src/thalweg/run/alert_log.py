@@ -138,7 +138,6 @@ class AlertLog(Saved):
         return {"rules": [rule.text for rule in self.rules], "fired": self._in_order(), "left_out": left_out}
 
     def lines(self) -> bytes:
-        """The alerts as NDJSON."""
         return "".join(f"{json.dumps(alert, ensure_ascii=False)}\n" for alert in self._in_order()).encode()
 
     def _in_order(self) -> list[dict[str, Any]]:

@@ -91,8 +91,8 @@ class LabelDelays(Saved):
     --------
     >>> delays = LabelDelays(counts=True)
     >>> delays.add(np.repeat([1, 2], 100), np.zeros(200, dtype=np.int64), np.repeat([10, 40], 100))
-    >>> found = delays.metrics(["ok", "late"])
-    >>> found["labels"], found["medians"], found["differ"]
+    >>> metrics = delays.metrics(["ok", "late"])
+    >>> metrics["labels"], metrics["medians"], metrics["differ"]
     (['ok', 'late'], [10.0, 40.0], ['ok', 'late'])
     """
 

@@ -109,8 +109,8 @@ class SetScoreboard(Saved):
     --------
     >>> board = SetScoreboard(0.9)
     >>> board.add(np.array([1.0, 0.0, np.nan]), np.array([1.0, 0.0, np.nan]))
-    >>> found = board.metrics()
-    >>> found["rows"], found["coverage"], found["mean_size"], found["empty"]
+    >>> metrics = board.metrics()
+    >>> metrics["rows"], metrics["coverage"], metrics["mean_size"], metrics["empty"]
     (2, 0.5, 0.5, 0.5)
     """
 

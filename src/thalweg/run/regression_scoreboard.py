@@ -45,8 +45,8 @@ class ErrorBySize(Saved):
     >>> by_size = ErrorBySize(("model",))
     >>> by_size.settle(np.array([1.0, 2.0, 3.0]))
     >>> by_size.add(np.array([1.0, 9.0]), np.array([[0.5], [2.0]]), np.array([0.5, -2.0]), np.array([1.0, np.nan]))
-    >>> found = by_size.groups()
-    >>> found["rows"], found["mae"], found["bias"]
+    >>> groups = by_size.groups()
+    >>> groups["rows"], groups["mae"], groups["bias"]
     ([1, 1], {'model': [0.5, 2.0]}, [0.5, -2.0])
     """
 

@@ -57,7 +57,6 @@ class BlockMeans(Saved):
 
     @property
     def mean(self) -> float | None:
-        """The mean of all rows."""
         return self._all / self._rows if self._rows else None
 
     def interval(self, least: float = -math.inf) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from thalweg.run.regression import Regression
 from thalweg.run.task import RunTask
 from thalweg.tables import Chunk, Target
 
-#: Whole numbers that are classes beyond doubt, such as 0 and 1.
+#: Whole numbers that are surely classes, such as 0 and 1.
 _FEW = 2
 #: Classes that may be asked for without a warning, whatever their numbers are.
 _USUAL = 10

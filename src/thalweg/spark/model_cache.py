@@ -31,7 +31,6 @@ def model_to_learn(content: bytes) -> Any:
 
 
 def model_bytes(model: Any) -> bytes:
-    """The bytes of a model that has learned."""
     content = dumps(model)
     if len(_alive) >= _MOST:
         del _alive[next(iter(_alive))]  # the oldest

@@ -200,7 +200,6 @@ class Gliding(Motion):
 
 
 def as_points(matrix: Floats) -> Points:
-    """A matrix as tuples."""
     return tuple(tuple(row) for row in matrix.tolist())
 
 

@@ -101,7 +101,6 @@ def _extension(field: pa.Field) -> tuple[str, dict[str, Any]]:
 
 
 def _as_text(column: pa.ChunkedArray, written: Callable[[Any], str]) -> pa.ChunkedArray:
-    """Values as text, null where one is missing."""
     import pyarrow as pa
 
     cells = [None if value is None else written(value) for value in column.to_pylist()]

@@ -187,7 +187,6 @@ def rows_of(content: bytes) -> Iterator[bytes]:
 
 
 def cells_of(row: bytes | str, delimiter: str) -> list[str]:
-    """The cells of one row."""
     text = row if isinstance(row, str) else row.decode(errors="surrogateescape")
     if delimiter == BLANKS:
         text, delimiter = with_tabs(text.encode(errors="surrogateescape")).decode(errors="surrogateescape"), "\t"
@@ -481,7 +480,6 @@ def _counts_up(cells: Sequence[str]) -> bool:
 
 
 def _kind_of(column: Collection[str]) -> str:
-    """What all cells of a column are."""
     kinds = {_kind(cell) for cell in column}
     return kinds.pop() if len(kinds) == 1 else "word"
 

@@ -424,7 +424,8 @@ def open_source(
     path = Path(given)
     if path.is_dir():
         entries = list(path.iterdir())
-        files = sorted((path for path in entries if path.is_file() and not path.name.startswith(".")), key=_in_order)
+        shown = [entry for entry in entries if entry.is_file() and not entry.name.startswith(".")]
+        files = sorted(shown, key=lambda file: natural_order(file.name))
         if not files:
             raise DataUnavailable(f"the folder {path} holds no file")
         return Source(str(given), tuple(files), delimiter, encoding, head, header, left_out=len(entries) - len(files))
@@ -443,10 +444,6 @@ def natural_order(text: str) -> tuple[list[tuple[int, str]], str]:
     """
     parts = re.split(r"0*([0-9]+)", text)
     return [(len(part) if at % 2 else 0, part) for at, part in enumerate(parts)], text
-
-
-def _in_order(path: Path) -> Any:
-    return natural_order(path.name)
 
 
 def holds_text(path: Path) -> bool:

@@ -196,7 +196,6 @@ class LateSentinels:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
-        """Back from `state`."""
         counts = {float(value): int(count) for value, count in state["counts"]}
         low, high, last = (float(state[name]) for name in ("low", "high", "last"))
         return cls(low, high, last, counts, tuple(map(float, state["found"])))

@@ -111,7 +111,6 @@ FORMS: Mapping[str | None, Form] = {
 
 
 def examples_in_words() -> str:
-    """One example of each form."""
     return ", ".join(form.example for form in FORMS.values())
 
 

@@ -294,7 +294,6 @@ class GpuFleetCore:
             self._records.grow(min(keys + keys // 8, self._capacity or keys + keys // 8), self._layout)
 
     def _records_at(self, slots: Any) -> NDArray[np.float64]:
-        """The records of these slots, in the host's memory."""
         if len(slots) == 0:
             return np.empty((0, self._layout.words))
         return self.to_host(self._records.read(slots)[:, : self._layout.words])
@@ -347,7 +346,6 @@ class GpuFleetCore:
             raise InvalidInput("keys must be integers for a fleet on a GPU, got strings")
 
     def learn_one(self, x: Any, k: int, key: Any) -> None:
-        """Learn one row."""
         self.run(self._row(x), np.array([k]), self._key(key))
 
     def answer_one(self, x: Any, key: Any) -> int:
@@ -395,11 +393,9 @@ class GpuFleetCore:
         return True
 
     def keys(self) -> list[int]:
-        """All keys, in order."""
         return sorted([*self._entries()[0].tolist(), *self._cold.keys.tolist()])
 
     def _entries(self) -> tuple[Any, Any]:
-        """The keys on the GPU, and their slots."""
         slots = self._table[:, 1].astype(self._cp.int32)
         used = slots >= 0
         return self._table[used, 0], slots[used]

@@ -143,7 +143,6 @@ class DiscriminantLayout(Layout):
 
     @property
     def start(self) -> int:
-        """Rows of the start."""
         return max(1, self.warmup)
 
     def lengths(self) -> dict[str, int]:

@@ -152,8 +152,8 @@ class ColdModels:
     --------
     >>> cold = ColdModels(2)
     >>> cold.put(np.array([7, 3]), np.array([[0.7, 7.0], [0.3, 3.0]]))
-    >>> found = cold.has(np.array([3, 5]))
-    >>> found.tolist(), cold.read(np.array([3])).tolist()
+    >>> is_cold = cold.has(np.array([3, 5]))
+    >>> is_cold.tolist(), cold.read(np.array([3])).tolist()
     ([True, False], [[0.3, 3.0]])
     """
 

@@ -466,7 +466,6 @@ def _watch(estimator: BaseEstimator) -> _Watched | None:
 
 
 def _parameters(estimator: BaseEstimator) -> dict[str, Any] | None:
-    """The parameters where they are plain attributes."""
     if not isinstance(estimator, WithColumns) and type(estimator).get_params is not BaseEstimator.get_params:
         return None
     attributes, names = vars(estimator), estimator._get_param_names()

@@ -149,7 +149,6 @@ class WithTrees:
     random_state: int
 
     def _forest(self, features: int) -> dict[str, Any]:
-        """The parameters of the compiled forest."""
         self._rules.check(self)
         if self.trees + self.lasting_trees == 0:
             rule = "be at least 1 without lasting trees"

@@ -233,7 +233,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator, abstract=True):
         kept: KeptPredictions | None,
         predicted: int,
     ) -> None:
-        """Write what is predicted from the first step on, before which nothing is known, to ``found``."""
+        """Write what is predicted from the first step on, before which nothing is known, to ``out``."""
         for part in np.split(steps[first:], np.flatnonzero(np.diff(steps[first:] < 0)) + 1):
             if len(part) and part[0] < 0:
                 self._run(core, rows[~part], targets[~part])

@@ -30,13 +30,11 @@ Scores: TypeAlias = Mapping[str, Mapping[str, Score]]
 
 
 def on_record(item: str) -> list[dict[str, Any]]:
-    """The results of an item that are on record."""
     kept = json.loads(files(__package__).joinpath("recorded.json").read_text(encoding="utf-8"))
     return [finding for finding in kept if finding["item"] == item]
 
 
 def recorded(item: str) -> Scores:
-    """Scores on record, of all models."""
     kept: dict[str, dict[str, Score]] = {}
     for finding in on_record(item):
         kept.setdefault(finding["data"], {})[finding["model"]] = Score(finding["measured"], finding["microseconds"])

@@ -87,7 +87,6 @@ def outcome(request: Request) -> Outcome:
 
 
 def _against_each(models: Sequence[str], errors: NDArray[np.float64]) -> list[str]:
-    """On how many streams the default has the lower error, beside each other model."""
     ours = errors[:, models.index(AUTO)]
     ahead = {name: int((ours < errors[:, place]).sum()) for place, name in enumerate(models) if name != AUTO}
     return [

@@ -90,7 +90,6 @@ class MemberAlone(WithProbabilities, StreamClassifier):
 
 
 def _models(X: NDArray[np.float64], y: NDArray[Any]) -> list[str]:
-    """What is measured over such rows."""
     return [AUTO, *AutoClassifier().fit(X, y).members_, SHARE, NO_CHANGE]
 
 

@@ -81,7 +81,6 @@ class RiverRegressor:
     name: str
 
     def __call__(self, X: Floats, y: Floats) -> Floats:
-        """The predictions."""
         model, predicted = self._model(), np.zeros(len(y))
         for i, (row, target) in enumerate(zip(X.tolist(), y.tolist(), strict=True)):
             x = dict(enumerate(row))

@@ -56,7 +56,6 @@ class Moa:
     delay: int = 0
 
     def __call__(self, X: NDArray[np.float64], codes: Codes) -> NDArray[Any]:
-        """The predictions."""
         stream = import_module("capymoa.stream").NumpyStream(X, codes)
         make = getattr(import_module("capymoa.classifier"), self.kind)
         model = make(schema=stream.get_schema(), ensemble_size=self.trees)
@@ -98,7 +97,6 @@ class Refitted:
     window: int | None
 
     def __call__(self, X: NDArray[np.float64], codes: Codes) -> NDArray[Any]:
-        """The predictions."""
         from threadpoolctl import threadpool_limits
 
         make = getattr(import_module(self.module), self.kind)

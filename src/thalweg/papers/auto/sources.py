@@ -73,7 +73,6 @@ class Generated:
 
     @property
     def rows(self) -> int:
-        """Rows of a run."""
         return self.stream.length
 
     @property
@@ -82,12 +81,10 @@ class Generated:
         return self.stream.n_features
 
     def table(self, run: int, seed: int) -> streams.Table:
-        """The rows of a run."""
         stream = replace(self.stream, seed=seeds_of_run(seed, run)[0])
         return streams.Table(*stream.take(), stream.feature_names)
 
     def runs(self, runs: int) -> int:
-        """As many as asked for."""
         return runs
 
 
@@ -221,7 +218,6 @@ class NumberStream:
     judged_from: int = 0
 
     def take(self, run: int, seed: int) -> tuple[Floats, Floats]:
-        """The rows of a run."""
         return self.draw(seeds_of_run(seed, run)[0])
 
 

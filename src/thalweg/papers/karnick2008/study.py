@@ -173,7 +173,6 @@ class AccuracyCurves(NamedTuple):
 
     @property
     def words(self) -> str:
-        """How many runs, in words."""
         return f"{self.runs} run{'s' if self.runs > 1 else ''}"
 
     @property

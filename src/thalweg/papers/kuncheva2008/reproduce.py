@@ -141,7 +141,6 @@ class RateStudy(Study):
         self.notes += notes
 
     def batch(self, data: str, stage: str) -> Batch[Measured]:
-        """What the stage measures on the data."""
         return self.once((data, stage), lambda: self._measure(data, stage))
 
     def _measure(self, data: str, stage: str) -> Batch[Measured]:

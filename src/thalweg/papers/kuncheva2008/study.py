@@ -102,7 +102,6 @@ class OnePass(Measured):
     runs = 1
 
     def means(self, place: int) -> NDArray[np.float64]:
-        """Of the blocks."""
         blocks = np.array_split(self.mistakes[place], max(2, self.mistakes.shape[1] // self.block))
         return np.array([block.mean() for block in blocks])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from typing import Any, Literal
@@ -184,7 +184,6 @@ def _error(metrics: Metrics) -> Chart:
 
 
 def _window(metrics: Metrics) -> str:
-    """What windowed means look back on."""
     window = metrics["curve"]["window"]
     return "all rows so far" if metrics["rows"]["scored"] <= window else f"last {count(window)} rows"
 
@@ -262,7 +261,8 @@ def members(course: History, by_kind: Callable[[str], str | None] = family_of) -
         rest = [sum(value or 0.0 for value in point) for point in zip(*others, strict=True)]
         lines.append(Line(f"{len(others)} others", list(rest), "majority"))
     kinds = _by_family(weights, by_kind)
-    caption = " ".join(["The weight of each member in the committee’s prediction.", *_member_words(list(weights))])
+    members = (words for kind, words in _MEMBERS.items() if any(name.startswith(f"{kind} ") for name in weights))
+    caption = " ".join(["The weight of each member in the committee’s prediction.", *members])
     rows = course["rows"]
     reach = round(len(rows) * _SMOOTHED)
     views = {"as they were": lines}
@@ -273,11 +273,6 @@ def members(course: History, by_kind: Callable[[str], str | None] = family_of) -
         views = {"by kind" if by_kind is not family_of else "by kind of boundary": kinds, **views}
     shown = tuple(View(name, tuple(lines)) for name, lines in views.items())
     return Chart("members", "Weight of each member", caption, "share", rows, shown, stacked=True)
-
-
-def _member_words(names: Sequence[str]) -> list[str]:
-    """What the members of `AutoClassifier` are, and the numbers in their names."""
-    return [words for kind, words in _MEMBERS.items() if any(name.startswith(f"{kind} ") for name in names)]
 
 
 def _by_family(weights: Mapping[str, Series], kind_of: Callable[[str], str | None]) -> list[Line]:

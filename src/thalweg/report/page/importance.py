@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from thalweg.explain.over_time import sentence
 from thalweg.report.page.formats import count, plain
 from thalweg.report.page.row_axis import RowAxis
-from thalweg.run_metrics import ImportanceOfColumn, Known, Series
+from thalweg.run_metrics import ImportanceOfColumn, Known
 
 #: Cells of the heat map over time, and neighbours on either side that a cell is averaged with.
 _CELLS, _NEIGHBOURS = 48, 2
@@ -48,7 +48,7 @@ def importance_part(metrics: Mapping[str, Any]) -> dict[str, Any] | None:
     strips = [_strip(importance["rows"], column, last) for column in importance["columns"]]
     largest = max((value for strip in strips for value, _ in strip), default=0.0) or 1.0
     order = sorted(range(len(strips)), key=lambda at: -(importance["columns"][at]["recent"]["increase"] or 0.0))
-    before = sorted(order, key=lambda at: -_first_half(strips[at]))
+    before = sorted(order, key=lambda at: -sum(value for value, _ in strips[at][: _CELLS // 2]))
     about = f"P({importance['label']})" if importance["label"] is not None else "the prediction"
     return {
         "sentences": [sentence(cause, axis.at(cause["row"]), about) for cause in importance["causes"][:_MOST_CAUSES]],
@@ -101,7 +101,7 @@ def _strip(rows: Sequence[int], column: ImportanceOfColumn, last: int) -> list[t
         cell[2] += 1.0
     filled = [at for at, cell in enumerate(sums) if cell[2]]
     held = [sums[max((at for at in filled if at <= place), default=filled[0])] for place in range(_CELLS)]
-    ordered = _has_order(column["effect"])
+    ordered = any(value is not None for value in column["effect"])
     cells: list[tuple[float, Known]] = []
     for place in range(_CELLS):
         near = held[max(place - _NEIGHBOURS, 0) : place + _NEIGHBOURS + 1]
@@ -109,14 +109,6 @@ def _strip(rows: Sequence[int], column: ImportanceOfColumn, last: int) -> list[t
         own = held[place]
         cells.append((max(sum(cell[0] for cell in near) / rows_near, 0.0), own[1] / own[2] if ordered else None))
     return cells
-
-
-def _has_order(effect: Series) -> bool:
-    return any(value is not None for value in effect)
-
-
-def _first_half(strip: list[tuple[float, Known]]) -> float:
-    return sum(value for value, _ in strip[: _CELLS // 2])
 
 
 def _line(

@@ -112,7 +112,6 @@ def _by_row(results: Sequence[Finding], more: int = 0) -> list[str]:
 
 
 def _rise(cause: Mapping[str, Any], metrics: Mapping[str, Any], axis: RowAxis) -> str:
-    """One rise and its cause."""
     written, target = short if is_regression(metrics) else percent, target_word(metrics)
     rises = {change["row"]: change for change in metrics["changes"]}
     size = _size_in_words(cause, rises.get(cause["row"]), written)

@@ -60,7 +60,6 @@ def _model(metrics: Metrics) -> Score:
 
 
 def _reference(metrics: Metrics) -> Baseline:
-    """The cheapest of the baselines."""
     return min(cost_baselines(metrics), key=lambda baseline: math.inf if baseline.score is None else baseline.score)
 
 

@@ -211,7 +211,7 @@ async def restore(service: Service, name: str) -> Once[model_responses.Decision]
 @post("/v1/models/{name}/promote", "admin", example={"expected": "oldc"})
 async def promote(service: Service, name: str, body: protocol.PromoteRequest | None) -> Once[model_responses.Decision]:
     """Let a challenger and its champion change places; refused, unless forced, before a label has compared the two in
-    their present places, or when the challenger errs more beyond doubt.
+    their present places, or when the challenger is significantly worse.
     """
     asked = body or protocol.PromoteRequest()
     return Once(partial(service.decisions.promote, name, asked.expected, asked.force), _decided(name))

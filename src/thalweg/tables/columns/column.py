@@ -125,7 +125,6 @@ class Column(ABC):
 
     @property
     def width(self) -> int:
-        """How many features it has."""
         return len(self.features)
 
     @abstractmethod

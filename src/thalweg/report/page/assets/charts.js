@@ -170,7 +170,7 @@
     ticks: { show: false },
     ...extra,
   });
-  // Without a cursor the legend tells the last point.
+  // Without a cursor the legend shows the last point.
   const idleLegend = (plot) => {
     if (plot.legend.idx == null) plot.setLegend({ idx: plot.data[0].length - 1 }, false);
   };
@@ -178,7 +178,7 @@
   const heightOf = (spec, width) => (spec.small ? 220 : width < 560 ? 240 : 320);
 
   const overTime = (figure, spec, place) => {
-    const tell = written[spec.unit];
+    const write = written[spec.unit];
     const buttons = [...figure.querySelectorAll("[data-view]")];
     const view = Math.max(0, buttons.findIndex((button) => button.getAttribute("aria-pressed") === "true"));
     const lines = spec.lines[view];
@@ -193,7 +193,7 @@
       const base = {
         label: line.name,
         stroke,
-        value: (plot, _, at, idx) => tell(spec.views[view][at - 1][idx]),
+        value: (plot, _, at, idx) => write(spec.views[view][at - 1][idx]),
         points: { show: spec.rows.length < 3 },
       };
       if (spec.stacked) return { ...base, width: 0, fill: stroke, points: { show: false } };
@@ -233,7 +233,7 @@
             space: width < 560 ? 50 : 80,
             size: 34,
           }),
-          axis({ values: (_, ticks) => ticks.map((tick) => tell(tick)), size: 62, gap: 8 }),
+          axis({ values: (_, ticks) => ticks.map((tick) => write(tick)), size: 62, gap: 8 }),
         ],
         series: [{ label: times ? "at" : "row", value: (_, row) => (row == null ? "–" : times ? placed(row) : whole.format(row)) }, ...series],
         hooks: {

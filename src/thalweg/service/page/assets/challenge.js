@@ -1,4 +1,4 @@
-// A challenger that learns in the shadow: how much better it is, with the interval that holds however often one looks.
+// A shadow challenger: how much better it is, with the interval that holds however often one looks.
 import { made } from "./made.js";
 import { count, number, share } from "./numbers.js";
 
@@ -50,7 +50,7 @@ const inWords = ({ champion, challenger, labels, difference, interval, level }, 
   );
 };
 
-const told = (compared, task) => {
+const boxOf = (compared, task) => {
   const { champion, challenger, interval } = compared;
   const tone = standing(compared);
   const parts = [made("h2", {}, `${challenger} challenges ${champion}`), made("p", { class: "opening" }, WORDS[tone](compared))];
@@ -65,6 +65,6 @@ const told = (compared, task) => {
 
 export const showChallenges = (place, all, task) => {
   place.hidden = !all.length;
-  const boxes = all.map((compared) => told(compared, task));
+  const boxes = all.map((compared) => boxOf(compared, task));
   if (place.textContent !== boxes.map((box) => box.textContent).join("")) place.replaceChildren(...boxes);
 };

@@ -17,7 +17,7 @@ const axis = (extra) => ({
   ...extra,
 });
 
-// Without a cursor the legend tells the last point that has a value.
+// Without a cursor the legend shows the last point that has a value.
 const idleLegend = (plot) => {
   if (plot.legend.idx == null) plot.setLegend({ idx: lastKnown(plot) }, false);
 };
@@ -40,7 +40,7 @@ const known = (values) => values.filter((value) => value != null).length;
 // A single point stands in the middle, with so much on either side.
 const around = (half) => ({ data: [x] }, min, max) => (x.length === 1 ? [x[0] - half, x[0] + half] : [min, max]);
 
-const told = (axisName, value) => (axisName === "time" ? when : count)(value);
+const axisText = (axisName, value) => (axisName === "time" ? when : count)(value);
 
 export class Chart {
   // `shared` has marks(), axis(), zoomed(plot), and keyed(chart, event).
@@ -117,7 +117,7 @@ export class Chart {
 
   options() {
     const { spec, shared } = this;
-    const tell = written[spec.unit];
+    const write = written[spec.unit];
     const byTime = shared.axis() === "time";
     const { width, height } = this.size();
     let tip = null;
@@ -143,17 +143,17 @@ export class Chart {
       legend: { markers: { width: 3, dash: (_, at) => (at > 0 && spec.lines[at - 1].dashed ? "dotted" : "solid") } },
       axes: [
         axis({ values: (_, values) => ticks(values), space: width >= NARROW ? 80 : 55, size: 34 }),
-        axis({ values: (_, values) => values.map(tell), size: 62, gap: 8, ...(spec.unit === "seconds" ? { incrs: LENGTHS } : {}) }),
+        axis({ values: (_, values) => values.map(write), size: 62, gap: 8, ...(spec.unit === "seconds" ? { incrs: LENGTHS } : {}) }),
       ],
       series: [
-        { label: shared.axis(), value: (_, value) => told(shared.axis(), value) },
+        { label: shared.axis(), value: (_, value) => axisText(shared.axis(), value) },
         ...spec.lines.map(({ name, look, dashed, silent, dots, faint }) => ({
           label: name,
           class: silent ? "silent" : undefined,
           stroke: colour(look),
           width: look === "model" ? 2 : 1.6,
           dash: dashed ? [6, 4] : undefined,
-          value: (_, value, at, place) => tell(spec.stacked ? this.spec.lines[at - 1].values[place] : value),
+          value: (_, value, at, place) => write(spec.stacked ? this.spec.lines[at - 1].values[place] : value),
           points: { show: (plot, at) => known(plot.data[at]) < (spec.stacked ? 2 : 3), size: 7, fill: colour(look) },
           ...(spec.stacked ? { width: 0, fill: colour(look) } : {}),
           ...(byTime && !spec.stacked ? { gaps: idleGaps } : {}),
@@ -183,7 +183,7 @@ export class Chart {
     const head = cells("th", [this.shared.axis(), ...shown.map(({ name }) => name)]);
     const body = places
       .filter((at) => shown.some(({ values }) => values[at] != null))
-      .map((at) => cells("td", [told(this.shared.axis(), x[at]), ...shown.map(({ values }) => written[unit](values[at]))]));
+      .map((at) => cells("td", [axisText(this.shared.axis(), x[at]), ...shown.map(({ values }) => written[unit](values[at]))]));
     const table = made("table", { class: "numbers" }, made("caption", { class: "unseen" }, title), made("thead", {}, head), made("tbody", {}, ...body));
     this.numbers.lastChild.replaceChildren(made("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, table));
   }

@@ -1,4 +1,4 @@
-// The charts of a model that tells classes apart.
+// The charts of a model that predicts classes.
 import { isKnown, line, lookOf } from "./line.js";
 
 const SCORES = { pr_auc: "PR AUC", recall: "recall", precision: "precision", roc_auc: "ROC AUC" };

@@ -1,4 +1,4 @@
-// How one model went, as the service told it: columns that grow by a point at a time until it is told anew.
+// How one model went, by a response of the service: columns that grow by a point at a time until the next response.
 const NUMBERS = ["time", "labels", "rate", "waiting", "delay"];
 const BY_NAME = ["memory", "half_life", "family_weights"]; // of a class, or of a family of members
 const NESTED = ["means", "scores"]; // by class and column, by predictor and metric
@@ -6,13 +6,13 @@ const NESTED = ["means", "scores"]; // by class and column, by predictor and met
 const blank = (length) => new Array(length).fill(null);
 
 export class Course {
-  constructor(told) {
-    const points = told.points;
+  constructor(response) {
+    const points = response.points;
     this.length = points.time.length;
     for (const name of NUMBERS) this[name] = points[name] ? [...points[name]] : blank(this.length);
     for (const name of BY_NAME) this[name] = copied(points[name]);
     for (const name of NESTED) this[name] = Object.fromEntries(Object.entries(points[name] || {}).map(([key, columns]) => [key, copied(columns)]));
-    const { name, task, rows, labels, waiting, throughput, changes, promotions = [], predictions, coverage } = told;
+    const { name, task, rows, labels, waiting, throughput, changes, promotions = [], predictions, coverage } = response;
     Object.assign(this, { name, task, rows, learned: labels, pending: waiting, throughput, changes, promotions, predictions, coverage });
   }
 

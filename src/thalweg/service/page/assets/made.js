@@ -1,4 +1,4 @@
-// Elements from data. Text is always text: nothing a service tells can become part of the page.
+// Elements from data. Text is always text: nothing a service sends can become part of the page.
 export const made = (name, attributes = {}, ...children) => {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {

@@ -9,7 +9,7 @@ import { number, share } from "./numbers.js";
 import { Refused, ask, follow, hasToken, keepToken, modelPath } from "./service.js";
 import { showNoModels, showTrouble, showVerdict } from "./verdict.js";
 
-const LOOK_AGAIN = 10000; // milliseconds between looks at what events do not tell: models, changes, comparison
+const LOOK_AGAIN = 10000; // milliseconds between requests for what events do not hold: models, changes, comparison
 
 const at = (id) => document.getElementById(id);
 const charts = new Charts(at("charts"));
@@ -81,7 +81,7 @@ const challengersOf = (models, name) =>
     .filter((model) => !model.archived && model.challenger_of && [model.name, model.challenger_of].includes(name))
     .map((model) => model.name);
 
-// ---- what events do not tell is asked for now and then
+// ---- what events do not hold is asked for now and then
 const refresh = async () => {
   const { models } = await ask("v1/models");
   if (!models.length) {
@@ -96,14 +96,14 @@ const refresh = async () => {
   }
   const name = offer(models);
   const isChallenger = models.find((model) => model.name === name).challenger_of != null;
-  const [told, importance, inputs, ...compared] = await Promise.all([
+  const [details, importance, inputs, ...compared] = await Promise.all([
     ask(modelPath(name, "course")),
     isChallenger ? null : ask(modelPath(name, "importance")),
     ask(modelPath(name, "inputs")),
     ...challengersOf(models, name).map((challenger) => ask(modelPath(challenger, "compare"))),
   ]);
   const another = course?.name !== name;
-  course = new Course(told); // anew each time: a revised label changes what went before
+  course = new Course(details); // anew each time: a revised label changes what went before
   if (another) {
     charts.clear();
     listen(name);
@@ -118,11 +118,11 @@ const listen = (name) => {
   listening.abort();
   listening = new AbortController();
   const { signal } = listening;
-  const told = ({ kind, data }) => {
+  const onEvent = ({ kind, data }) => {
     if (kind === "point" && !signal.aborted && course.append(data)) draw();
   };
   const last = course.length ? String(course.last("labels")) : "";
-  follow(modelPath(name, "events"), last, signal, told, (word, seconds) => !signal.aborted && state(word, seconds)).catch(failed);
+  follow(modelPath(name, "events"), last, signal, onEvent, (word, seconds) => !signal.aborted && state(word, seconds)).catch(failed);
 };
 
 // ---- the token

@@ -21,8 +21,8 @@ const headers = (more) => {
 
 const checked = async (response) => {
   if (response.ok) return response;
-  const told = await response.json().catch(() => ({}));
-  throw new Refused(response.status, told.error || `the service answered with status ${response.status}`);
+  const body = await response.json().catch(() => ({}));
+  throw new Refused(response.status, body.error || `the service answered with status ${response.status}`);
 };
 
 export const ask = async (path) => (await checked(await fetch(path, { headers: headers({}) }))).json();
@@ -73,9 +73,9 @@ async function* events(path, lastId, signal, opened) {
   }
 }
 
-// Follows the events of a path until `signal` ends it. `told(event)` has each; `state(word, seconds)` how the connection
+// Follows the events of a path until `signal` ends it. `onEvent(event)` has each; `state(word, seconds)` how the connection
 // is: "live" or "lost". A refusal that waiting cannot mend is thrown.
-export const follow = async (path, lastId, signal, told, state) => {
+export const follow = async (path, lastId, signal, onEvent, state) => {
   let wait = FIRST_WAIT;
   while (!signal.aborted) {
     try {
@@ -85,7 +85,7 @@ export const follow = async (path, lastId, signal, told, state) => {
       };
       for await (const event of events(path, lastId, signal, opened)) {
         lastId = event.id;
-        told(event);
+        onEvent(event);
       }
     } catch (error) {
       if (error instanceof Refused && error.status < 500 && error.status !== 429) throw error;
