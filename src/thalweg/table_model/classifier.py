@@ -137,11 +137,11 @@ class TableClassifier(ClassifierMixin, TableModel):
         """
         asked = {"with_proba": with_proba, "with_rate": with_rate, "with_weights": with_weights}
         given = {name: True for name, wanted in asked.items() if wanted}
-        found = self._learn("predict_then_learn", X, y, sample_weight=sample_weight, **given)
-        if not isinstance(found, Predictions):
-            return self._typed(found)
-        proba = None if found.proba is None else found.proba[:, self._order]
-        return found._replace(labels=self._typed(found.labels), proba=proba)
+        results = self._learn("predict_then_learn", X, y, sample_weight=sample_weight, **given)
+        if not isinstance(results, Predictions):
+            return self._typed(results)
+        proba = None if results.proba is None else results.proba[:, self._order]
+        return results._replace(labels=self._typed(results.labels), proba=proba)
 
     def follow(
         self, X: Any, y: ArrayLike, order: ArrayLike, *, with_proba: bool = False
@@ -176,14 +176,14 @@ class TableClassifier(ClassifierMixin, TableModel):
     def predict_proba(self, X: Any) -> Floats:
         """The probability of each class of ``classes_``, row by row."""
         encoded = self._encoded(X)
-        found = [self.learner_.predict_proba(self._named(rows))[:, self._order] for rows in encoded]
-        return np.concatenate(found) if found else np.empty((0, len(self.classes_)))
+        shares = [self.learner_.predict_proba(self._named(rows))[:, self._order] for rows in encoded]
+        return np.concatenate(shares) if shares else np.empty((0, len(self.classes_)))
 
     @available_if(_learner_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
         """The learner's score of each class of ``classes_``; for two classes the second's minus the first's."""
-        found = np.concatenate([self.learner_.decision_function(self._named(rows)) for rows in self._encoded(X)])
-        return found[:, self._order] if found.ndim > 1 else found * np.sign(self._order[1] - self._order[0])
+        scores = np.concatenate([self.learner_.decision_function(self._named(rows)) for rows in self._encoded(X)])
+        return scores[:, self._order] if scores.ndim > 1 else scores * np.sign(self._order[1] - self._order[0])
 
     @available_if(_learner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba_one(self, x: Mapping[str, Any]) -> dict[Any, float]:
@@ -198,8 +198,8 @@ class TableClassifier(ClassifierMixin, TableModel):
     @property
     def label_type(self) -> LabelType | None:
         """The type of the labels before they were taken as text, which predictions have again; None for text."""
-        found = self._notes.get("table", {}).get("labels")
-        return found if found in get_args(LabelType) else None
+        kind = self._notes.get("table", {}).get("labels")
+        return kind if kind in get_args(LabelType) else None
 
     def with_label_type(self, kind: LabelType | None) -> TableClassifier:
         """The same model, with labels of this type; its learner has them as text."""
@@ -244,11 +244,11 @@ class TableClassifier(ClassifierMixin, TableModel):
             raise InvalidInput(f"y must have one label for each of the {rows} rows of X, got {len(given)}")
         if order is not None:  # the labels of others may be anything
             _, taught = steps_of(order, rows)
-            found = np.zeros(rows, dtype=f"U{max(1, known.itemsize // 4)}")
+            padded = np.zeros(rows, dtype=f"U{max(1, known.itemsize // 4)}")
             learned = self._targets(given[taught], int(taught.sum()))
-            found = found.astype(np.result_type(found, learned))
-            found[taught] = learned
-            return found
+            padded = padded.astype(np.result_type(padded, learned))
+            padded[taught] = learned
+            return padded
         labels: Any = given.tolist() if given.dtype.kind == "O" else given
         coded = array_of(labels).dictionary_encode()
         words = as_text(coded.dictionary).to_pylist()

@@ -60,7 +60,7 @@ def table_of(
 
 def quick_cells(rows: Sequence[Mapping[str, Any]], encoder: Encoder) -> list[Any] | None:
     """The parsed cells of dicts, by Arrow only for columns that need it; None where something is wrong."""
-    found = []
+    columns = []
     for column in encoder.plan.columns:
         values = [row.get(column.name, column.default) for row in rows]
         try:
@@ -73,8 +73,8 @@ def quick_cells(rows: Sequence[Mapping[str, Any]], encoder: Encoder) -> list[Any
         whole = column.required or encoder.missing == "error"
         if wrong or absent or (whole and column.missing(cells).any()):
             return None
-        found.append(cells)
-    return found
+        columns.append(cells)
+    return columns
 
 
 def refused(given: object, rule: str) -> InvalidInput:
@@ -97,9 +97,9 @@ def _by_place(X: Any, columns: Sequence[str], features: Sequence[str], owner: st
         if names_of(X) is not None:
             raise InvalidInput("X must be rows, got a single one: give it to predict_one, or a list of it, [row]")
         raise refused(X, f"X must be a frame with the columns {named}, or a list of dicts")
-    found = columns_of(X)
-    require_width(len(found), len(features), owner)
-    return {name: found[name] for name in columns}
+    given = columns_of(X)
+    require_width(len(given), len(features), owner)
+    return {name: given[name] for name in columns}
 
 
 def _cells(column: Column | None, frame: Frame, name: Any) -> Any:
