@@ -41,11 +41,6 @@ MOST = 200
 class ErrorCauses(Saved):
     """Examines each rise of the error, beside the columns that changed near it.
 
-    Parameters
-    ----------
-    is_category : sequence of bool
-        Which columns hold numbers of categories.
-
     Attributes
     ----------
     found : list of dict

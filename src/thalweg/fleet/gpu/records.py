@@ -49,13 +49,7 @@ def longest_unused(xp: Any, used: Any, wanted: int) -> Any:
 
 
 class Records:
-    """Records by slot.
-
-    Parameters
-    ----------
-    cp : module
-        CuPy.
-    """
+    """Records by slot."""
 
     def __init__(self, cp: Any) -> None:
         self._cp = cp
@@ -142,11 +136,6 @@ _CHUNK = 1 << 14
 
 class ColdModels:
     """Records by key.
-
-    Parameters
-    ----------
-    words : int
-        Numbers in a record.
 
     Examples
     --------

@@ -25,13 +25,7 @@ _PAGE_LOCKED = 1
 
 
 class Staging:
-    """Copies arrays by one GPU.
-
-    Parameters
-    ----------
-    cp : module
-        CuPy.
-    """
+    """Copies arrays by one GPU."""
 
     def __init__(self, cp: Any) -> None:
         self._cp = cp

@@ -158,15 +158,7 @@ HOST = Host()
 
 @dataclass(frozen=True)
 class Device(Backend):
-    """A library that keeps to the array API standard, in blocks large enough to keep a GPU busy.
-
-    Parameters
-    ----------
-    xp : module
-        Its namespace.
-    device : object
-        Where its arrays lie, as ``array.device`` says.
-    """
+    """A library that keeps to the array API standard, in blocks large enough to keep a GPU busy."""
 
     xp: Any
     device: Any
@@ -205,15 +197,7 @@ class Device(Backend):
 
 
 class DeviceRows:
-    """Finite numbers in rows, in double precision where they came from.
-
-    Parameters
-    ----------
-    array : array of the array API standard, of shape (rows, features)
-        As given.
-    owner : estimator
-        Whom an error is to name.
-    """
+    """Finite numbers in rows, in double precision where they came from."""
 
     def __init__(self, array: Any, owner: BaseEstimator) -> None:
         self.backend = _backend_of(array)

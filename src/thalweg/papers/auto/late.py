@@ -66,13 +66,7 @@ Scores: TypeAlias = Mapping[Case, ByModel]
 
 
 class MemberAlone(WithProbabilities, StreamClassifier):
-    """A member of `AutoClassifier` by itself, which sees the rows as it does in the committee.
-
-    Parameters
-    ----------
-    member : str
-        One of `AutoClassifier.members_`.
-    """
+    """A member of `AutoClassifier` by itself, which sees the rows as it does in the committee."""
 
     def __init__(self, member: str) -> None:
         self.member = member
