@@ -38,6 +38,7 @@ from thalweg.container import digest, open_container
 from thalweg.errors import InvalidParameter, ModelFileError
 from thalweg.files import write_atomically
 from thalweg.history.history import History
+from thalweg.history.planning import encoder_from
 from thalweg.label_budget.model import LabelBudget
 from thalweg.learners.base import sklearn_state
 from thalweg.learners.base.classifier import StreamClassifier
@@ -45,7 +46,6 @@ from thalweg.learners.base.estimator import StreamEstimator
 from thalweg.learners.base.regressor import StreamRegressor
 from thalweg.part import Part
 from thalweg.table_model import TableClassifier, TableModel, TableRegressor
-from thalweg.tables.encoder import Encoder
 
 __all__ = ["dumps", "load", "loads", "read_notes", "save"]
 
@@ -107,8 +107,15 @@ def load(path: str | os.PathLike[str]) -> Any:
     return loads(content, name=os.fspath(path))
 
 
-def dumps(model: StreamEstimator | Part | TableModel | LabelBudget, notes: dict[str, Any] | None = None) -> bytes:
+def dumps(
+    model: StreamEstimator | Part | TableModel | LabelBudget,
+    notes: dict[str, Any] | None = None,
+    *,
+    history: History | None = None,
+) -> bytes:
     """A model, or a part of one, as bytes; equal models with equal notes give equal bytes.
+
+    ``history`` is what the table of the notes remembers of earlier rows.
 
     Examples
     --------
@@ -116,7 +123,6 @@ def dumps(model: StreamEstimator | Part | TableModel | LabelBudget, notes: dict[
     >>> dumps(NoChange().learn_one([0.0], "dry")) == dumps(NoChange().learn_one([0.0], "dry"))
     True
     """
-    past: dict[str, NDArray[Any]] = {}
     if isinstance(model, LabelBudget):
         own = {name: value for name, value in plain_parameters(model).items() if name != "learner"}
         begun = model.__sklearn_is_fitted__()
@@ -124,9 +130,7 @@ def dumps(model: StreamEstimator | Part | TableModel | LabelBudget, notes: dict[
         inside = model.learner_ if begun else model.learner
         return dumps(inside, {**(notes or {}), _BUDGET: {"parameters": own, "state": state}})
     if isinstance(model, TableModel):
-        own = model.notes
-        if model.encoder_.history is not None:
-            past = {_HISTORY + name: array for name, array in model.encoder_.history.arrays().items()}
+        own, history = model.notes, model.encoder_.history
         learner: StreamEstimator = model.learner_
         model, notes = learner, {**own, **(notes or {}), "table": own["table"]}
     whole = model.model if isinstance(model, Part) else model
@@ -154,7 +158,8 @@ def dumps(model: StreamEstimator | Part | TableModel | LabelBudget, notes: dict[
         header.update(model._header())
     if notes is not None:
         header["notes"] = notes
-    arrays |= past
+    if history is not None:
+        arrays |= {_HISTORY + name: array for name, array in history.arrays().items()}
     header["sha256"] = digest(header, arrays)
     return save_arrays(arrays, metadata={"thalweg": json.dumps(header, sort_keys=True)})
 
@@ -244,10 +249,7 @@ def _build(
     if table is None or not has_encoder or not isinstance(model, StreamClassifier | StreamRegressor):
         return model
     of_table = TableClassifier if isinstance(model, StreamClassifier) else TableRegressor
-    encoder = Encoder.from_json(table)
-    if "history" in table:
-        encoder.history = History.from_json(table["history"], past)
-    return of_table.of_learned(model, encoder, notes=notes)
+    return of_table.of_learned(model, encoder_from(table, past), notes=notes)
 
 
 def _build_learner(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> StreamEstimator | Part:

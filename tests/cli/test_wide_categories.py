@@ -71,7 +71,7 @@ def served(file: Path, rows: list[dict[str, Any]]) -> list[str | None]:
     assert live.follower is not None
     encoder = live.follower.encoder()
     state = live.publish()
-    predicted = state.predict(encode(encoder, of_rows(rows, encoder), len(rows)).X)[0]["m"]
+    predicted = state.predict(encode(encoder, of_rows(rows, encoder)).X)[0]["m"]
     return [predicted[i] for i in range(len(rows))]
 
 

@@ -25,7 +25,7 @@ def with_service(
     journal = open_journal(where, None) if isinstance(where, Path) else open_journal(None, where)
     journal.claim()
     journal.prepare()
-    make_first(journal, options if options is not None and options.new else FIRST)
+    make_first(journal, options if options is not None and (options.new or options.model) else FIRST)
 
     async def play() -> None:
         service = Service(journal, options or ServeOptions())

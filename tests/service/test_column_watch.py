@@ -88,7 +88,7 @@ def events_of(
         part = rows[begin : begin + luck.choice([1, 30, 90])]
         seq = len(found) + 2
         if part:
-            encoded = encoding.encode(encoder, encoding.of_rows(part, encoder), len(part))
+            encoded = encoding.encode(encoder, encoding.of_rows(part, encoder))
             given = predicted[begin : begin + len(part)] if predicted else [""] * len(part)
             codes = np.array([known.index(label) if label else -1 for label in given], dtype=np.int16)
             answers = {"m": Predicted({"prediction": codes}, known)}

@@ -72,7 +72,7 @@ def written(folder: Path, kind: str, described: Any = SCHEMA, task: str = "class
     begin = 0
     while begin < len(rows):
         part = rows[begin : begin + luck.choice([1, 4, 10])]
-        encoded = encode(encoder, encoding.of_rows(part, encoder), len(part))
+        encoded = encode(encoder, encoding.of_rows(part, encoder))
         published = model.publish()
         answers = published.predict(encoded.X)[0]
         asked = PredictBody(

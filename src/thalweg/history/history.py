@@ -13,22 +13,23 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.errors import InvalidInput
-from thalweg.history.language import TARGET, Call, Feature, OwnColumn, evaluate, parse_features
+from thalweg.history.inputs import Inputs
+from thalweg.history.language import OF_WORDS, TARGET, Call, Feature, OwnColumn, evaluate, parse_features
 from thalweg.kernels import compiled
-from thalweg.tables.cells import names, parsed
+from thalweg.tables.cells import Words, names, parsed
 from thalweg.tables.clock import NEVER, Clock
 from thalweg.tables.columns import column_from_json
 from thalweg.tables.columns.number import NumberColumn
 from thalweg.tables.late_labels import LateLabels, Waiting
+from thalweg.tables.ndjson_rows import column_of
 
 if TYPE_CHECKING:
-    from thalweg.tables.plan import Plan
     from thalweg.tables.rows import Chunk
 
 Floats = NDArray[np.float64]
@@ -40,8 +41,8 @@ TABLE_BYTES = 1 << 26
 _BUCKETS_BY_KEY, _BUCKETS = 17, 501
 #: Different words that `last` and `lag` can give back.
 _MOST_WORDS = 65_536
-_OF_WORDS = ("last", "lag")
 #: The clock before any row has a time.
+_REMEMBERED = ("rows", "clock", "late_clock", "known", "words")
 _BEFORE = int(np.iinfo(np.int64).min)
 
 
@@ -97,11 +98,15 @@ class History:
             compiled.PastTable(list(map(self._as_compiled, calls)), TABLE_BYTES) for calls in self._calls.values()
         ]
         self._late = LateLabels(delay=delay, timed=label_time is not None)
-        self._words: dict[str, int] = {}
+        #: Of inputs that are words, the numbers of these.
+        self._words = {at: dict[str, int]() for at, wanted in enumerate(self._inputs) if wanted.kind == "word"}
         #: Rows so far, and the latest time of any.
         self._rows, self._clock = 0, _BEFORE if time is not None else 0
-        self._marked: Any = None
+        #: Of a service, the last record whose labels it knows.
+        self.known = 0
         self._passing = False
+        #: Held by `passing`, and by a service where others look at rows meanwhile.
+        self.lock = RLock()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -123,7 +128,7 @@ class History:
         return call.column is not None and self._column(call) == self.target
 
     def _is_of_words(self, call: Call) -> bool:
-        return call.function in _OF_WORDS and self._column(call) not in self.numbers
+        return call.function in OF_WORDS and self._column(call) not in self.numbers
 
     def _as_compiled(self, call: Call) -> tuple[str, str, int, bool, float, int, int]:
         """A call as the compiled table takes it."""
@@ -171,40 +176,80 @@ class History:
     @contextmanager
     def passing(self) -> Iterator[None]:
         """Rows inside that are not learned are seen by later ones, and forgotten at the end."""
-        marked = self.mark()
-        self._passing = True
-        try:
-            yield
-        finally:
-            self._passing = False
-            self.undo(marked)
+        with self.lock:
+            marked = self.mark()
+            self._passing = True
+            try:
+                yield
+            finally:
+                self._passing = False
+                self.undo(marked)
 
     def _extended(self, chunk: Chunk, learn: bool, order: Places | None) -> Chunk:
         rows = len(chunk)
         cells = {name: chunk.column(name) for name in chunk.column_names}
-        keys = [self._keys(cells, by, rows) for by in self._calls]
-        values = np.stack([self._values(each, cells, rows) for each in self._inputs] or [np.zeros(rows)], axis=1)
-        number = np.arange(self._rows + 1, self._rows + rows + 1)
-        clock = number if self.time is None else self._times(cells)
-        known, due = self._known(cells, values, rows, learn)
-        X = np.concatenate([np.stack(keys, axis=1), values.view(np.int64)], axis=1) if keys else values.view(np.int64)
-        carried = 0
+        X = self._coded(self.inputs(cells, rows))
+        clock, carried = self._clocks(X), 0
         if order is None:
+            known, due = self._known(cells, X, learn)
+            number = np.arange(self._rows + 1, self._rows + rows + 1)
             batch = self._late.plan(X, np.zeros(rows), known, number, clock, due)
             X, order, carried = batch.X, batch.order, batch.carried
             self._late.keep(batch, {})
-        values = np.ascontiguousarray(X[:, len(keys) :]).view(np.float64)
-        clocks = np.concatenate([np.zeros(carried, dtype=np.int64), clock])
+        given = self._follow(X, np.concatenate([np.zeros(carried, dtype=np.int64), clock]), order)
+        self._count(clock)
+        columns = self.columns({call: values[carried:] for call, values in given.items()}, cells, rows)
+        return replace(chunk, added={**chunk.added, **columns})
+
+    def inputs(self, cells: Mapping[str, Any], rows: int) -> Inputs:
+        """What it takes of rows with these columns; nothing is remembered."""
+        found = [self._keys(cells, by, rows) for by in self._calls]
+        words: dict[int, Words] = {}
+        for at, wanted in enumerate(self._inputs):
+            if wanted.kind == "word":
+                words[at] = self._places(cells, wanted.column, rows)
+            is_word = at in words
+            found.append(np.zeros(rows, np.int64) if is_word else self._values(wanted, cells, rows).view(np.int64))
+        return Inputs(np.stack([*found, self._times(cells, rows)], axis=1), words)
+
+    def remember(self, inputs: Inputs) -> dict[Call, Floats]:
+        """Take in rows whose targets come later, if ever; what every call says of each."""
+        X = self._coded(inputs)
+        clock = self._clocks(X)
+        given = self._follow(X, clock, np.arange(len(X)))
+        self._count(clock)
+        return given
+
+    def know(self, inputs: Inputs) -> None:
+        """Take in the targets of rows that came before."""
+        self._follow(self._coded(inputs), np.zeros(len(inputs), np.int64), ~np.arange(len(inputs)))
+
+    def with_targets(self, rows: Sequence[tuple[Inputs, int]], targets: Sequence[Any]) -> Inputs:
+        """What `know` takes: of these rows, each by its place among others, these targets."""
+        numbers = np.stack([inputs.numbers[at] for inputs, at in rows])
+        import pyarrow as pa
+
+        own = self.inputs({str(self.target): pa.chunked_array([column_of(list(targets))])}, len(rows))
+        for at, wanted in enumerate(self._inputs):
+            if wanted.column == self.target:
+                numbers[:, len(self._calls) + at] = own.numbers[:, len(self._calls) + at]
+        return Inputs(numbers, own.words)
+
+    def _follow(self, X: Places, clock: Places, order: Places) -> dict[Call, Floats]:
+        values = np.ascontiguousarray(X[:, len(self._calls) :]).view(np.float64)
         given: dict[Call, Floats] = {}
         for at, (table, calls) in enumerate(zip(self._tables, self._calls.values(), strict=True)):
             out = np.full((len(X), len(calls)), np.nan)
-            table.follow(np.ascontiguousarray(X[:, at]), values, clocks, order, self._clock, out)
-            given |= dict(zip(calls, out[carried:].T, strict=True))
-        self._rows += rows
-        self._clock = int(clock[-1]) if rows else self._clock
-        return replace(chunk, added={**chunk.added, **self._columns(given, cells, rows)})
+            table.follow(np.ascontiguousarray(X[:, at]), values, clock, order, self._clock, out)
+            given |= dict(zip(calls, out.T, strict=True))
+        return given
 
-    def _columns(self, given: Mapping[Call, Floats], cells: Mapping[str, Any], rows: int) -> dict[str, Any]:
+    def _count(self, clock: Places) -> None:
+        self._rows += len(clock)
+        self._clock = int(clock[-1]) if len(clock) else self._clock
+
+    def columns(self, given: Mapping[Call, Floats], cells: Mapping[str, Any], rows: int) -> dict[str, Any]:
+        """The columns of the features, from what the calls say of rows and their own cells."""
         import pyarrow as pa
 
         per_second = 1 if self.time is None else self.time[1].per_unit
@@ -220,34 +265,34 @@ class History:
         for feature in self.features:
             call = feature.expression
             if isinstance(call, Call) and self._is_of_words(call):
-                columns[feature.name] = pa.chunked_array([self._spelled(given[call])])
+                columns[feature.name] = pa.chunked_array([self._spelled(call, given[call])])
             else:
                 columns[feature.name] = pa.chunked_array([pa.array(evaluate(call, value), from_pandas=True)])
         return columns
 
-    def _times(self, cells: Mapping[str, Any]) -> Places:
+    def _times(self, cells: Mapping[str, Any], rows: int) -> Places:
+        if self.time is None or self.time[0] not in cells:
+            return np.full(rows, NEVER)
+        return np.asarray(parsed(self.time[1], cells[self.time[0]])[0], dtype=np.int64)
+
+    def _clocks(self, X: Places) -> Places:
         """The clock at each row: the latest time so far, which does not go back, nor stop where one is missing."""
-        assert self.time is not None
-        name, clock = self.time
-        if name not in cells:
-            return np.full(len(next(iter(cells.values()))), self._clock)
-        now = parsed(clock, cells[name])[0]
-        times = np.concatenate([[self._clock], np.where(now == NEVER, self._clock, now)])
+        if self.time is None:
+            return np.arange(self._rows + 1, self._rows + len(X) + 1)
+        times = np.concatenate([[self._clock], np.where(X[:, -1] == NEVER, self._clock, X[:, -1])])
         return np.asarray(np.maximum.accumulate(times)[1:], dtype=np.int64)
 
-    def _known(
-        self, cells: Mapping[str, Any], values: Floats, rows: int, learn: bool
-    ) -> tuple[NDArray[np.bool_], Places | None]:
+    def _known(self, cells: Mapping[str, Any], X: Places, learn: bool) -> tuple[NDArray[np.bool_], Places | None]:
         """Which rows have a target that is ever known, and when it is."""
-        of_target = [at for at, wanted in enumerate(self._inputs) if wanted.column == self.target]
+        of_target = [len(self._calls) + at for at, wanted in enumerate(self._inputs) if wanted.column == self.target]
         if not learn or not of_target or self.target not in cells:
-            known = np.zeros(rows, dtype=np.bool_)
+            known = np.zeros(len(X), dtype=np.bool_)
         else:
-            known = np.asarray(~np.isnan(values[:, of_target]).all(axis=1))
+            known = np.asarray(~np.isnan(np.ascontiguousarray(X[:, of_target]).view(np.float64)).all(axis=1))
         if self.label_time is None:
             return known, None
         name, clock = self.label_time
-        due = parsed(clock, cells[name])[0] if name in cells else np.full(rows, NEVER)
+        due = parsed(clock, cells[name])[0] if name in cells else np.full(len(X), NEVER)
         return known & (due != NEVER), due
 
     def _values(self, wanted: _Input, cells: Mapping[str, Any], rows: int) -> Floats:
@@ -257,59 +302,87 @@ class History:
         column = cells[wanted.column]
         if wanted.kind == "number":
             return np.asarray(parsed(self.numbers[wanted.column], column)[0], dtype=np.float64)
-        coded = names(column).combine_chunks().dictionary_encode()
-        words = coded.dictionary.to_pylist()
+        places, words = self._places(cells, wanted.column, rows)
         if wanted.kind == "is":
-            values = np.array([float(word == wanted.label) for word in words])
-        elif wanted.kind == "hash":
-            values = np.array([float(_hash(word) & (1 << 52) - 1) for word in words])
+            found = [float(word == wanted.label) for word in words]
         else:
-            values = np.array([self._code(word) for word in words])
-        places = coded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)
-        return np.asarray(np.append(values.astype(np.float64), np.nan)[places])
+            found = [float(_hash(word) & (1 << 52) - 1) for word in words]
+        return np.array([*found, np.nan])[places]
+
+    def _places(self, cells: Mapping[str, Any], column: str, rows: int) -> Words:
+        """Cells as places among the different words of the column, -1 for a missing one."""
+        if column not in cells:
+            return np.full(rows, -1), []
+        coded = names(cells[column]).combine_chunks().dictionary_encode()
+        return coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary.to_pylist()
 
     def _keys(self, cells: Mapping[str, Any], by: Sequence[str], rows: int) -> Places:
         """A number for each key: 0 where one of the cells is missing."""
         keys = np.ones(rows, dtype=np.uint64)
         for name in by:
-            if name not in cells:
-                return np.zeros(rows, dtype=np.int64)
-            coded = names(cells[name]).combine_chunks().dictionary_encode()
-            words = coded.dictionary.to_pylist()
-            places = coded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)
+            places, words = self._places(cells, name, rows)
             hashes = np.array([*map(_hash, words), 0], dtype=np.uint64)[places]
-            missing = (places == len(words)) | (keys == 0)
+            missing = (places < 0) | (keys == 0)
             mixed = np.maximum((keys * np.uint64(0x9E3779B97F4A7C15)) ^ hashes, np.uint64(1))
             keys = np.where(missing, np.uint64(0), mixed)
         return keys.view(np.int64)
 
-    def _code(self, word: str) -> float:
-        if word not in self._words and len(self._words) == _MOST_WORDS:
-            return np.nan
-        return float(self._words.setdefault(word, len(self._words)))
+    def _coded(self, inputs: Inputs) -> Places:
+        """Rows as the compiled tables take them: words have numbers from their first time on."""
+        X = inputs.numbers
+        if inputs.words:
+            X = X.copy()
+        for at, (places, words) in inputs.words.items():
+            codes = np.array([*(self._code(self._words[at], word) for word in words), np.nan])
+            X[:, len(self._calls) + at] = codes[places].view(np.int64)
+        return X
 
-    def _spelled(self, codes: Floats) -> Any:
+    def _code(self, known: dict[str, int], word: str) -> float:
+        if word not in known and len(known) == _MOST_WORDS:
+            return np.nan
+        return float(known.setdefault(word, len(known)))
+
+    def _spelled(self, call: Call, codes: Floats) -> Any:
         import pyarrow as pa
 
-        known = list(self._words)
-        return pa.array([None if code != code else known[int(code)] for code in codes.tolist()], pa.string())
+        known = list(self._words[self._inputs.index(_Input(str(self._column(call)), "word"))])
+        return pa.array([known[int(code)] if 0 <= code < len(known) else None for code in codes.tolist()], pa.string())
 
     def come_late(self, delay: int) -> None:
         """From here on targets come so many rows late."""
         self.delay = self._late.delay = delay
 
+    def come_by_themselves(self) -> None:
+        """From here on targets come by `know`; those that were still to come are known now."""
+        self.delay, self.label_time, self.known, waiting = 0, None, 0, self._late.waiting
+        self._late = LateLabels()
+        if waiting is not None and len(waiting):
+            self._follow(waiting.X, np.zeros(len(waiting), np.int64), ~np.arange(len(waiting)))
+
+    @property
+    def reads_target(self) -> bool:
+        return any(map(self._is_of_target, (call for calls in self._calls.values() for call in calls)))
+
     def mark(self) -> Any:
         """A point that `undo` returns to, once."""
         for table in self._tables:
             table.mark()
-        return self._rows, self._clock, len(self._words), self._late.waiting, self._late.clock
+        words = [len(each) for each in self._words.values()]
+        return self._rows, self._clock, self.known, words, self._late.waiting, self._late.clock
 
     def undo(self, marked: Any) -> None:
         """Forget all rows since `mark`."""
         for table in self._tables:
             table.undo()
-        self._rows, self._clock, words, self._late.waiting, self._late.clock = marked
-        self._words = dict(list(self._words.items())[:words])
+        self._rows, self._clock, self.known, words, self._late.waiting, self._late.clock = marked
+        for each, count in zip(self._words.values(), words, strict=True):
+            for word in list(each)[count:]:
+                del each[word]
+
+    @staticmethod
+    def described(kept: Mapping[str, Any]) -> dict[str, Any]:
+        """What `to_json` says of what it is, without what it remembers."""
+        return {name: value for name, value in kept.items() if name not in _REMEMBERED}
 
     def to_json(self) -> dict[str, Any]:
         """What it is, and the small part of what it remembers."""
@@ -324,7 +397,8 @@ class History:
             "rows": self._rows,
             "clock": self._clock,
             "late_clock": self._late.clock,
-            "words": list(self._words),
+            "known": self.known,
+            "words": [list(words) for words in self._words.values()],
         }
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -336,8 +410,8 @@ class History:
         return kept
 
     @classmethod
-    def from_json(cls, kept: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> History:
-        """Back from `to_json` and `arrays`; a `ValueError` where they cannot be."""
+    def from_json(cls, kept: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]] | None) -> History:
+        """Back from `to_json` and `arrays`; without these it has seen no row. A `ValueError` where they cannot be."""
         columns = [column_from_json(**column) for column in kept["numbers"]]
         made = cls(
             parse_features(kept["features"]),
@@ -348,13 +422,17 @@ class History:
             label_time=_clock_from_json(kept["label_time"]),
             delay=int(kept["delay"]),
         )
+        if arrays is None:
+            return made
         for at, table in enumerate(made._tables):
             table.restore(_whole(arrays[f"keys {at}"], 1))
         made._rows, made._clock, made._late.clock = int(kept["rows"]), int(kept["clock"]), int(kept["late_clock"])
-        made._words = {str(word): at for at, word in enumerate(kept["words"][:_MOST_WORDS])}
+        made.known = int(kept["known"])
+        for words, known in zip(made._words.values(), kept["words"], strict=True):
+            words.update((str(word), at) for at, word in enumerate(known[:_MOST_WORDS]))
         if "waiting" in arrays:
             X, due, number = _whole(arrays["waiting"], 2), _whole(arrays["due"], 1), _whole(arrays["number"], 1)
-            if not len(X) == len(due) == len(number) or X.shape[1] != len(made._tables) + max(1, len(made._inputs)):
+            if not len(X) == len(due) == len(number) or X.shape[1] != len(made._tables) + len(made._inputs) + 1:
                 raise ValueError("rows that wait cannot be as they are described")
             made._late.waiting = Waiting(X, np.zeros(len(X)), due, number)
         return made
@@ -372,103 +450,6 @@ class History:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.restore(state)
-
-
-def settled(
-    features: Sequence[Feature],
-    head: Chunk,
-    columns: Plan,
-    *,
-    target: str | None,
-    classes: bool,
-    label: str | None = None,
-    time: tuple[str, Clock] | None = None,
-    label_time: tuple[str, Clock] | None = None,
-    delay: int = 0,
-) -> History:
-    """The history of a table with such first rows; an `InvalidInput` says what a feature cannot be made of.
-
-    ``columns`` are those of all columns of the table, the target among them; ``classes`` says whether it is a label,
-    and ``label`` which of two is of interest.
-    """
-    known = {column.name: column for column in columns.columns}
-    numbers: dict[str, NumberColumn] = {}
-    present = head.column_names
-    for feature in features:
-        where = f"feature {feature.name!r}"
-        if feature.name in present:
-            raise InvalidInput(f"{where} has the name of a column: choose another one")
-        reads = [*feature.columns, *feature.keys]
-        if target is not None and (target in reads or TARGET in reads):
-            raise InvalidInput(
-                f"{where} reads the target of its own row, which is not known when the row is predicted: "
-                "write lag(target, 1) or mean(target), of earlier rows"
-            )
-        for name in feature.columns:
-            numbers[name] = _numbers(name, known, head, where, "arithmetic")
-        for call in feature.calls:
-            _check_call(call, where, target=target, classes=classes, label=label, time=time, present=present)
-            read = target if call.column == TARGET else call.column
-            if read is None or call.function in ("rate", "distinct"):
-                continue
-            if call.function in (*_OF_WORDS, "count"):
-                column = known.get(read)
-                if isinstance(column, NumberColumn) and not (classes and read == target):
-                    numbers[read] = column
-            else:
-                numbers[read] = _numbers(read, known, head, where, call.function)
-    return History(features, numbers, target=target, label=label, time=time, label_time=label_time, delay=delay)
-
-
-def _check_call(
-    call: Call,
-    where: str,
-    *,
-    target: str | None,
-    classes: bool,
-    label: str | None,
-    time: tuple[str, Clock] | None,
-    present: Sequence[str],
-) -> None:
-    """Refuse a call that the table has nothing for."""
-    for name in (call.column, *call.by):
-        if name is not None and name != TARGET and name not in present:
-            raise InvalidInput.of_column(where, name, list(present))
-    if call.column == TARGET and target is None:
-        raise InvalidInput(f"{where} reads the target, and there is none here")
-    if call.function == "rate":
-        if not classes:
-            raise InvalidInput(f"{where}: rate is of labels, and the target is a number: write mean(target)")
-        if call.label is None and label is None:
-            raise InvalidInput(
-                f"{where}: say of which label, as in rate(target = LABEL), since there are more than two"
-            )
-    unit = "seconds" if call.span is not None else None if call.window is None else call.window.unit
-    if unit in ("seconds", "numbers") and time is None:
-        raise InvalidInput(
-            f"{where} has a window of time: name the column of times, or count rows, as in over 100 rows"
-        )
-    if unit == "seconds" and time is not None and time[1].counts:
-        raise InvalidInput(f"{where}: the times in {time[0]!r} are plain numbers: give lengths in them, as in over 500")
-    if unit == "numbers" and time is not None and not time[1].counts:
-        raise InvalidInput(f"{where}: say the unit of the window, as in over 2h, or over 100 rows")
-
-
-def _numbers(name: str, known: Mapping[str, Any], head: Chunk, where: str, use: str) -> NumberColumn:
-    """The column as one of numbers; true and false are 1 and 0."""
-    column = known.get(name)
-    if isinstance(column, NumberColumn):
-        return column
-    if name not in head.column_names:
-        raise InvalidInput.of_column(where, name, head.column_names)
-    bits = NumberColumn(name, indicator=False, booleans=True)
-    values, wrong = parsed(bits, head.column(name))
-    if wrong or np.isnan(values).all():
-        kind = "nothing" if column is None else f"a {column.kind}"
-        raise InvalidInput(
-            f"{where}: {use} needs numbers, and column {name!r} holds {kind}; count, last and distinct take any column"
-        )
-    return bits
 
 
 def _hash(word: str) -> int:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from thalweg.errors import InvalidInput
 
 __all__ = [
+    "OF_WORDS",
     "TARGET",
     "Call",
     "Expression",
@@ -58,6 +59,8 @@ _SECONDS = {
     **{"h": 3600.0, "hour": 3600.0, "hours": 3600.0, "d": 86400.0, "day": 86400.0, "days": 86400.0},
     **{"w": 604800.0, "week": 604800.0, "weeks": 604800.0},
 }
+#: They give back values as they are, numbers or words.
+OF_WORDS: Final = ("last", "lag")
 _ROWS = ("rows", "row")
 #: Words of other systems for what is called otherwise here.
 _ELSEWHERE = {"avg": "mean", "average": "mean", "shift": "lag", "nunique": "distinct", "m": "min"}

@@ -7,18 +7,20 @@ The encoder remembers what it sees, so rows go through it in the order in which 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
 from thalweg.service.commands import Command, Decide, Key, Predict, Refused, require_active
 from thalweg.service.following import JournalFollower
-from thalweg.service.journal.records import PredictBody, part_of_cells
+from thalweg.service.journal.records import PredictBody
 from thalweg.service.learning import encoding, schema
-from thalweg.service.learning.encoding import Encoded, encode
+from thalweg.service.learning.encoding import Encoded, copied, encode
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.model_state import ModelState
 from thalweg.service.writer import Writer
+from thalweg.tables.cells import part_of_cells
 from thalweg.tables.encoder import Encoder
 
 #: Different sets of columns that are counted.
@@ -61,18 +63,28 @@ class PublishedModel:
     vote: ColumnVote = field(default_factory=ColumnVote)
     #: Whether rows that are asked are recorded; the encoder learns them then.
     records: bool = True
+    #: The model that is shown, and whether it was learned again, so that the encoder remembers what was revised.
+    source: LiveModel | None = None
+    is_outdated: bool = False
 
     @classmethod
     def of(cls, model: LiveModel, epoch: int, records: bool = True) -> PublishedModel:
         allowed = None if model.allowed is None else frozenset(model.allowed)
         vote = ColumnVote(model.waiting)
-        return cls(model.name, _encoder(model), model.publish(), allowed, epoch, vote=vote, records=records)
+        encoder, state = _encoder(model, shared=not records), model.publish()
+        return cls(model.name, encoder, state, allowed, epoch, vote=vote, records=records, source=model)
 
     def replace(self, model: LiveModel, state: ModelState) -> None:
         """Show a later state. Where nothing is recorded here, the encoder too is what the journal says."""
         if not self.records:
-            self.encoder = _encoder(model)
-        self.state = state
+            self.encoder = _encoder(model, shared=True)
+        elif model is not self.source and self.encoder is not None:
+            self.is_outdated = self.encoder.history is not None
+        self.source, self.state = model, state
+
+    def begin_anew(self, model: LiveModel) -> None:
+        """Encode as the journal says, after a revision of what features from earlier rows had known."""
+        self.encoder = _encoder(model)
 
     def settle(self, rows: Any) -> dict[str, Any]:
         """Take the columns from the first rows, a list of JSON or a table of Arrow; the schema for the journal."""
@@ -93,13 +105,13 @@ class PublishedModel:
             return False
         names = frozenset(name for row in rows for name in row) if isinstance(rows, list) else rows.column_names
         strange = frozenset(names)
-        return not strange <= set(self.encoder.plan.names) and self.vote.add(strange, len(rows)) > self.vote.fitting
+        return not strange <= set(self.encoder.accepted) and self.vote.add(strange, len(rows)) > self.vote.fitting
 
     def encode(self, rows: Any, *, learn: bool) -> Encoded:
         """The features of the rows, which the encoder may learn; `Refused` changes nothing."""
         assert self.encoder is not None
-        found = (encoding.of_rows if isinstance(rows, list) else encoding.of_table)(rows, self.encoder)
-        return encode(self.encoder, found, len(rows), learn=learn)
+        parsed = (encoding.of_rows if isinstance(rows, list) else encoding.of_table)(rows, self.encoder)
+        return encode(self.encoder, parsed, self.state.known_labels, learn=learn)
 
 
 def unrecorded(model: PublishedModel, rows: Any, state: ModelState | None = None) -> Predict:
@@ -114,8 +126,16 @@ def unrecorded(model: PublishedModel, rows: Any, state: ModelState | None = None
     return Predict(model.name, None, body, response, model.epoch, recorded=False)
 
 
-def _encoder(model: LiveModel) -> Encoder | None:
-    return None if model.follower is None else Encoder.from_json(model.follower.encoder().to_json())
+def _encoder(model: LiveModel, *, shared: bool = False) -> Encoder | None:
+    """That of a model, to be changed apart from it; features from earlier rows may be ``shared``, to be looked at."""
+    if model.follower is None:
+        return None
+    own = model.follower.encoder()
+    if not shared:
+        return copied(own)
+    found = Encoder.from_json(own.to_json())
+    found.history = own.history
+    return found
 
 
 @dataclass(slots=True, eq=False)
@@ -132,8 +152,8 @@ class Question:
 class Batcher:
     """One for all models, on the event loop."""
 
-    def __init__(self, writer: Writer | JournalFollower) -> None:
-        self._writer = writer
+    def __init__(self, writer: Writer | JournalFollower, renew: Callable[[PublishedModel], Awaitable[None]]) -> None:
+        self._writer, self._renew = writer, renew
         self._questions: list[Question] = []
         self._come = asyncio.Event()
         self._under_way: asyncio.Future[Any] | None = None
@@ -161,6 +181,8 @@ class Batcher:
 
     async def _put(self, together: list[Question]) -> None:
         """Predict the rows of questions and give the predictions to the writer."""
+        if together[0].model.is_outdated:
+            await self._renew(together[0].model)
         if sum(len(each.rows) for each in together) > _MANY:
             commands, refused = await asyncio.to_thread(self._predict, together)
         else:
@@ -235,6 +257,8 @@ class Batcher:
                 encoded.categories if begin == 0 else None,
                 state.baselines,
                 cells={name: part_of_cells(each, part) for name, each in encoded.cells.items()},
+                inputs=None if encoded.inputs is None else encoded.inputs.part(part),
+                known=encoded.known,
             )
             commands.append(
                 Predict(

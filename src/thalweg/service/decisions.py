@@ -15,6 +15,7 @@ from thalweg.service.commands import Decide, Key, Refused, require_active
 from thalweg.service.journal.records import Decision
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.creation import from_content, record_of, require_name
+from thalweg.service.learning.encoding import copied
 from thalweg.service.learning.live_model import LiveModel, model_file
 from thalweg.service.learning.model_state import ModelState
 from thalweg.service.learning.rebuild import decision, learned_rows, rebuild
@@ -155,10 +156,11 @@ class Decisions:
         state = self._models.state(name)
         if version is None and seq is None:
             require_active(name, name not in state.models)
-            encoder = self._models.by_name[state.name].encoder
-            columns = None if encoder is None else encoder.to_json()
+            async with self._batcher.order:  # the encoder is read while nobody changes it
+                own = self._models.by_name[state.name].encoder
+                encoder = None if own is None else await asyncio.to_thread(copied, own, state.known_labels)
             return await asyncio.to_thread(
-                model_file, state.models[name], state.rows, state.learners[name].view, columns
+                model_file, state.models[name], state.rows, state.learners[name].view, encoder
             )
         at = record_named(state, version, seq)
         found = await self._models.read(state_at, state.name, at)

@@ -165,6 +165,19 @@ class LiveModels:
 
         return await asyncio.to_thread(with_journal)
 
+    async def renew(self, shown: PublishedModel) -> None:
+        """Let rows be encoded as the journal says, with all that were predicted; none is predicted meanwhile."""
+
+        def renewed() -> None:
+            written, learned = threading.Event(), threading.Event()
+            self.writer.after(written.set)
+            written.wait()
+            shown.is_outdated = False
+            self.threads[shown.name].show(shown.begin_anew, learned)
+            learned.wait()
+
+        await asyncio.to_thread(renewed)
+
     def call_soon(self, call: Callable[..., Any], *arguments: Any) -> None:
         """Call something in the event loop, from another thread."""
         if self._loop is not None:

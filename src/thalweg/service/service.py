@@ -78,7 +78,7 @@ class Service:
         #: Requests with idempotency keys.
         self.keys = IdempotencyKeys(journal.another())
         self.models = models = LiveModels(journal, options.follow is not None, self.keys.filter.add, self._published)
-        self.batcher = Batcher(models.writer)
+        self.batcher = Batcher(models.writer, models.renew)
         self.decisions = Decisions(models, self.batcher)
         self._tasks: list[asyncio.Task[None]] = []
         self._webhook = None
@@ -187,7 +187,8 @@ class Service:
         model = self.models.model(name)
         state = model.state
         require_explainable(state, len(rows))
-        X = as_learned(model.encode(rows, learn=False).X)
+        async with self.batcher.order:  # the encoder is read while nobody changes it
+            X = as_learned(model.encode(rows, learn=False).X)
         async with self._explaining:  # one at a time: it takes as long as thousands of predictions
             return state, await self.models.read(explain, state, X)
 

@@ -28,6 +28,7 @@ from thalweg.service.commands import (
 )
 from thalweg.service.journal.erasing import begin_cut, erase_page, erase_rows
 from thalweg.service.journal.records import (
+    EARLIER_ROWS,
     WATCHED_COLUMNS,
     Decision,
     Event,
@@ -345,6 +346,7 @@ class Writer(threading.Thread):
             self._flush()
             erase_rows(self.journal, found.erased)
             self.journal.drop_parts(model, WATCHED_COLUMNS)
+            self.journal.drop_parts(model, EARLIER_ROWS, min(seq for seq, _ in found.erased))
             outdated = [seq for seq in self.journal.snapshots(model) if self._is_outdated(model, seq)]
             self.journal.drop_snapshots(model, outdated)
             self._ledger.forget()

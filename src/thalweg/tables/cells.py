@@ -297,3 +297,30 @@ def names(column: pa.ChunkedArray) -> pa.ChunkedArray:
         raise BadCell(0, f"values of type {column.type} cannot be read as text") from error
     empty = pc.equal(column, "")
     return pc.if_else(empty, pa.scalar(None, column.type), column) if pc.any(empty).as_py() else column
+
+
+#: Cells of a column: times, or the place of each among distinct names, -1 for a missing one.
+Words = tuple[NDArray[np.int64], list[str]]
+KeptCells = NDArray[np.datetime64] | Words
+
+
+def part_of_cells(cells: KeptCells, rows: slice | NDArray[np.int64]) -> KeptCells:
+    """The cells of some rows, with the names of no others.
+
+    Examples
+    --------
+    >>> part_of_cells((np.array([0, 1, -1, 1]), ["wet", "dry"]), slice(1, 3))
+    (array([ 0, -1]), ['dry'])
+    """
+    return part_of_words(cells, rows) if isinstance(cells, tuple) else cells[rows]
+
+
+def part_of_words(words: Words, rows: slice | NDArray[np.int64]) -> Words:
+    """The same of cells that are names."""
+    places, names = words[0][rows], words[1]
+    used = np.unique(places[places >= 0])
+    if len(used) == len(names):
+        return places, names
+    codes = np.full(len(names) + 1, -1)
+    codes[used] = np.arange(len(used))
+    return codes[places], [names[at] for at in used.tolist()]

@@ -70,6 +70,11 @@ def changed(encoder: Encoder, change: ColumnChange) -> Encoder:
             raise InvalidInput(f"column {name!r} cannot be changed: it holds the keys of the model")
         if known[name].sparse:
             raise InvalidInput(f"column {name!r} cannot be changed: its features have no names")
+    for name in (*change.retire, *change.rename) if encoder.history is not None else ():
+        if name in encoder.history.names and name in change.rename:
+            raise InvalidInput(f"column {name!r} cannot be renamed: it is made of earlier rows under this name")
+        if name in encoder.history.sources:
+            raise InvalidInput(f"column {name!r} cannot be changed: features from earlier rows read it")
     if both := set(change.retire) & set(change.rename):
         raise InvalidInput(f"column {min(both)!r} can be retired or renamed, not both")
     if change.add and plan.sparse_columns:
@@ -92,11 +97,13 @@ def changed(encoder: Encoder, change: ColumnChange) -> Encoder:
         columns.append(column.remade())
         columns[-1].restore(column.state())
     left_out = {change.rename.get(name, name): why for name, why in plan.left_out.items()}
-    return Encoder(
-        Plan(tuple(columns), left_out, tuple(names), plan.marks_gaps),
+    found = Encoder(
+        Plan(tuple(columns), left_out, tuple(names), plan.marks_gaps, plan.made),
         bad_rows=encoder.bad_rows,
         missing=encoder.missing,
     )
+    found.history = encoder.history
+    return found
 
 
 def widening(encoder: Encoder, change: ColumnChange, seq: int) -> Widening | None:

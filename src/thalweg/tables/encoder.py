@@ -267,6 +267,14 @@ class Encoder:
         return nullcontext() if self.history is None else self.history.passing()
 
     @property
+    def accepted(self) -> tuple[str, ...]:
+        """The columns that rows may have: those of the plan that are not made of earlier rows, and what these read."""
+        if self.history is None:
+            return self.plan.names
+        own = [name for name in self.plan.names if name not in self.history.names]
+        return tuple(dict.fromkeys([*own, *self.history.sources]))
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """The columns of a table that are read, in the order of the plan: those that features are made of come last."""
         if self.history is None:

@@ -76,11 +76,11 @@ async def v2_model_ready(service: Service, name: str) -> InferReady:
 async def v2_model(service: Service, name: str) -> InferModel:
     """A model by its tensors."""
     encoder, state = service.models.model(name).encoder, service.models.state(name)
-    columns = () if encoder is None else encoder.plan.columns
+    columns = {} if encoder is None else {column.name: column for column in encoder.plan.columns}
     inputs = [
-        TensorDescription(column.name, "FP64" if column.is_number else "BYTES", [-1])
-        for column in columns
-        if not column.nested
+        TensorDescription(column, "FP64" if column in columns and columns[column].is_number else "BYTES", [-1])
+        for column in (() if encoder is None else encoder.sources)
+        if column not in columns or not columns[column].nested
     ]
     labels = len(state.labels.get(name, ()))
     shapes = {"probabilities": [-1, labels or -1]}
@@ -225,7 +225,7 @@ def _tensors(found: list[RowPrediction]) -> Iterator[OutputTensor]:
 def columns_of(service: Service, name: str) -> tuple[str, ...] | None:
     """The columns of a model in their order; None before the first row."""
     encoder = service.models.model(name).encoder
-    return None if encoder is None else tuple(encoder.plan.names)
+    return None if encoder is None else encoder.accepted
 
 
 def as_rows(service: Service, name: str, values: Sequence[Any]) -> list[dict[str, Any]]:

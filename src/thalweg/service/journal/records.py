@@ -17,7 +17,9 @@ import orjson
 from numpy.typing import NDArray
 
 from thalweg.errors import JournalDamaged
+from thalweg.history.inputs import Inputs
 from thalweg.service.journal.compressed_rows import CompressedRows, Features
+from thalweg.tables.cells import KeptCells, part_of_cells
 
 #: What may happen to a model. A "revise" is a label request that also changes labels given before; a "void" withdraws
 #: rows, with or without a label. A "version" names the state at its record; a "rollback" holds the older state.
@@ -98,6 +100,9 @@ class Part:
 #: The part of a snapshot with what is watched of the columns, rows among it; no model can have this name.
 WATCHED_COLUMNS = ".columns"
 
+#: The part with what features from earlier rows remember of them.
+EARLIER_ROWS = ".earlier"
+
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 #: Text of a classifier, a number of a regression model.
@@ -145,29 +150,6 @@ class Predicted:
         return None if math.isnan(value) else float(value)
 
 
-#: Cells of a column: times, or the place of each among distinct names, -1 for a missing one.
-KeptCells = NDArray[np.datetime64] | tuple[NDArray[np.int64], list[str]]
-
-
-def part_of_cells(cells: KeptCells, rows: slice | NDArray[np.int64]) -> KeptCells:
-    """The cells of some rows, with the names of no others.
-
-    Examples
-    --------
-    >>> part_of_cells((np.array([0, 1, -1, 1]), ["wet", "dry"]), slice(1, 3))
-    (array([ 0, -1]), ['dry'])
-    """
-    if not isinstance(cells, tuple):
-        return cells[rows]
-    places, names = cells[0][rows], cells[1]
-    used = np.unique(places[places >= 0])
-    if len(used) == len(names):
-        return places, names
-    codes = np.full(len(names) + 1, -1)
-    codes[used] = np.arange(len(used))
-    return codes[places], [names[at] for at in used.tolist()]
-
-
 def _without_cells(cells: KeptCells, rows: Sequence[int]) -> KeptCells:
     """The same with missing cells in some of the rows."""
     if isinstance(cells, tuple):
@@ -198,6 +180,9 @@ class PredictBody:
     erased: tuple[int, ...] = ()
     #: By column, the cells that features do not show.
     cells: dict[str, KeptCells] = field(default_factory=dict)
+    #: What features from earlier rows took of these, and the last record whose labels they knew.
+    inputs: Inputs | None = None
+    known: int = 0
 
     def without(self, rows: Collection[int]) -> PredictBody:
         """The same after some of the rows were erased; they keep their places."""
@@ -207,7 +192,8 @@ class PredictBody:
         predictions = {name: each.without(gone) for name, each in self.predictions.items()}
         erased = tuple(sorted({*self.erased, *gone}))
         cells = {name: _without_cells(each, gone) for name, each in self.cells.items()}
-        return replace(self, X=X, predictions=predictions, gaps=gaps, erased=erased, cells=cells)
+        inputs = None if self.inputs is None else self.inputs.without(gone)
+        return replace(self, X=X, predictions=predictions, gaps=gaps, erased=erased, cells=cells, inputs=inputs)
 
     def to_bytes(self) -> bytes:
         header: dict[str, Any] = {"last": self.last, "version": self.version}
@@ -235,6 +221,10 @@ class PredictBody:
         if self.gaps is not None:
             header["gaps"] = self.gaps.shape
             arrays["gaps"] = np.packbits(self.gaps)
+        if self.inputs is not None:
+            header |= {"known": self.known, "words": {str(at): words for at, (_, words) in self.inputs.words.items()}}
+            arrays["inputs"] = self.inputs.numbers
+            arrays |= {f"words {at}": places.astype(np.int32) for at, (places, _) in self.inputs.words.items()}
         return _with_header(header, arrays)
 
     @classmethod
@@ -258,6 +248,10 @@ class PredictBody:
         if "gaps" in header:
             shape = header["gaps"]
             gaps = np.unpackbits(arrays["gaps"], count=shape[0] * shape[1]).astype(np.bool_).reshape(shape)
+        inputs = None
+        if "inputs" in arrays:
+            words = {int(at): (arrays[f"words {at}"].astype(np.int64), each) for at, each in header["words"].items()}
+            inputs = Inputs.checked(arrays["inputs"], words, len(X))
         return cls(
             X,
             {name: Predicted(columns[name], labels) for name, labels in header["labels"].items()},
@@ -269,6 +263,8 @@ class PredictBody:
             header.get("before", 0),
             tuple(header.get("erased", ())),
             cells,
+            inputs,
+            header.get("known", 0),
         )
 
 

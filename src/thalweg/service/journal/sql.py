@@ -227,9 +227,10 @@ class SqlJournal(ABC):
         for seq in seqs:
             self.execute("DELETE FROM snapshots WHERE model = ? AND seq = ?", [model, seq])
 
-    def drop_parts(self, model: str, name: str) -> None:
-        """Forget one part of all snapshots, inside a transaction."""
-        self.execute("DELETE FROM snapshots WHERE model = ? AND name = ?", [model, name])
+    def drop_parts(self, model: str, name: str, since: int = 0) -> None:
+        """Forget one part, in all its pieces, of all snapshots from a record on, inside a transaction."""
+        statement = "DELETE FROM snapshots WHERE model = ? AND seq >= ? AND (name = ? OR name LIKE ?)"
+        self.execute(statement, [model, since, name, f"{name}/%"])
 
     def set_cut(self, model: str, seq: int) -> None:
         """Note that the journal of a model begins at a snapshot, inside a transaction."""

@@ -27,10 +27,11 @@ from thalweg.evaluate.stream_watch import EVENTS, StreamWatch, as_seen, watched_
 from thalweg.explain.importance_sampler import ImportanceSampler
 from thalweg.saved import Saved
 from thalweg.service.journal.compressed_rows import stacked
-from thalweg.service.journal.records import KeptCells, LabelledRow, PredictBody, Predicted
+from thalweg.service.journal.records import LabelledRow, PredictBody, Predicted
 from thalweg.service.learning.encoding import Encoded, gaps_together, read_back
 from thalweg.service.learning.row_numbers import RowNumbers, stretches
 from thalweg.store import dumps, loads
+from thalweg.tables.cells import KeptCells
 from thalweg.tables.encoder import Encoder
 from thalweg.tables.plan import Plan
 

@@ -143,8 +143,7 @@ def from_content(content: bytes, path: str) -> dict[str, Any]:
     if not hasattr(model, "encoder_"):
         raise ModelFileError(f"{path} was not written by `thalweg run`: it does not say what its columns are")
     if model.encoder_.history is not None:
-        made = ", ".join(model.encoder_.history.names)
-        raise ModelFileError(f"{path} cannot be served yet: it has features from earlier rows ({made})")
+        model.encoder_.history.come_by_themselves()
     if getattr(model.learner_, "_needs_labels_at_once", False):
         raise ModelFileError(f"{path} cannot be served: its model needs every label before the next row")
     if not all(isinstance(label, str) for label in getattr(model.learner_, "classes_", ())):

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.client.protocol import MOST_COLUMNS, MOST_TEXT
+from thalweg.history.history import History
+from thalweg.history.inputs import Inputs
+from thalweg.history.planning import encoder_from
 from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import CompressedRows, Features, stacked
-from thalweg.service.journal.records import KeptCells, PredictBody, part_of_cells
-from thalweg.tables.cells import BadCell, parsed
+from thalweg.service.journal.records import LabelledRow, PredictBody
+from thalweg.tables.cells import BadCell, KeptCells, parsed, part_of_cells
 from thalweg.tables.columns.column import Column
 from thalweg.tables.columns.map import entries_of
 from thalweg.tables.encoder import Encoder
@@ -23,41 +29,65 @@ from thalweg.tables.plan import Plan
 Row = dict[str, Any]
 
 
-def of_rows(rows: Sequence[Row], encoder: Encoder) -> list[Any]:
-    """The cells of each column, parsed; `Refused` names the first row that cannot be used."""
-    known = frozenset(encoder.plan.names)
-    learned = {column.name for column in encoder.plan.columns if not column.required}
+@dataclass(frozen=True)
+class Parsed:
+    """Rows that can be used."""
+
+    rows: int
+    #: By column of the plan the cells, parsed; None of those that are made of earlier rows.
+    found: list[Any]
+    #: The cells that features from earlier rows read, and what they take of them.
+    read: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Inputs | None = None
+
+
+def of_rows(rows: Sequence[Row], encoder: Encoder) -> Parsed:
+    """The cells of each column; `Refused` names the first row that cannot be used."""
+    known, learned = _known_columns(encoder)
     for at, row in enumerate(rows):
         if not row.keys() <= known:
             raise _bad_row(at, min(row.keys() - known), "the model has no such column")
         if learned.isdisjoint(row):
             raise Refused(422, f"row {at}: it has none of the columns that the model learns from")
-    found = []
+    found: list[Any] = []
     for column in encoder.plan.columns:
         name = column.name
+        if name not in known:
+            found.append(None)
+            continue
         values = [row.get(name, column.default) for row in rows]
         try:
             quick = _quickly(column, values)
         except BadCell as error:
             raise _bad_row(error.at, name, error.what) from error
         found.append(_slowly(column, values) if quick is None else quick)
-    _require_whole(encoder, found)
-    return found
+    if encoder.history is None:
+        return _whole(encoder, found, len(rows), {})
+    read = {name: [row.get(name) for row in rows] for name in encoder.history.sources}
+    return _whole(encoder, found, len(rows), {name: _arrow_column(name, values) for name, values in read.items()})
 
 
-def of_table(table: Any, encoder: Encoder) -> list[Any]:
+def of_table(table: Any, encoder: Encoder) -> Parsed:
     """The same of a table of Arrow."""
-    names = table.column_names
-    if strange := set(names) - set(encoder.plan.names):
+    names, (known, learned) = table.column_names, _known_columns(encoder)
+    if strange := set(names) - known:
         raise Refused(422, f"column {min(strange)!r}: the model has no such column")
-    if len(table) and not any(column.name in names and not column.required for column in encoder.plan.columns):
+    if len(table) and learned.isdisjoint(names):
         raise Refused(422, "the table has none of the columns that the model learns from")
     found = [
         _parse(column, table.column(column.name) if column.name in names else column.absent(len(table)))
+        if column.name in known
+        else None
         for column in encoder.plan.columns
     ]
-    _require_whole(encoder, found)
-    return found
+    sources = () if encoder.history is None else encoder.history.sources
+    return _whole(encoder, found, len(table), {name: table.column(name) for name in sources if name in names})
+
+
+def _known_columns(encoder: Encoder) -> tuple[set[str], set[str]]:
+    """Those that rows may have, and those of which they must have one."""
+    known = set(encoder.accepted)
+    return known, known - {column.name for column in encoder.plan.columns if column.required}
 
 
 def as_table(rows: Sequence[Row]) -> Any:
@@ -157,9 +187,26 @@ def _first_unreadable(column: Column, cells: Any) -> int:
     return low
 
 
+def _whole(encoder: Encoder, found: list[Any], rows: int, read: Mapping[str, Any]) -> Parsed:
+    _require_whole(encoder, found)
+    if encoder.history is None:
+        return Parsed(rows, found)
+    import pyarrow as pa
+
+    try:
+        chunks = {
+            name: cells if isinstance(cells, pa.ChunkedArray) else pa.chunked_array([cells])
+            for name, cells in read.items()
+        }
+        return Parsed(rows, found, chunks, encoder.history.inputs(chunks, rows))
+    except (pa.ArrowException, OverflowError, ValueError, TypeError) as error:
+        what = " ".join(str(error).split())
+        raise Refused(422, f"columns that features from earlier rows read cannot be read: {what}") from error
+
+
 def _require_whole(encoder: Encoder, found: Sequence[Any]) -> None:
     for column, values in zip(encoder.plan.columns, found, strict=True):
-        if not (encoder.missing == "error" or column.required):
+        if values is None or not (encoder.missing == "error" or column.required):
             continue
         places = np.flatnonzero(column.missing(values))
         if len(places):
@@ -184,31 +231,77 @@ class Encoded:
     categories: dict[str, list[str]]
     #: By column, the cells that features do not show.
     cells: dict[str, KeptCells]
+    #: What features from earlier rows took of these, and the last record whose labels they knew.
+    inputs: Inputs | None = None
+    known: int = 0
 
     @classmethod
     def of_body(cls, body: PredictBody) -> Encoded:
         """The rows of a record, less those that were erased."""
         if not body.erased:
-            return cls(body.X, body.gaps, body.categories or {}, body.cells)
+            return cls(body.X, body.gaps, body.categories or {}, body.cells, body.inputs, body.known)
         kept = np.delete(np.arange(len(body.X)), body.erased)
         X = stacked([body.X[row : row + 1] for row in kept.tolist()]) if len(kept) else body.X[:0]
         gaps = None if body.gaps is None else body.gaps[kept]
         cells = {name: part_of_cells(each, kept) for name, each in body.cells.items()}
-        return cls(X, gaps, body.categories or {}, cells)
+        inputs = None if body.inputs is None else body.inputs.part(kept)
+        return cls(X, gaps, body.categories or {}, cells, inputs, body.known)
 
 
-def encode(encoder: Encoder, found: Sequence[Any], rows: int, *, learn: bool = True) -> Encoded:
-    """The features of parsed cells; the encoder remembers them, if it is to learn."""
+#: Labels that have become known: their record, and what features from earlier rows take of them.
+KnownLabels = tuple[int, Inputs]
+
+
+def encode(encoder: Encoder, parsed: Parsed, labels: Sequence[KnownLabels] = (), *, learn: bool = True) -> Encoded:
+    """The features of parsed cells; the encoder remembers them, if it is to learn.
+
+    Features from earlier rows know those of these labels that they did not know before. `Refused` changes nothing.
+    """
+    with nullcontext() if learn else encoder.passing():
+        found = _with_made(encoder, parsed, labels)
+        through = 0 if encoder.history is None else encoder.history.known
     known = [len(column.categories) for column in encoder.plan.columns]
     gaps = gaps_of(encoder, found)
-    X = encoder.features(found, rows, learn=learn)
+    X = encoder.features(found, parsed.rows, learn=learn)
     new = {
         column.name: list(column.categories)[before:]
         for column, before in zip(encoder.plan.columns, known, strict=True)
         if len(column.categories) > before
     }
     kept = {column.name: cells for column, cells in zip(encoder.plan.columns, found, strict=True) if column.is_kept}
-    return Encoded(X if isinstance(X, np.ndarray) else CompressedRows.of(X), gaps, new, kept)
+    rows = X if isinstance(X, np.ndarray) else CompressedRows.of(X)
+    return Encoded(rows, gaps, new, kept, parsed.inputs, through)
+
+
+def _with_made(encoder: Encoder, parsed: Parsed, labels: Sequence[KnownLabels]) -> list[Any]:
+    """The cells of all columns of the plan, those that are made of earlier rows among them."""
+    if encoder.history is None or parsed.inputs is None:
+        return parsed.found
+    history, marks = encoder.history, encoder.history.mark() if encoder.missing == "error" else None
+    take_labels(history, labels)
+    made = history.columns(history.remember(parsed.inputs), parsed.read, parsed.rows)
+    found = [
+        _parse(column, made[column.name]) if cells is None else cells
+        for column, cells in zip(encoder.plan.columns, parsed.found, strict=True)
+    ]
+    try:
+        _require_whole(encoder, found)
+    except Refused:
+        history.undo(marks)
+        raise
+    return found
+
+
+def take_labels(history: History, labels: Sequence[KnownLabels], through: int | None = None) -> None:
+    """Let features from earlier rows know labels, up to a record, that they did not know before."""
+    for seq, inputs in labels[bisect_right(labels, history.known, key=_record) :]:
+        if through is not None and seq > through:
+            break
+        history.know(inputs)
+        history.known = seq
+
+
+_record = itemgetter(0)
 
 
 def gaps_together(parts: Sequence[tuple[Features, NDArray[np.bool_] | None]]) -> NDArray[np.bool_] | None:
@@ -234,14 +327,25 @@ def read_back(plan: Plan, X: Features, gaps: NDArray[np.bool_] | None, kept: Map
     return found
 
 
+def copied(encoder: Encoder, labels: Sequence[KnownLabels] = ()) -> Encoder:
+    """An encoder apart, with all that it remembers, and knows these labels."""
+    history = encoder.history
+    found = encoder_from(encoder.to_json(), None if history is None else history.arrays())
+    if history is not None:
+        take_labels(found.history, labels)
+    return found
+
+
 class Follower:
     """An encoder that is behind another one, and can be brought to where that was after any record.
 
     It is given as it was after the last record that was followed, and belongs to the follower from now on.
     """
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Encoder, labels: Sequence[KnownLabels] = ()) -> None:
         self._encoder = encoder
+        #: Labels that no row has known yet. Others read it meanwhile: it only grows, or is replaced.
+        self.labels = list(labels)
         self._named = len(encoder.plan.feature_names)
         self._rows: list[tuple[NDArray[np.float64], NDArray[np.bool_] | None]] = []
         self._waiting = 0
@@ -256,6 +360,38 @@ class Follower:
         self._waiting += len(X)
         if self._waiting > _PATIENCE:
             self._settle()
+        if (history := self._encoder.history) is not None and encoded.inputs is not None:
+            with history.lock:
+                take_labels(history, self.labels, encoded.known)
+                history.remember(encoded.inputs)
+            if self.labels and self.labels[0][0] <= history.known:
+                self.labels = self.labels[bisect_right(self.labels, history.known, key=_record) :]
+
+    def past(self) -> dict[str, Any] | None:
+        """What features from earlier rows remember, and the labels that no row has known yet; None without any."""
+        history = self._encoder.history
+        if history is None:
+            return None
+        labels = [
+            [seq, inputs.numbers, [[at, *words] for at, words in inputs.words.items()]] for seq, inputs in self.labels
+        ]
+        return {"history": history.state(), "labels": labels}
+
+    def remember(self, past: Mapping[str, Any]) -> None:
+        """Continue from what `past` gave."""
+        self._encoder.history.restore(past["history"])
+        self.labels = [
+            (seq, Inputs(numbers, {at: (places, names) for at, places, names in words}))
+            for seq, numbers, words in past["labels"]
+        ]
+
+    def label(self, seq: int, rows: Sequence[LabelledRow]) -> None:
+        """These labels came in a record; rows that are asked later may know them."""
+        if (history := self._encoder.history) is not None and history.reads_target:
+            known = [(each.rows.body.inputs, each.row) for each in rows if each.rows.body.inputs is not None]
+            if known:
+                own = [each.label for each in rows if each.rows.body.inputs is not None]
+                self.labels.append((seq, history.with_targets(known, own)))
 
     @property
     def plan(self) -> Plan:

@@ -86,6 +86,16 @@ class LearningThread(threading.Thread):
         """Begin anew with a model that has learned all revisions in the journal, once all that was put is learned."""
         self._put(lambda: self._begin_anew(model))
 
+    def show(self, look: Callable[[LiveModel], None], done: threading.Event) -> None:
+        """Let somebody look at the model once all that was put is learned."""
+
+        def act() -> None:
+            if self.model is not None:
+                look(self.model)
+            done.set()
+
+        self._put(act)
+
     def keep(self) -> None:
         """Make a snapshot once all that was put is learned, unless the model is not what the journal says."""
         self._put(lambda: self._guarded(self._keep))

@@ -18,10 +18,13 @@ from sklearn.base import clone
 
 from thalweg.container import packed, unpacked
 from thalweg.errors import ModelFileError
+from thalweg.history.history import History
+from thalweg.history.planning import encoder_from
 from thalweg.pipeline.over_columns import learner_of
 from thalweg.saved import Saved
 from thalweg.service.journal.compressed_rows import Features, as_learned, stacked
 from thalweg.service.journal.records import (
+    EARLIER_ROWS,
     WATCHED_COLUMNS,
     Decision,
     Event,
@@ -33,7 +36,7 @@ from thalweg.service.journal.records import (
 )
 from thalweg.service.learning.column_watch import ColumnWatch
 from thalweg.service.learning.creation import task_kind
-from thalweg.service.learning.encoding import Encoded, Follower
+from thalweg.service.learning.encoding import Encoded, Follower, copied
 from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Progress, View
 from thalweg.service.learning.row_numbers import UNKNOWN
@@ -123,16 +126,20 @@ class LiveModel(Saved):
         self.allowed = body.get("labels")
         self.columns_open = "schema" not in body
         if "schema" in body:
-            self._set_columns(body["schema"])
+            self._set_columns(encoder_from(body["schema"]))
         if "file" in body:
-            model = _learner_in(base64.b64decode(body["file"]))
+            loaded = loads(base64.b64decode(body["file"]))
+            model = _learner_of(loaded)
+            if "history" in body["schema"]:
+                loaded.encoder_.history.come_by_themselves()
+                self._set_columns(loaded.encoder_)
             first = Learner(name, body["kind"], {}, model, Progress(self.task.scoring), created.time, _ALWAYS)
         else:
             first = self._new_learner(name, created)
         self.learners[name] = first
 
-    def _set_columns(self, described: dict[str, Any]) -> None:
-        self.follower = Follower(Encoder.from_json(described))
+    def _set_columns(self, encoder: Encoder) -> None:
+        self.follower = Follower(encoder)
         self.watch = ColumnWatch(self.follower.encoder())
 
     def _new_learner(self, name: str, decision: Decision) -> Learner:
@@ -157,6 +164,8 @@ class LiveModel(Saved):
                 for row in each.labelled:
                     number = UNKNOWN if self.watch is None else self.watch.number_of(row)
                     labelled.append(_Arrived(row, each.time, self.rows - self.expired, number, self.rows))
+                if self.follower is not None and each.labelled:
+                    self.follower.label(each.seq, each.labelled)
                 self.expired += each.voided
                 if each.erases and self.follower is not None:
                     self._learn(labelled)
@@ -188,7 +197,7 @@ class LiveModel(Saved):
         if decision.kind == "schema":
             if self.follower is not None:  # rows with other columns were more: those before can no longer be learned
                 self.expired, self.expired_through = self.rows, decision.seq
-            self._set_columns(body)
+            self._set_columns(encoder_from(body))
             assert self.follower is not None
             for each in self.learners.values():  # none has learned a row yet
                 each.model = self.task.over_columns(learner_of(each.model), self.follower.plan)
@@ -219,7 +228,7 @@ class LiveModel(Saved):
         """Rows are asked with other columns from a record on; learners of a wider row are the caller's."""
         assert self.follower is not None
         before = self.follower.encoder()
-        self.follower = Follower(changed(before, change))
+        self.follower = Follower(changed(before, change), self.follower.labels)
         self.watch = ColumnWatch(self.follower.encoder())
         self.columns_open = False
         added = widening(before, change, seq)
@@ -241,7 +250,7 @@ class LiveModel(Saved):
             y = self.task.targets([row.label for row in rows])
             for each in self.learners.values():
                 self.task.learn(each, X, y, rows, np.zeros(len(rows), dtype=np.int64))
-        return {name: self.file(name) for name in self.learners}
+        return {name: self.file(name, whole=False) for name in self.learners}
 
     def _as_now(self, row: LabelledRow) -> Features:
         """The features of a row, with those that were added after it."""
@@ -270,7 +279,7 @@ class LiveModel(Saved):
         It holds the learner itself, so that the record can be replayed whatever becomes of those before it.
         """
         learner = self.learners[name]
-        file = base64.b64encode(self.file(name)).decode()
+        file = base64.b64encode(self.file(name, whole=False)).decode()
         return {"name": name, "to": self.seq, "kind": learner.kind, "parameters": learner.parameters, "file": file}
 
     def _roll_back(self, body: dict[str, Any], decision: Decision) -> None:
@@ -378,6 +387,7 @@ class LiveModel(Saved):
             versions=dict(self.versions),
             watch=None if self.watch is None else self.watch.view(),
             learners=learners,
+            known_labels=[] if self.follower is None else self.follower.labels,
         )
 
     def _published(self, learner: Learner) -> LearnerState:
@@ -398,19 +408,27 @@ class LiveModel(Saved):
             copy.copy(learner.comparison),
         )
 
-    def file(self, name: str) -> bytes:
-        """A model as `thalweg run` writes one: `thalweg predict` and `thalweg serve` read it."""
-        learner = self.learners[name]
-        columns = None if self.follower is None else self.follower.encoder().to_json()
-        return model_file(learner.model, self.rows, learner.progress.view(), columns)
+    def file(self, name: str, *, whole: bool = True) -> bytes:
+        """A model as `thalweg run` writes one: `thalweg predict` and `thalweg serve` read it.
+
+        What features from earlier rows remember is large: without ``whole`` it is left out, with all columns.
+        """
+        learner, encoder = self.learners[name], None if self.follower is None else self.follower.encoder()
+        if encoder is not None and self.follower is not None and encoder.history is not None:
+            encoder = copied(encoder, self.follower.labels) if whole else None
+        return model_file(learner.model, self.rows, learner.progress.view(), encoder)
 
     def snapshot(self) -> list[Part]:
         schema = None if self.follower is None else self.follower.encoder().to_json()
+        past = None if self.follower is None else self.follower.past()
+        if schema is not None and past is not None:
+            schema["history"] = History.described(schema["history"])
         plain = {**self.state(), **self.task.record(), "schema": schema}
         files = [
             ("", zlib.compress(packed(plain), 1)),  # it has the histories of all learners
             *([] if self.watch is None else [(WATCHED_COLUMNS, self.watch.to_bytes())]),
-            *(piece for name in self.learners for piece in _pieces(name, self.file(name))),
+            *([] if past is None else _pieces(EARLIER_ROWS, packed(past))),
+            *(piece for name in self.learners for piece in _pieces(name, self.file(name, whole=False))),
         ]
         return [Part(self.name, self.seq, name, hashlib.sha256(content).digest(), content) for name, content in files]
 
@@ -428,19 +446,22 @@ class LiveModel(Saved):
         found.restore(plain)
         found._widenings = [Widening(*each) for each in plain["_widenings"]]
         if plain["schema"] is not None:
-            found.follower = Follower(Encoder.from_json(plain["schema"]))
+            found.follower = Follower(encoder_from(plain["schema"]))
+            if EARLIER_ROWS in files:  # dropped by an erasure, too
+                found.follower.remember(unpacked(files[EARLIER_ROWS]))
             encoder, watched = found.follower.encoder(), files.get(WATCHED_COLUMNS)
             # An erasure drops what was watched, so that columns are watched from here on.
             found.watch = ColumnWatch(encoder) if watched is None else ColumnWatch.from_bytes(watched, encoder)
         return found
 
 
-def model_file(model: Any, rows: int, seen: View, columns: dict[str, Any] | None) -> bytes:
+def model_file(model: Any, rows: int, seen: View, encoder: Encoder | None) -> bytes:
     """A model as a file, with how it went and what its columns are."""
     notes: dict[str, Any] = {"run": {"rows": rows, "learned": seen.labels, "error": seen.error}}
-    if columns is not None:
-        notes["table"] = {"target": "label", "delimiter": None, "encoding": "utf-8"} | columns
-    return dumps(model, notes=notes)
+    if encoder is None:
+        return dumps(model, notes=notes)
+    notes["table"] = {"target": "label", "delimiter": None, "encoding": "utf-8"} | encoder.to_json()
+    return dumps(model, notes=notes, history=encoder.history)
 
 
 def number_in(parts: Sequence[Part], what: Literal["rows", "labels"]) -> int:
@@ -476,6 +497,9 @@ def _files_in(parts: Sequence[Part]) -> tuple[dict[str, bytes], dict[str, Any]]:
 
 
 def _learner_in(file: bytes) -> Any:
-    """The learner of a model file; what its columns are is kept beside it, for all learners of a model."""
-    model = loads(file)
+    return _learner_of(loads(file))
+
+
+def _learner_of(model: Any) -> Any:
+    """The learner of a model of a table; what its columns are is kept beside it, for all learners of a model."""
     return model.learner_ if hasattr(model, "encoder_") else model

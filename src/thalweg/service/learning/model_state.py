@@ -20,6 +20,7 @@ from thalweg.service.commands import Refused
 from thalweg.service.journal.compressed_rows import Features
 from thalweg.service.journal.records import LabelValue, Predicted
 from thalweg.service.learning.column_watch import WatchView
+from thalweg.service.learning.encoding import KnownLabels
 from thalweg.service.learning.progress import View, family_weights, point_of
 from thalweg.service.learning.task import ModelTask
 from thalweg.service.responses import Response
@@ -72,6 +73,8 @@ class ModelState:
     #: What is watched of the columns, once these are known.
     watch: WatchView | None
     learners: dict[str, LearnerState]
+    #: Labels that features from earlier rows may not know yet; it grows.
+    known_labels: list[KnownLabels]
 
     def predict(self, X: Features) -> tuple[dict[str, Predicted], Response]:
         """What every learner predicts for the rows, by its name, and what is sent back."""
