@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import csv
+import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -17,12 +19,14 @@ import pytest
 from tests.service.in_process import state_of, with_service
 from thalweg import load
 from thalweg.client.protocol import ColumnsRequest, CreateRequest
+from thalweg.errors import ThalwegError
 from thalweg.run.options import RunOptions
 from thalweg.run.runner import Run
 from thalweg.service.commands import Refused
 from thalweg.service.journal.databases import open_journal
 from thalweg.service.learning.encoding import read_back
 from thalweg.service.options import ServeOptions
+from thalweg.service.server import first_model
 from thalweg.service.service import Service
 from thalweg.tables.encoder import Encoder
 
@@ -257,3 +261,49 @@ def test_a_restart_and_a_replica_know_what_the_service_knew(runs, tmp_path):
     assert len({each.tobytes() for each in found}) == 1
     assert len(found) == 5
     assert_one_truth(here)
+
+
+def test_a_new_model_has_features_by_its_schema_or_its_first_rows(tmp_path):
+    lines = ("risk = rate(target = bad) by card over 4h", "last(shop) by card", "amount / mean(amount) by card")
+    schema = tmp_path / "schema.json"
+    schema.write_text(json.dumps({"columns": [{"name": "amount", "kind": "number"}]}))
+    values = []
+
+    async def scenario(service: Service) -> None:
+        player = Player()
+        for at in range(TRAINED, TRAINED + 30):
+            for each in player.labels(at):
+                await service.label("default", [each])
+            asked = await service.predict("default", [{name: TABLE[at][name] for name in KNOWN} | {"amount": 1.0 + at}])
+            player.found.extend(asked.response.predictions(asked.seq))
+        plan = service.models.state("default").columns
+        at = {name: place for place, name in enumerate(plan.feature_names)}
+        values.append([asked.body.X[0, at[name]] for name in ("risk", "amount / mean(amount) by card")])
+        words = service.models.model("default").encoder.history
+        values[-1].append(words.is_of_words("last(shop) by card"))
+        explained = (await service.explain("default", [{"amount": 5.0, "when": TABLE[-1]["when"], "card": "c1"}]))[1]
+        assert "amount / mean(amount) by card" in explained[0]["contributions"]
+
+    for more in ({}, {"schema": schema}):
+        given = ServeOptions(new="oldc", feature=lines, time="when", **more)
+        with_service(tmp_path / f"live{len(more)}", scenario, given)
+        assert_one_truth(tmp_path / f"live{len(more)}")
+    assert values[0] == values[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"feature": ("x = mean(",)}, "x = mean("),
+        ({"feature": ("rate(target)",)}, "say of which label"),
+        ({"feature": ("count() over 1h",)}, "name the column of times"),
+        ({"time": "when"}, "give features, too"),
+        ({"features": Path("auto")}, "thalweg run --features auto"),
+        ({"features": Path("no such file")}, "cannot be read"),
+    ],
+)
+def test_features_that_cannot_be_are_refused_at_once(given, message, tmp_path):
+    schema = tmp_path / "schema.json"
+    schema.write_text(json.dumps({"columns": [{"name": "amount", "kind": "number"}]}))
+    with pytest.raises(ThalwegError, match=re.escape(message)):
+        first_model(ServeOptions(schema=schema, **given))

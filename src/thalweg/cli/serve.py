@@ -22,13 +22,13 @@ HELP = HelpLayout(
         "thalweg serve --make-token app --scope learn --token-file tokens",
     ),
     common={
-        "Model": ("new", "model", "task", "key", "schema", "positive"),
+        "Model": ("new", "model", "task", "key", "schema", "positive", "feature"),
         "Journal": ("data", "database", "expire", "keep"),
         "Network": ("listen", "token_file", "make_token", "scope", "insecure"),
         "Operation": ("sources", "alert", "alert_webhook", "promote", "config", "help", "help_all"),
     },
     further={
-        "Model details": ("coverage", "costs", "key_memory"),
+        "Model details": ("features", "time", "coverage", "costs", "key_memory"),
         "Journal details": ("new_journal", "keep_replies", "predict_when_full", "database_timeout", "follow"),
         "Monitoring": ("alert_secret_file", "prometheus_rules", "otel_endpoint", "log_format"),
         "Requests": ("max_body", "max_rows", "max_waiting"),

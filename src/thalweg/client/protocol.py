@@ -228,6 +228,20 @@ class CreateRequest(RequestBody, frozen=True):
             description="Bytes of memory for the models of keys, at least 65,536; cold ones go to a temporary file.",
         ),
     ] = None
+    features: Annotated[
+        list[str] | None,
+        field_rule(
+            "features must be a list of texts, one feature each",
+            description="Features from earlier rows, such as `recent = count() by card over 1h`.",
+        ),
+    ] = None
+    time: Annotated[
+        Name | None,
+        field_rule(
+            "time must be a text, the name of a column",
+            description="The column of times that windows of features from earlier rows go by.",
+        ),
+    ] = None
 
 
 class PromoteRequest(RequestBody, frozen=True):

@@ -216,6 +216,8 @@ class Calls:
         coverage: float | None = None,
         key: str | None = None,
         key_memory: int | None = None,
+        features: Sequence[str] | None = None,
+        time: str | None = None,
     ) -> Decision:
         """Make a model, or a challenger of one.
 
@@ -246,12 +248,17 @@ class Calls:
             own beside that of all keys. A challenger has that of the model it challenges.
         key_memory : int, optional
             Bytes of memory for the models of keys, at least 65,536. Cold ones then go to a temporary file.
+        features : sequence of str, optional
+            Features from earlier rows, as in ``["recent = count() by card over 1h"]``.
+        time : str, optional
+            The column of times that windows of features go by.
         """
         parameters, schema = (None if given is None else dict(given) for given in (parameters, schema))
         if costs is not None and not (isinstance(costs, Mapping) and costs.keys() <= {"fp", "fn"}):
             raise InvalidInput(f"costs must be a mapping with fp and fn, as in {{'fp': 1, 'fn': 50}}, got {costs!r}")
         priced = None if costs is None else Costs(**costs)
-        asked = positive, priced, task, coverage, key, key_memory
+        lines = None if features is None else list(features)
+        asked = positive, priced, task, coverage, key, key_memory, lines, time
         given = CreateRequest(name, kind, parameters, schema, challenger_of, *asked)
         return await self._sent("/v1/models", given, Decision)
 

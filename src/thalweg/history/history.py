@@ -127,6 +127,11 @@ class History:
     def _is_of_target(self, call: Call) -> bool:
         return call.column is not None and self._column(call) == self.target
 
+    def is_of_words(self, name: str) -> bool:
+        """Whether the column of a feature holds words, and no numbers."""
+        [made] = [feature.expression for feature in self.features if feature.name == name]
+        return isinstance(made, Call) and self._is_of_words(made)
+
     def _is_of_words(self, call: Call) -> bool:
         return call.function in OF_WORDS and self._column(call) not in self.numbers
 

@@ -106,7 +106,7 @@ def _label_of_interest(head: Chunk, target: str | None, positive: str | None) ->
 
 def settled(
     features: Sequence[Feature],
-    head: Chunk,
+    head: Chunk | None,
     columns: Plan,
     *,
     target: str | None,
@@ -118,12 +118,13 @@ def settled(
 ) -> History:
     """The history of a table with such first rows; an `InvalidInput` says what a feature cannot be made of.
 
+    Without first rows, a column that is not among ``columns`` holds what the functions that read it need.
     ``columns`` are those of all columns of the table, the target among them; ``classes`` says whether it is a label,
     and ``label`` which of two is of interest.
     """
     known = {column.name: column for column in columns.columns}
     numbers: dict[str, NumberColumn] = {}
-    present = head.column_names
+    present = columns.names if head is None else head.column_names
     for feature in features:
         where = f"feature {feature.name!r}"
         if feature.name in present:
@@ -137,7 +138,8 @@ def settled(
         for name in feature.columns:
             numbers[name] = _numbers(name, known, head, where, "arithmetic")
         for call in feature.calls:
-            _check_call(call, where, target=target, classes=classes, label=label, time=time, present=present)
+            there = None if head is None else present
+            _check_call(call, where, target=target, classes=classes, label=label, time=time, present=there)
             read = target if call.column == TARGET else call.column
             if read is None or call.function in ("rate", "distinct"):
                 continue
@@ -158,12 +160,12 @@ def _check_call(
     classes: bool,
     label: str | None,
     time: tuple[str, Clock] | None,
-    present: Sequence[str],
+    present: Sequence[str] | None,
 ) -> None:
     """Refuse a call that the table has nothing for."""
     for name in (call.column, *call.by):
-        if name is not None and name != TARGET and name not in present:
-            raise InvalidInput.of_column(where, name, list(present))
+        if name not in (None, TARGET) and present is not None and name not in present:
+            raise InvalidInput.of_column(where, str(name), list(present))
     if call.column == TARGET and target is None:
         raise InvalidInput(f"{where} reads the target, and there is none here")
     if call.function == "rate":
@@ -184,16 +186,20 @@ def _check_call(
         raise InvalidInput(f"{where}: say the unit of the window, as in over 2h, or over 100 rows")
 
 
-def _numbers(name: str, known: Mapping[str, Any], head: Chunk, where: str, use: str) -> NumberColumn:
+def _numbers(name: str, known: Mapping[str, Any], head: Chunk | None, where: str, use: str) -> NumberColumn:
     """The column as one of numbers; true and false are 1 and 0."""
     column = known.get(name)
     if isinstance(column, NumberColumn):
         return column
-    if name not in head.column_names:
+    if head is not None and name not in head.column_names:
         raise InvalidInput.of_column(where, name, head.column_names)
     bits = NumberColumn(name, indicator=False, booleans=True)
-    values, wrong = parsed(bits, head.column(name))
-    if wrong or np.isnan(values).all():
+    if head is None:
+        is_number = column is None
+    else:
+        values, wrong = parsed(bits, head.column(name))
+        is_number = not wrong and not np.isnan(values).all()
+    if not is_number:
         kind = "nothing" if column is None else f"a {column.kind}"
         raise InvalidInput(
             f"{where}: {use} needs numbers, and column {name!r} holds {kind}; count, last and distinct take any column"

@@ -94,7 +94,8 @@ class PublishedModel:
     def encoder_of(self, rows: Any) -> Encoder:
         """An encoder for the columns of rows; `Refused` where they say too little, or a learner cannot use them."""
         table = encoding.as_table(rows) if isinstance(rows, list) else rows
-        encoder = schema.of_table(table, self.state.task.key_column)
+        task = self.state.task
+        encoder = schema.with_earlier_rows(schema.of_table(table, task.key_column), task, table)
         kinds = [*(each.kind for each in self.state.learners.values()), *self.coming]
         self.state.task.check_columns(encoder.plan, kinds)
         return encoder

@@ -119,6 +119,7 @@ class Address(NamedTuple):
 #: Options that a replica is not given: it learns nothing, and its journal is that of another service.
 OF_WRITERS = (
     *("model", "new", "task", "coverage", "schema", "positive", "costs", "new_journal", "keep"),
+    *("feature", "features", "time"),
     *("predict_when_full", "database", "promote", "sources"),
 )
 
@@ -143,6 +144,15 @@ class ServeOptions:
     positive: str | None = option_field(
         None, metavar="LABEL", help="Label of interest, for ROC AUC, PR AUC, recall and precision."
     )
+    feature: tuple[str, ...] = option_field(
+        (),
+        metavar="LINE",
+        help="Feature of the new model from earlier rows, such as 'recent = count() by card over 1h'; may be repeated.",
+    )
+    features: Path | None = option_field(
+        None, metavar="FILE", help="File with features of the new model from earlier rows, one a line."
+    )
+    time: str | None = option_field(None, metavar="COL", help="Column of times that windows of --feature go by.")
     costs: str | None = option_field(
         None,
         metavar="COSTS",

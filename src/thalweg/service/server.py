@@ -22,6 +22,9 @@ import uvicorn
 
 from thalweg.client.protocol import DEFAULT_MODEL, Costs, CreateRequest
 from thalweg.errors import InvalidParameter
+from thalweg.history.automatic import AUTO
+from thalweg.history.language import Feature
+from thalweg.history.planning import asked_features
 from thalweg.option_fields import declared, parse_costs
 from thalweg.service.alerts import service_rules
 from thalweg.service.auth import Authorizer, read_tokens
@@ -95,6 +98,7 @@ def first_model(options: ServeOptions) -> dict[str, Any]:
     if options.costs is not None and options.positive is None:
         raise InvalidParameter.of_option("positive", "name the label of interest, which --costs needs", None)
     costs = None if options.costs is None else parse_costs(options.costs)
+    features = list(map(str, _features(options)))
     if options.model is None:
         asked = CreateRequest(
             DEFAULT_MODEL,
@@ -105,18 +109,33 @@ def first_model(options: ServeOptions) -> dict[str, Any]:
             coverage=options.coverage,
             key=options.key,
             key_memory=options.key_memory,
+            features=features or None,
+            time=options.time,
         )
         return new(asked, options.schema)
     if options.task is not None or options.coverage is not None:
         raise InvalidParameter("the model file already has a task: leave out --task and --coverage, or --model")
     if options.key is not None or options.key_memory is not None:
         raise InvalidParameter("a model file keeps its own keys: leave out --key and --key-memory, or --model")
+    if features or options.time is not None:
+        raise InvalidParameter(
+            "a model file keeps its own features: leave out --feature, --features and --time, or --model"
+        )
     body = from_file(options.model)
     if options.positive is not None and "task" in body:
         raise InvalidParameter.of_option("positive", "be left out: the model predicts numbers", options.positive)
     if options.positive is not None:
         body |= {"positive": options.positive}
     return body if costs is None else body | {"costs": costs}
+
+
+def _features(options: ServeOptions) -> tuple[Feature, ...]:
+    """Those from earlier rows that are asked for."""
+    found = asked_features(options.feature, None if options.features is None else str(options.features))
+    if found is None:
+        rule = "name a file: `thalweg run --features auto` chooses features from a table, and --model serves its model"
+        raise InvalidParameter.of_option("features", rule, AUTO)
+    return found
 
 
 class _Server(uvicorn.Server):

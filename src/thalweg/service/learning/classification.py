@@ -39,6 +39,8 @@ class Classification(ModelTask, LabelTask):
     #: The column of keys, and bytes of memory for them; None for one model of all rows, and for no limit.
     key: str | None = None
     key_memory: int | None = None
+    features: list[str] | None = None
+    time_column: str | None = None
 
     has_classes = True
     comparison = MistakeComparison

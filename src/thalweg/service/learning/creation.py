@@ -51,6 +51,8 @@ def record_of(given: CreateRequest, champion: ModelTask | None, columns: Plan | 
         raise Refused(422, "a challenger has the task and the coverage of its champion: leave them out")
     if given.key is not None or given.key_memory is not None:
         raise Refused(422, "a challenger has the keys of its champion: leave key and key_memory out")
+    if given.features is not None or given.time is not None:
+        raise Refused(422, "a challenger has the features of its champion: leave features and time out")
     body = {"name": given.name} | _kind_record(given, champion)
     if columns is not None:
         champion.check_columns(columns, [given.kind])
@@ -69,6 +71,9 @@ def _task_of(given: CreateRequest) -> ModelTask:
         raise Refused(422, "key_memory needs a key, the column that holds the keys")
     if given.key is not None and not given.key:
         raise Refused(422, "key must be the name of a column")
+    if given.time is not None and not given.features:
+        raise Refused(422, "time is the column that features from earlier rows go by: give features, too")
+    features = None if not given.features else [str(each) for each in schema.parsed_features(given.features)]
     if given.task not in (None, *TASKS):
         raise Refused(422, f"the task must be one of {', '.join(TASKS)}")
     if given.task == Regression.name:
@@ -76,13 +81,13 @@ def _task_of(given: CreateRequest) -> ModelTask:
             raise Refused(422, "a regression model has no positive label and no costs: leave them out")
         if given.key is not None:
             raise Refused(422, "a regression model has no keys: leave key out")
-        return Regression(COVERAGE if given.coverage is None else given.coverage)
+        return Regression(COVERAGE if given.coverage is None else given.coverage, features, given.time)
     if given.coverage is not None:
         raise Refused(422, "coverage is that of the intervals of a regression model: leave it out")
     if given.costs is not None and given.positive is None:
         raise Refused(422, "costs need a positive label")
     costs = None if given.costs is None else {"fp": given.costs.fp, "fn": given.costs.fn}
-    return Classification(given.positive, costs, key=given.key, key_memory=given.key_memory)
+    return Classification(given.positive, costs, given.key, given.key_memory, features, given.time)
 
 
 def _kind_record(given: CreateRequest, task: ModelTask) -> dict[str, Any]:
@@ -109,6 +114,7 @@ def _kind_record(given: CreateRequest, task: ModelTask) -> dict[str, Any]:
 
 def _schema_record(described: dict[str, Any], task: ModelTask, kind: str) -> dict[str, Any]:
     encoder, labels = schema.as_described(described, task.key_column), schema.allowed_labels(described)
+    encoder = schema.with_earlier_rows(encoder, task)
     if labels is not None and not task.has_classes:
         raise Refused(422, "the labels of a regression model are numbers: leave 'labels' out of the schema")
     task.check_columns(encoder.plan, [kind])

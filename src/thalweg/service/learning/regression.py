@@ -41,16 +41,19 @@ _SAID = ("prediction", "lower", "upper")
 class Regression(ModelTask, NumberTask):
     #: The share of rows whose interval is to hold the target.
     coverage: float = COVERAGE
+    features: list[str] | None = None
+    time_column: str | None = None
 
     has_classes = False
     comparison = SquaredErrorComparison
 
     @classmethod
     def of_record(cls, body: dict[str, Any]) -> Regression:
-        return cls(body["coverage"])
+        return cls(body["coverage"], body.get("features"), body.get("time_column"))
 
     def record(self) -> dict[str, Any]:
-        return {"task": self.name, "coverage": self.coverage}
+        earlier = {} if self.features is None else {"features": self.features, "time_column": self.time_column}
+        return {"task": self.name, "coverage": self.coverage, **earlier}
 
     def make(self, body: dict[str, Any]) -> Any:
         return self._covering(make_model(body["kind"], task=self.name, **body["parameters"]))

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from thalweg.client.protocol import MOST_COLUMNS, MOST_TEXT
 from thalweg.errors import InvalidInput
+from thalweg.history.language import TARGET, Feature, parse_features
+from thalweg.history.planning import settled, with_features
 from thalweg.service.commands import Refused
+from thalweg.service.learning.task import ModelTask
 from thalweg.tables.cells import is_text, parsed, trimmed
+from thalweg.tables.clock import Clock
 from thalweg.tables.columns import DESCRIBED
 from thalweg.tables.columns.category import is_category
 from thalweg.tables.columns.column import Column
 from thalweg.tables.columns.head import HASH_BITS
 from thalweg.tables.columns.key import KeyColumn
 from thalweg.tables.columns.map import map_keys
+from thalweg.tables.columns.number import NumberColumn
 from thalweg.tables.encoder import Encoder
 from thalweg.tables.plan import Plan, plan_columns
 from thalweg.tables.rows import Block, Chunk, Piece
@@ -141,9 +147,55 @@ def of_table(table: Any, key: str | None = None) -> Encoder:
         else:
             continue
         raise Refused(422, f"column {name!r} {why}, or give a schema when the model is made")
-    chunk = Chunk([Piece(Block(table, "the first rows", 1), 0, len(table))], [])
     try:
-        plan = plan_columns(chunk, target=None, key=key)
+        plan = plan_columns(_head(table), target=None, key=key)
     except InvalidInput as error:
         raise Refused(422, str(error)) from error
     return Encoder(plan)
+
+
+def parsed_features(lines: Sequence[str]) -> tuple[Feature, ...]:
+    """Features from earlier rows as they were sent; `Refused` says what is wrong with one."""
+    try:
+        return parse_features(lines)
+    except InvalidInput as error:
+        raise Refused(422, str(error)) from error
+
+
+def with_earlier_rows(encoder: Encoder, task: ModelTask, table: Any = None) -> Encoder:
+    """The same with the columns of features from earlier rows; `Refused` says what one of them cannot be made of.
+
+    A ``table`` of first rows has all columns. Without one, columns that no schema names are read by features only.
+    """
+    if not task.features:
+        return encoder
+    plan, head, clock = encoder.plan, None if table is None else _head(table), None
+    known = plan if task.has_classes else replace(plan, columns=(*plan.columns, NumberColumn(TARGET, indicator=False)))
+    try:
+        if (time := task.time_column) is not None:
+            clock = time, Clock() if head is None else Clock.settle(time, _column_of(head, time))
+        features = parse_features(task.features)
+        history = settled(
+            features, head, known, target=TARGET, classes=task.has_classes, label=task.positive, time=clock
+        )
+    except InvalidInput as error:
+        raise Refused(422, str(error)) from error
+    made: list[Column] = []
+    for name in history.names:
+        kind = {"kind": "category"} if history.is_of_words(name) else {"kind": "number", "missing": True}
+        column = _column({"name": name, **kind}, 0)
+        made.append(column.among_sparse(HASH_BITS) if plan.sparse_columns else column)
+    plan = replace(plan, columns=(*plan.columns, *made), names=(*plan.names, *history.names))
+    found = Encoder(with_features(plan, history))
+    found.history = history
+    return found
+
+
+def _column_of(head: Chunk, name: str) -> Any:
+    if name not in head.column_names:
+        raise InvalidInput.of_column("time", name, head.column_names)
+    return head.column(name)
+
+
+def _head(table: Any) -> Chunk:
+    return Chunk([Piece(Block(table, "the first rows", 1), 0, len(table))], [])

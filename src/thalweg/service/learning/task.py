@@ -62,6 +62,10 @@ class ModelTask(Task):
     #: The share of rows whose interval is to hold the target; None of labels.
     coverage: float | None = None
 
+    #: Features from earlier rows that were asked for, one a line, and the column of times that they go by.
+    features: list[str] | None = None
+    time_column: str | None = None
+
     @property
     def key_column(self) -> str | None:
         """The column that says which key's model a row belongs to; None where there is one model for all."""
