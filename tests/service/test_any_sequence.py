@@ -258,7 +258,10 @@ class Requests(RuleBasedStateMachine):
         stay = snapshots - set(state.versions.values())
         assert not [seq for seq in stay if any(first <= seq <= last for first, last in self.erasures)]
         waiting = len(set(self.ids) - self.labels.keys() - self.late)
-        assert (state.rows, state.waiting) == (len(self.ids), waiting)
+        learned = sum(label is not WITHDRAWN for label in self.labels.values())
+        for known in (state, self.service.models.writer.states[NAME]):
+            assert (known.rows, known.waiting) == (len(self.ids), waiting)
+        assert self.service.models.writer.states[NAME].learned == learned
 
     def teardown(self) -> None:
         if hasattr(self, "service"):

@@ -21,7 +21,7 @@ from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.learner import LearnerCalls, LearningThread
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.model_state import ModelState
-from thalweg.service.learning.rebuild import rebuild, rebuild_for_start
+from thalweg.service.learning.rebuild import Rebuilt, rebuild, rebuild_for_start
 from thalweg.service.writer import Writer
 from thalweg.service.writer_state import WriterState
 
@@ -49,8 +49,7 @@ class LiveModels:
         #: Whether they are a replica's, which follow the journal of another service.
         self.read_only = read_only
         self._published = published
-        found = {name: rebuild_for_start(journal, name) for name in journal.models()}
-        rebuilt = {name: each for name, (each, _) in found.items()}
+        rebuilt = {name: rebuild_for_start(journal, name) for name in journal.models()}
         self._replayed = {name for name, each in rebuilt.items() if each.replayed > _MANY_REPLAYED}
         self._calls = LearnerCalls(
             journal.another,
@@ -61,8 +60,7 @@ class LiveModels:
         )
         #: By the name of their model; records are put by one thread, the writer.
         self.threads = {
-            name: LearningThread(name, each.model, self._calls, revised_at)
-            for name, (each, revised_at) in found.items()
+            name: LearningThread(name, each.model, self._calls, each.revised_at) for name, each in rebuilt.items()
         }
         self.writer: Writer | JournalFollower
         if read_only:
@@ -70,14 +68,14 @@ class LiveModels:
             self.writer = JournalFollower(journal, seqs, self._committed, self._failed, self._recover)
         else:
             self.writer = Writer(journal, self._committed, self._failed, self._recover, noted)
-        self._show({name: each.model for name, each in rebuilt.items()})
+        self._show(rebuilt)
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def _show(self, models: dict[str, LiveModel]) -> None:
+    def _show(self, rebuilt: dict[str, Rebuilt]) -> None:
         """Let the writer and requests see these models, and no others."""
-        self.writer.states = {name: WriterState.of(model) for name, model in models.items()}
+        self.writer.states = {name: WriterState.of(each.model, each.withdrawn) for name, each in rebuilt.items()}
         self.by_name = {
-            name: PublishedModel.of(model, self.writer.epoch, not self.read_only) for name, model in models.items()
+            name: PublishedModel.of(each.model, self.writer.epoch, not self.read_only) for name, each in rebuilt.items()
         }
 
     def start(self) -> None:
@@ -226,11 +224,11 @@ class LiveModels:
         By model, the last record that it has.
         """
         self._wait()
-        models = {name: rebuild(self.journal, name).model for name in self.journal.models()}
-        self._show(models)
-        seqs = {name: model.seq for name, model in models.items()}
-        for name, model in models.items():
-            self._thread(name).replace(model)
+        rebuilt = {name: rebuild(self.journal, name) for name in self.journal.models()}
+        self._show(rebuilt)
+        seqs = {name: each.model.seq for name, each in rebuilt.items()}
+        for name, each in rebuilt.items():
+            self._thread(name).replace(each.model)
         self._wait()
         return seqs
 

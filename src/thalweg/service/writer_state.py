@@ -31,7 +31,8 @@ class WriterState:
     columns: int = 0
 
     @classmethod
-    def of(cls, model: LiveModel) -> WriterState:
+    def of(cls, model: LiveModel, withdrawn: int = 0) -> WriterState:
+        """Of a model as the journal says it is, but that it has learned some labels that are withdrawn."""
         labels: set[LabelValue] | None = None
         if model.task.has_classes:
             labels = {
@@ -43,7 +44,7 @@ class WriterState:
             model.expired_through,
             model.rows,
             model.waiting,
-            model.labels,
+            model.labels - withdrawn,
             labels,
             {name for name, archived in model.archived.items() if archived},
             min(compared, default=0),

@@ -7,7 +7,7 @@ changed. A snapshot from between the two is what the model was then, and a model
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import orjson
 
@@ -38,6 +38,9 @@ class Rebuilt:
     base: int
     #: Labels learned again.
     replayed: int
+    #: The last record with a revision that it has not learned, 0 for none; and labels that such revisions withdraw.
+    revised_at: int = 0
+    withdrawn: int = 0
 
 
 class Abandoned(Exception):
@@ -86,15 +89,15 @@ def rebuild(
     return Rebuilt(model, base, model.labels - before)
 
 
-def rebuild_for_start(journal: SqlJournal, name: str) -> tuple[Rebuilt, int]:
-    """A model to begin with, without waiting for revisions that the last snapshot has not learned.
-
-    Beside it the last record with such a revision; 0 where the model has learned all of them.
-    """
+def rebuild_for_start(journal: SqlJournal, name: str) -> Rebuilt:
+    """A model to begin with, without waiting for revisions that the last snapshot has not learned."""
     seqs, revisions = journal.snapshots(name), reaches(journal, name)
-    if seqs and is_outdated(seqs[-1], revisions):
-        return rebuild(journal, name, revised_through=seqs[-1]), revisions[-1][0]
-    return rebuild(journal, name), 0
+    if not seqs or not is_outdated(seqs[-1], revisions):
+        return rebuild(journal, name)
+    later = [body for record, body in _revisions(journal, name) if record.kind == "void" and record.seq > seqs[-1]]
+    withdrawn = sum(first > 0 and label is not None for body in later for _, _, label, first in body.revised)
+    model = rebuild(journal, name, revised_through=seqs[-1])
+    return replace(model, revised_at=revisions[-1][0], withdrawn=withdrawn)
 
 
 def events_after(journal: SqlJournal, name: str, seq: int, through: int | None = None) -> Iterator[list[Event]]:
