@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from thalweg.client.model_responses import LabelBudget
 from thalweg.client.protocol import Count, Name, ResponseBody, Time
 
 
@@ -81,6 +82,7 @@ class LivePoint(Point, frozen=True, kw_only=True):
     rows: int
     throughput: float
     predictions: RecentPredictions | None
+    label_budget: LabelBudget | None = None
 
 
 class Points(ResponseBody, frozen=True):
@@ -142,6 +144,8 @@ class Course(ResponseBody, frozen=True):
         Of regression, the share of rows whose interval is to hold the label.
     promotions : tuple of Change
         When another model took the name: a promotion, or a rollback.
+    label_budget : LabelBudget or None
+        How labels are asked for, and the error as those show it; None without a budget.
 
     Examples
     --------
@@ -162,3 +166,4 @@ class Course(ResponseBody, frozen=True):
     predictions: RecentPredictions | None = None
     coverage: float | None = None
     promotions: tuple[Change, ...] = ()
+    label_budget: LabelBudget | None = None

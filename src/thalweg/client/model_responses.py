@@ -93,6 +93,40 @@ class Versions(ResponseBody, frozen=True):
     versions: list[Version]
 
 
+class LabelBudget(ResponseBody, frozen=True):
+    """The label budget of a model, and how much of it is used.
+
+    ``rows`` were predicted, ``asked`` of them were asked for, and ``waiting`` of the last thousand of those have no
+    label yet. ``error`` is the error over all rows (of regression the mean absolute error), estimated from the asked
+    ones, with an ``interval`` of 95 %; None while nothing is known of it.
+    """
+
+    budget: str
+    labels_of: str
+    explore: float
+    rows: Count
+    asked: Count
+    waiting: Count
+    error: float | None
+    interval: tuple[float, float] | None
+
+
+class RowToLabel(ResponseBody, frozen=True):
+    """An asked row without a label: its id, how probable it was that it is asked for, and when it came, since 1970."""
+
+    id: str
+    probability: float
+    time: Time
+
+
+class RowsToLabel(ResponseBody, frozen=True):
+    """Asked rows that wait for their label, those that were the most worth asking first."""
+
+    name: Name
+    waiting: Count
+    rows: list[RowToLabel]
+
+
 class Model(ResponseBody, frozen=True, omit_defaults=True):
     """A model of the service, or a challenger of one.
 
@@ -136,6 +170,8 @@ class Model(ResponseBody, frozen=True, omit_defaults=True):
         ``recent_`` before their names over the last 1,000; those of the positive label over the last 10,000. Baselines
         are no_change of labels; last_value, running_mean and running_median of numbers, by the labels known when a row
         was predicted. None in a list of models.
+    label_budget : LabelBudget or None
+        How labels are asked for, and the error as those show it. None without a budget and in a list of models.
 
     Examples
     --------
@@ -163,6 +199,7 @@ class Model(ResponseBody, frozen=True, omit_defaults=True):
     coverage: float | None = None
     key: str | None = None
     scores: Mapping[str, Mapping[str, float | None]] | None = None
+    label_budget: LabelBudget | None = None
 
 
 class ModelDetails(Model, frozen=True, kw_only=True):
@@ -178,6 +215,7 @@ class ModelDetails(Model, frozen=True, kw_only=True):
     coverage: float | None
     key: str | None
     scores: Mapping[str, Mapping[str, float | None]]
+    label_budget: LabelBudget | None
 
 
 class KeyDetails(ResponseBody, frozen=True):

@@ -31,6 +31,10 @@ class Prediction:
     lower, upper : float or None
         The ends of the interval of a regression model; None before it has seen any label, and of models that predict
         classes.
+    ask : bool or None
+        Of a model with a label budget, whether the label of the row is asked for.
+    ask_probability : float or None
+        How probable it was that it is asked for.
     contributions : mapping or None
         Where an explanation was asked for, what the columns contribute to the score, the largest first.
     base, score : float or None
@@ -52,6 +56,8 @@ class Prediction:
     prediction_set: list[str] | None = None
     lower: float | None = None
     upper: float | None = None
+    ask: bool | None = None
+    ask_probability: float | None = None
     contributions: Mapping[str, float] | None = None
     base: float | None = None
     score: float | None = None
@@ -82,6 +88,8 @@ class Predictions(Sequence[Prediction]):
         The set of labels of each row; None unless the model gives sets.
     lower, upper : list or None
         Of a regression model, the ends of the interval of each row; None of other models.
+    ask, ask_probability : list or None
+        Of a model with a label budget, whether the label of each row is asked for, and how probable that was.
     contributions, base, scores : list or None
         The explanation of each row; None unless it was asked for.
     recorded : bool
@@ -105,6 +113,8 @@ class Predictions(Sequence[Prediction]):
     prediction_sets: list[list[str]] | None = None
     lower: list[float | None] | None = None
     upper: list[float | None] | None = None
+    ask: list[bool] | None = None
+    ask_probability: list[float] | None = None
     contributions: list[Mapping[str, float]] | None = None
     base: list[float] | None = None
     scores: list[float] | None = None

@@ -243,6 +243,29 @@ class CreateRequest(RequestBody, frozen=True):
         ),
     ] = None
 
+    label_budget: Annotated[
+        str | float | None,
+        field_rule(
+            "label_budget must be a share of the rows, or a text such as 100/day",
+            description="How many rows to ask the labels of: a share, or a number per minute, hour, day or week. "
+            "Labels that come unasked are learned, too.",
+        ),
+    ] = None
+    labels_of: Annotated[
+        str | None,
+        field_rule(
+            "labels_of must be a text",
+            description="Which rows are preferred: auto (the default), uncertain, rare, flagged or random.",
+        ),
+    ] = None
+    explore: Annotated[
+        float | None,
+        field_rule(
+            "explore must be a number",
+            description="Share of the label budget that is spent on all rows alike; by default 0.2.",
+        ),
+    ] = None
+
 
 class PromoteRequest(RequestBody, frozen=True):
     """The conditions of a promotion."""
@@ -325,6 +348,12 @@ class RowPrediction(ResponseBody, frozen=True, omit_defaults=True):
         float | UnsetType | None, json_schema(description="The lower end of the interval of a regression model.")
     ] = UNSET
     upper: Annotated[float | UnsetType | None, json_schema(description="Its upper end.")] = UNSET
+    ask: Annotated[
+        bool | UnsetType, json_schema(description="Of a model with a label budget: whether the label is asked for.")
+    ] = UNSET
+    ask_probability: Annotated[
+        float | UnsetType, json_schema(description="How probable it was that it is asked for.")
+    ] = UNSET
     contributions: Annotated[
         dict[str, float] | UnsetType,
         json_schema(description="Where asked for: what the columns contribute to the score, the largest first."),

@@ -15,7 +15,16 @@ from thalweg.client.batches import Batch, arrow_columns, as_body, labels_in_batc
 from thalweg.client.both_ways import call, stream
 from thalweg.client.column_responses import ImportanceOverTime, Inputs
 from thalweg.client.history_responses import Course, Point
-from thalweg.client.model_responses import Comparison, Decision, KeyDetails, Model, Models, Version, Versions
+from thalweg.client.model_responses import (
+    Comparison,
+    Decision,
+    KeyDetails,
+    Model,
+    Models,
+    RowsToLabel,
+    Version,
+    Versions,
+)
 from thalweg.client.predictions import Prediction, Predictions
 from thalweg.client.protocol import (
     ARROW,
@@ -218,6 +227,9 @@ class Calls:
         key_memory: int | None = None,
         features: Sequence[str] | None = None,
         time: str | None = None,
+        label_budget: str | float | None = None,
+        labels_of: str | None = None,
+        explore: float | None = None,
     ) -> Decision:
         """Make a model, or a challenger of one.
 
@@ -252,13 +264,21 @@ class Calls:
             Features from earlier rows, as in ``["recent = count() by card over 1h"]``.
         time : str, optional
             The column of times that windows of features go by.
+        label_budget : float or str, optional
+            How many rows to ask the labels of: a share of them, such as 0.1, or a number per time, such as "100/day".
+            Predictions then say whether the label is asked for, and `to_label` lists those that wait.
+        labels_of : {"auto", "uncertain", "rare", "flagged", "random"}, optional
+            Which rows are preferred; "auto" by default.
+        explore : float, optional
+            Share of the label budget that is spent on all rows alike, 0.2 by default.
         """
         parameters, schema = (None if given is None else dict(given) for given in (parameters, schema))
         if costs is not None and not (isinstance(costs, Mapping) and costs.keys() <= {"fp", "fn"}):
             raise InvalidInput(f"costs must be a mapping with fp and fn, as in {{'fp': 1, 'fn': 50}}, got {costs!r}")
         priced = None if costs is None else Costs(**costs)
         lines = None if features is None else list(features)
-        asked = positive, priced, task, coverage, key, key_memory, lines, time
+        limit = label_budget, labels_of, explore
+        asked = positive, priced, task, coverage, key, key_memory, lines, time, *limit
         given = CreateRequest(name, kind, parameters, schema, challenger_of, *asked)
         return await self._sent("/v1/models", given, Decision)
 
@@ -406,6 +426,19 @@ class Calls:
             The model's.
         """
         return await self._read(_path(name, "course"), Course)
+
+    @call
+    async def to_label(self, name: str, limit: int = 100) -> RowsToLabel:
+        """The rows whose label is asked for and has not come, those that were the most worth asking first.
+
+        Parameters
+        ----------
+        name : str
+            The model's, which has a label budget.
+        limit : int
+            Rows at the most, up to 1,000.
+        """
+        return await self._read(f"{_path(name, 'to-label')}?limit={limit}", RowsToLabel)
 
     @call
     async def importance(self, name: str) -> ImportanceOverTime:

@@ -31,7 +31,7 @@ class Worth(NamedTuple):
         """By the margin between the two likeliest labels, or the width of an interval; alike where nothing is known."""
         nothing = np.zeros(X.shape[0])
         if not model.__sklearn_is_fitted__():
-            return cls(nothing, nothing)
+            return cls.unknown(X.shape[0])
         if hasattr(model, "predict_interval"):
             lower, upper = model.predict_interval(X)
             width = np.nan_to_num(upper - lower, nan=0.0)
@@ -42,13 +42,22 @@ class Worth(NamedTuple):
             scores = model.decision_function(X)
             scores = np.stack([nothing, scores], axis=1) if scores.ndim == 1 else scores
         else:
-            return cls(nothing, nothing)
+            return cls.unknown(X.shape[0])
+        return cls.of_scores(scores, [str(label) for label in getattr(model, "classes_", ())], positive)
+
+    @classmethod
+    def of_scores(cls, scores: Floats, labels: list[str], positive: Any = None) -> Worth:
+        """By the probabilities of these labels, or other scores."""
         if scores.shape[1] < 2:
-            return cls(nothing, nothing)
+            return cls.unknown(len(scores))
         best = np.partition(scores, -2, axis=1)[:, -2:]
-        labels = [str(label) for label in getattr(model, "classes_", ())]
         at = labels.index(str(positive)) if str(positive) in labels else None
-        return cls(best[:, 0] - best[:, 1], nothing if at is None else scores[:, at])
+        return cls(best[:, 0] - best[:, 1], np.zeros(len(scores)) if at is None else scores[:, at].copy())
+
+    @classmethod
+    def unknown(cls, rows: int) -> Worth:
+        """Of rows of which nothing is known."""
+        return cls(np.zeros(rows), np.zeros(rows))
 
 
 class Asking(Saved):

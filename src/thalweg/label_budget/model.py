@@ -28,11 +28,15 @@ class Asked(NamedTuple):
 
 
 class PredictionsWithAsked(NamedTuple):
-    """Of each row the prediction before its label, whether the label was asked for, and how probable that was."""
+    """Of each row the prediction before its label, whether the label was asked for, and how probable that was.
+
+    ``positive`` is the probability of the label of interest before it, 0 where none is named or it is not known yet.
+    """
 
     predictions: NDArray[Any]
     asked: NDArray[np.bool_]
     probability: NDArray[np.float64]
+    positive: NDArray[np.float64]
 
 
 def _learner_has(name: str) -> Any:
@@ -80,7 +84,7 @@ class LabelBudget(MetaEstimatorMixin, BaseEstimator):
     >>> from thalweg.streams import MovingPlane
     >>> X, y = MovingPlane(seed=1).take(5000)
     >>> model = LabelBudget(OnlineLDC(0.1, counts="soft"), budget=0.1)
-    >>> predictions, asked, probability = model.predict_then_learn(X, y)
+    >>> predictions, asked, *_ = model.predict_then_learn(X, y)
     >>> int(asked.sum())
     500
     >>> low, high = model.error_.lower, model.error_.upper
@@ -184,7 +188,13 @@ class LabelBudget(MetaEstimatorMixin, BaseEstimator):
         predictions = np.full(len(y), np.nan) if numeric else np.zeros(len(y), dtype=y.dtype)
         predicted = np.zeros(len(y), dtype=np.bool_)
         kept = KeptPredictions.none(len(y))
-        worth = lambda rows: Worth.of(self.learner_, X[rows], self.positive)  # noqa: E731
+        of_interest = np.zeros(len(y))
+
+        def worth(rows: NDArray[np.int64]) -> Worth:
+            looked = Worth.of(self.learner_, X[rows], self.positive)
+            of_interest[rows] = looked.positive
+            return looked
+
         for part in self._asking.parts(steps, asked, probability, worth):
             places = np.where(part < 0, ~part, part)
             rows, among = np.unique(places, return_inverse=True)
@@ -197,7 +207,7 @@ class LabelBudget(MetaEstimatorMixin, BaseEstimator):
             came = ~part[(part < 0)]
             came = came[predicted[came]]
             self._came(y[came], predictions[came], probability[came])
-        return PredictionsWithAsked(predictions, asked, probability)
+        return PredictionsWithAsked(predictions, asked, probability, of_interest)
 
     def _came(self, y: NDArray[Any], predictions: NDArray[Any], probability: NDArray[np.float64]) -> None:
         if len(y) == 0:

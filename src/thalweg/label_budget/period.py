@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from thalweg.saved import Saved
+
+#: What a budget must be, as it is written.
+RULE = "be a share of the rows above 0 and at most 1, or a number per period, such as 0.1, 100/day or 5/100rows"
+#: Microseconds, as clocks count them.
+_UNITS = {"minute": 60_000_000, "hour": 3_600_000_000, "day": 86_400_000_000, "week": 604_800_000_000}
+_PER = re.compile(rf"(\d+)/(?:(\d+) ?rows|({'|'.join(_UNITS)}))")
 
 #: Rows after which the rows of the first period are foreseen by how many came in its part so far.
 _FIRST_ROWS = 20
@@ -50,3 +57,22 @@ class PeriodShare(Saved):
             gone = (now - self._began) / self.length
             expected = self._rows / gone if self._rows >= _FIRST_ROWS and gone > 0 else 10.0 * self.count
         return min(left / max(expected - self._rows + 1, _STILL * expected, 1.0), 1.0)
+
+
+def parse_budget(text: str) -> float | PeriodShare:
+    """A share of the rows, or so many labels in a period of time; a `ValueError` for anything else.
+
+    Examples
+    --------
+    >>> parse_budget("0.1"), parse_budget("100/10000rows"), parse_budget("5/hour").count
+    (0.1, 0.01, 5)
+    """
+    per = _PER.fullmatch(text.strip())
+    if per is not None and per[3]:
+        if int(per[1]) > 0:
+            return PeriodShare(int(per[1]), _UNITS[per[3]])
+        raise ValueError(text)
+    share = float(text) if per is None else int(per[1]) / max(int(per[2]), 1)
+    if not 0.0 < share <= 1.0:
+        raise ValueError(text)
+    return share

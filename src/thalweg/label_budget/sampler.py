@@ -119,14 +119,27 @@ class LabelSampler(Saved):
     def decide(self, uncertainty: float = 0.0, positive: float = 0.0, share: float | None = None) -> Decision:
         """Whether to ask for the next row; ``share`` is the budget's at this row, where it changes."""
         budget = self.share if share is None else share
-        self.share = budget or self.share
         probability = self._probability((uncertainty, positive), budget)
-        self._recent[:, self.rows % WINDOW] = uncertainty, positive
-        self.surplus += probability - budget
         ask = self._draw(probability, uniform(self.seed, 2 * self.rows))
+        self.record(Decision(ask, probability), uncertainty, positive, share)
+        return Decision(ask, probability)
+
+    def record(
+        self, decision: Decision, uncertainty: float = 0.0, positive: float = 0.0, share: float | None = None
+    ) -> None:
+        """Take over what was decided of the next row, elsewhere or here."""
+        ask, probability = decision
+        self.share = share or self.share
+        self._recent[:, self.rows % WINDOW] = uncertainty, positive
+        self.surplus += probability - (self.share if share is None else share)
+        end = self._position + probability
+        if end <= 1.0:
+            self._picked = self._picked or ask
+        else:
+            end, self._picked = end - 1.0, self._picked and ask
+        self._position = end
         self.rows += 1
         self.asked += ask
-        return Decision(ask, probability)
 
     def _probability(self, worth: tuple[float, float], budget: float) -> float:
         if self.strategy == "random" or not 0.0 < budget < 1.0:
@@ -143,8 +156,11 @@ class LabelSampler(Saved):
             return 1.0 if self._above(1, worth[1], tie) < budget * pull + push else self.explore * budget
         which = (0, 1) if self.strategy == "rare" else (0,)
         # Exponential in the rank, with a mean of 1 over all ranks.
-        preferred = sum(math.exp(-self._above(at, worth[at], tie) / _REACH) for at in which) / len(which)
-        preferred /= _REACH * -math.expm1(-1.0 / _REACH)
+        preferred = 0.0
+        for at in which:
+            reach = min(_REACH, budget) if at == 1 else _REACH
+            density = math.exp(-self._above(at, worth[at], tie) / reach) / (reach * -math.expm1(-1.0 / reach))
+            preferred += density / len(which)
         gain = self.gain
         preferred = (gain * preferred + 1.0 - gain) * pull + push
         return min(self.explore * budget + (1.0 - self.explore) * budget * preferred, 1.0)
@@ -160,6 +176,10 @@ class LabelSampler(Saved):
         at = int(probability > self.share)
         self._losses[at] += (loss - self._losses[at]) / _MEMORY
 
+    def know(self, later: LabelSampler) -> None:
+        """Take over what labels say by now of the losses of preferred and other rows."""
+        self._losses = later._losses.copy()
+
     def _above(self, kind: int, worth: float, tie: float) -> float:
         """The share of the last rows that are more worth asking; equal ones are put in a random order."""
         rows = min(self.rows, WINDOW)
@@ -172,12 +192,6 @@ class LabelSampler(Saved):
         """Whether it is this row's turn. A row that lies across two cells may be the one of either."""
         position, end = self._position, self._position + probability
         if end <= 1.0:
-            ask = not self._picked and (end >= 1.0 or number * (1.0 - position) < probability)
-            self._position, self._picked = end, self._picked or ask
-            return ask
-        if not self._picked:  # it is the last of a cell of which none was asked, and cannot be that of the next one too
-            self._position = end - 1.0
-            return True
-        ask = number * position < end - 1.0
-        self._position, self._picked = end - 1.0, ask
-        return ask
+            return not self._picked and (end >= 1.0 or number * (1.0 - position) < probability)
+        # The last of a cell of which none was asked is asked, and cannot be the one of the next cell, too.
+        return not self._picked or number * position < end - 1.0

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from thalweg.files import write_atomically
 from thalweg.label_budget.asking import Asking, Worth
-from thalweg.label_budget.period import PeriodShare
+from thalweg.label_budget.period import parse_budget
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import header
-from thalweg.run.questions import parse_label_budget
 from thalweg.saved import Saved
 from thalweg.tables.clock import NEVER
 from thalweg.tables.late_labels import Batch
@@ -36,7 +35,7 @@ class RunBudget(Saved):
 
     def __init__(self, options: RunOptions, *, numeric: bool) -> None:
         assert options.label_budget is not None
-        asked = parse_label_budget(options.label_budget)
+        asked = parse_budget(options.label_budget)
         strategy = options.labels_of
         explore = options.explore
         if explore is None:
@@ -46,7 +45,7 @@ class RunBudget(Saved):
         self._usual = share
         self.asking = Asking(share, strategy, explore, options.seed, numeric=numeric)
         #: Of a budget for periods of time.
-        self.period = None if isinstance(asked, float) else PeriodShare(asked.count, asked.microseconds or 1)
+        self.period = None if isinstance(asked, float) else asked
         #: Asked rows whose label has come.
         self.came = 0
         #: Asked rows that have no label: the number of each, and how probable it was that it is asked for.

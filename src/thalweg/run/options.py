@@ -15,7 +15,7 @@ from thalweg.evaluate.alert_rules import AlertRule
 from thalweg.learners.base.catalogue_entry import COVERAGES, check_model_options
 from thalweg.option_fields import OptionInfo, check_declared, declared, option_field, parse_costs
 from thalweg.option_names import option
-from thalweg.run.questions import REFERENCE_ROWS, AlertsAsked, check_hashing, parse_against, parse_label_budget
+from thalweg.run.questions import REFERENCE_ROWS, AlertsAsked, check_hashing, parse_against
 
 OPTIONS, METRICS, CHECKPOINT, PREDICTIONS = "options.toml", "metrics.json", "checkpoint", "predictions.csv"
 ALERTS, TO_LABEL = "alerts.ndjson", "to_label.csv"
@@ -357,7 +357,13 @@ class RunOptions:
                 if (given := getattr(self, name)) != getattr(type(self), name):
                     raise InvalidParameter.of_option(name, f"be left out without {option('label_budget')}", given)
             return
-        if not isinstance(parse_label_budget(self.label_budget), float) and self.time is None:
+        from thalweg.label_budget.period import RULE, parse_budget  # which loads NumPy, and help does without
+
+        try:
+            budget = parse_budget(self.label_budget)
+        except ValueError as error:
+            raise InvalidParameter.of_option("label_budget", RULE, self.label_budget) from error
+        if not isinstance(budget, float) and self.time is None:
             rule = f"name the column of row times, which {option('label_budget', self.label_budget)} needs"
             raise InvalidParameter.of_option("time", rule, self.time)
         if self.explore is not None and not 0.0 <= self.explore <= 1.0:

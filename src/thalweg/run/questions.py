@@ -47,28 +47,6 @@ class AlertsAsked:
         return None if self.unit is None else _UNITS[self.unit]
 
 
-def parse_label_budget(text: str) -> float | AlertsAsked:
-    """A share of the rows, or so many labels in a period of time.
-
-    Examples
-    --------
-    >>> parse_label_budget("0.1"), parse_label_budget("100/10000rows"), parse_label_budget("5/hour").count
-    (0.1, 0.01, 5)
-    """
-    rule = "be a share of the rows above 0 and at most 1, or a number per period, such as 0.1, 100/day or 5/100rows"
-    try:
-        if "/" in text:
-            asked = AlertsAsked.parse(text)
-            share = 1.0 if asked.rows is None else asked.count / asked.rows
-        else:
-            share = float(text)
-    except (InvalidParameter, ValueError) as error:
-        raise InvalidParameter.of_option("label_budget", rule, text) from error
-    if not 0.0 < share <= 1.0:
-        raise InvalidParameter.of_option("label_budget", rule, text)
-    return asked if "/" in text and asked.unit else share
-
-
 #: Models that a run can be compared with, and labelled rows of the first fit and between fits.
 REFERENCES, REFERENCE_ROWS = ("frozen", "retrained", "prompt"), 2000
 

@@ -7,6 +7,8 @@ The encoder remembers what it sees, so rows go through it in the order in which 
 from __future__ import annotations
 
 import asyncio
+import copy
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -17,6 +19,7 @@ from thalweg.service.following import JournalFollower
 from thalweg.service.journal.records import PredictBody
 from thalweg.service.learning import encoding, schema
 from thalweg.service.learning.encoding import Encoded, copied, encode
+from thalweg.service.learning.label_budget import LiveBudget
 from thalweg.service.learning.live_model import LiveModel
 from thalweg.service.learning.model_state import ModelState
 from thalweg.service.writer import Writer
@@ -61,6 +64,8 @@ class PublishedModel:
     #: How often rows have changed the columns, and what speaks for changing them again.
     columns: int = 0
     vote: ColumnVote = field(default_factory=ColumnVote)
+    #: Which rows are asked for, ahead of the journal as the encoder is; None where labels are not limited.
+    budget: LiveBudget | None = None
     #: Whether rows that are asked are recorded; the encoder learns them then.
     records: bool = True
     #: The model that is shown, and whether it was learned again, so that the encoder remembers what was revised.
@@ -72,7 +77,8 @@ class PublishedModel:
         allowed = None if model.allowed is None else frozenset(model.allowed)
         vote = ColumnVote(model.waiting)
         encoder, state = _encoder(model, shared=not records), model.publish()
-        return cls(model.name, encoder, state, allowed, epoch, vote=vote, records=records, source=model)
+        budget = copy.deepcopy(model.budget)
+        return cls(model.name, encoder, state, allowed, epoch, vote=vote, budget=budget, records=records, source=model)
 
     def replace(self, model: LiveModel, state: ModelState) -> None:
         """Show a later state. Where nothing is recorded here, the encoder too is what the journal says."""
@@ -80,6 +86,8 @@ class PublishedModel:
             self.encoder = _encoder(model, shared=True)
         elif model is not self.source and self.encoder is not None:
             self.is_outdated = self.encoder.history is not None
+        if self.budget is not None and state.budget is not None:
+            self.budget.know(state.budget)
         self.source, self.state = model, state
 
     def begin_anew(self, model: LiveModel) -> None:
@@ -245,6 +253,9 @@ class Batcher:
         self, together: list[Question], model: PublishedModel, state: ModelState, encoded: Encoded
     ) -> list[Command]:
         predictions, response = state.predict(encoded.X)
+        if model.budget is not None and model.records:
+            worth = response.worth(state.task.positive)
+            model.budget.decide(response.own, worth, int(time.time() * 1e6))
         commands: list[Command] = []
         begin = 0
         for question in together:

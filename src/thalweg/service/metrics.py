@@ -176,6 +176,9 @@ ABOUT = {
     "model_rows_total": "Rows that a model has predicted.",
     "model_waiting_rows": "Rows whose label may still come.",
     "model_snapshot_age_seconds": "Time since the last snapshot of a model.",
+    "model_asked_rows_total": "Rows whose label was asked for, of a model with a label budget.",
+    "model_to_label_rows": "Rows of those that wait for their label, of the last thousand.",
+    "model_estimated_error": "Error over all rows (mean absolute for regression), estimated from the asked ones.",
     "importance": "Growth of a model's loss if the column is replaced by other values of it, over the last labels.",
     "input_changes_total": "Changes of columns that were found.",
     "model_labels_total": "Labels that a model has learned.",
@@ -200,6 +203,7 @@ _BY = {
     "alerts_total": "rule",
     "alert_posts_total": "outcome",
     "importance": "column",
+    "model_estimated_error": "bound",
     "model_keys": "place",
     "model_family_weight_ratio": "family",
 }

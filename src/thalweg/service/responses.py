@@ -11,6 +11,7 @@ from msgspec import UNSET
 from numpy.typing import NDArray
 
 from thalweg.client.protocol import RowPrediction
+from thalweg.label_budget.asking import Worth
 from thalweg.service.journal.records import NO_PREDICTION, Predicted, row_id
 
 
@@ -30,6 +31,12 @@ class LabelResponse:
         proba = None if self.proba is None else self.proba[rows]
         return LabelResponse(self.own.part(rows), self.labels, proba, None if self.sets is None else self.sets[rows])
 
+    def worth(self, positive: str | None) -> Worth:
+        """By which rows are asked for."""
+        if self.proba is None:
+            return Worth.unknown(len(self.own.columns["prediction"]))
+        return Worth.of_scores(self.proba, self.labels, positive)
+
     def predictions(self, seq: int) -> list[RowPrediction]:
         """As JSON; ``seq`` is the record that holds them."""
         codes, labels = self.own.columns["prediction"].tolist(), self.labels
@@ -40,6 +47,7 @@ class LabelResponse:
                 None if code == NO_PREDICTION else labels[code],
                 {} if shares is None else dict(zip(labels, shares, strict=True)),
                 UNSET if self.sets is None else self._set(row),
+                **self.own.asked(row),
             )
             for row, (code, shares) in enumerate(zip(codes, likely, strict=True))
         ]
@@ -59,14 +67,14 @@ class LabelResponse:
         if self.sets is not None:
             sets = [self._set(row) for row in range(len(codes))]
             columns["prediction_set"] = pa.array(sets, pa.list_(pa.string()))
-        return columns
+        return columns | {name: pa.array(values) for name, values in self.own.all_asked().items()}
 
     def message(self) -> dict[str, Any]:
         """The first of them, as fields of a message."""
         prediction, code = self.own[0], self.own.columns["prediction"][0]
         probability = None if prediction is None or self.proba is None else float(self.proba[0][code])
         row: dict[str, Any] = {"prediction": prediction, "probability": probability}
-        return row if self.sets is None else row | {"prediction_set": self._set(0)}
+        return (row if self.sets is None else row | {"prediction_set": self._set(0)}) | self.own.asked(0)
 
     def _set(self, row: int) -> list[str]:
         assert self.sets is not None
@@ -82,19 +90,24 @@ class NumberResponse:
     def part(self, rows: slice) -> NumberResponse:
         return NumberResponse(self.own.part(rows))
 
+    def worth(self, positive: str | None) -> Worth:
+        width = self.own.columns["upper"] - self.own.columns["lower"]
+        return Worth(np.nan_to_num(width), np.zeros(len(width)))
+
     def predictions(self, seq: int) -> list[RowPrediction]:
         return [
-            RowPrediction(row_id(seq, row), prediction=value, lower=lower, upper=upper)
+            RowPrediction(row_id(seq, row), prediction=value, lower=lower, upper=upper, **self.own.asked(row))
             for row, (value, lower, upper) in enumerate(zip(*self._columns().values(), strict=True))
         ]
 
     def columns(self) -> dict[str, Any]:
         import pyarrow as pa
 
-        return {name: pa.array(values, pa.float64()) for name, values in self._columns().items()}
+        columns = {name: pa.array(values, pa.float64()) for name, values in self._columns().items()}
+        return columns | {name: pa.array(values) for name, values in self.own.all_asked().items()}
 
     def message(self) -> dict[str, Any]:
-        return {name: values[0] for name, values in self._columns().items()}
+        return {name: values[0] for name, values in self._columns().items()} | self.own.asked(0)
 
     def _columns(self) -> dict[str, list[float | None]]:
         own = {name: self.own.columns[name].tolist() for name in ("prediction", "lower", "upper")}

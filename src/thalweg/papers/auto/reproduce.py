@@ -9,8 +9,8 @@ Where comparisons stop
 1. River goes 50,000 rows into Covertype, which is therefore twice in the table; ranks use the part that all have seen.
 2. Streams are not a sample of anything, and some are kin (ELEC2 twice, four Gaussians): Friedman's p is a description.
 3. The adaptive random forest is an item of its own, on request: it takes minutes for a single run.
-4. ``curved``, ``still``, ``recovery``, ``decisions``, ``rare``, ``numbers`` and ``late``, on request, are studies of
-   their own (`thalweg.papers.auto.curved`, `still`, `recovery`, `decisions`, `rare`, `numbers`, `late`).
+4. ``curved``, ``still``, ``recovery``, ``decisions``, ``rare``, ``budget``, ``checks``, ``numbers`` and ``late``, on
+   request, are studies of their own, each in the module of its name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from thalweg.errors import DataUnavailable, InvalidParameter
 from thalweg.evaluate import prequential
 from thalweg.learners.auto import AutoClassifier
-from thalweg.papers.auto import curved, decisions, late, numbers, rare, recovery, still
+from thalweg.papers.auto import budget, checks, curved, decisions, late, numbers, rare, recovery, still
 from thalweg.papers.auto.sources import ELEC2, RIVER_ROWS, SOURCES, Source
 from thalweg.papers.auto.study import (
     AUTO,
@@ -50,7 +50,9 @@ TOLERATED = 0.03
 WEIGHT_BLOCK = 336
 
 #: Items with a study of their own, and those of them with models of MOA's and with refitted ones.
-_APART = {study.ITEM: study.outcome for study in (curved, still, recovery, decisions, rare, numbers, late)}
+_APART = {
+    study.ITEM: study.outcome for study in (curved, still, recovery, decisions, rare, budget, checks, numbers, late)
+}
 _OF_MOA = (curved.ITEM, rare.ITEM, late.ITEM)
 _REFITTED = (curved.ITEM, still.ITEM)
 _TITLES = {"data": "Data sets", "generated": "Generated streams"}

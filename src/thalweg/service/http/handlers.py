@@ -19,6 +19,7 @@ from thalweg.service.http.arrow import ArrowTable
 from thalweg.service.http.exchange import EventStream, Once, Request, encode
 from thalweg.service.http.routes import get, post, put
 from thalweg.service.journal.records import LabelValue
+from thalweg.service.learning.label_budget import MOST_OPEN
 from thalweg.service.metrics import MEDIA, text
 from thalweg.service.service import Service
 
@@ -269,6 +270,19 @@ async def download(service: Service, name: str, query: FileQuery) -> HttpRespons
 async def upload(service: Service, name: str, body: bytes) -> Once[model_responses.Decision]:
     """Make a model from the file of one."""
     return Once(partial(service.decisions.create_from_file, name, body), _decided(name))
+
+
+class ToLabelQuery(Struct, frozen=True):
+    limit: Annotated[
+        Annotated[int, Meta(ge=1, le=MOST_OPEN)],
+        field_rule(f"limit must be a whole number from 1 to {MOST_OPEN}", description="Rows at the most."),
+    ] = 100
+
+
+@get("/v1/models/{name}/to-label", "read", refused=(409,))
+async def to_label(service: Service, name: str, query: ToLabelQuery) -> model_responses.RowsToLabel:
+    """The rows whose label is asked for and has not come, those that were the most worth asking first."""
+    return service.models.state(name).to_label(name, query.limit)
 
 
 @get("/v1/models/{name}/course", "read")

@@ -128,12 +128,21 @@ class Predicted:
     ``prediction`` is a number, NaN for none, or the place of a label among those that the model knew, `NO_PREDICTION`
     for none; ``lower`` and ``upper`` are the ends of the interval of a number; ``of_positive`` is P(positive), where
     the model has a positive label and probabilities; ``kept`` is what the prediction is judged by when its label comes
-    (`KeptPredictions`).
+    (`KeptPredictions`). Columns that begin with ``ask`` say whether the label was asked for, and by what; erasing a row
+    leaves them.
     """
 
     columns: dict[str, NDArray[Any]]
     #: None where predictions are numbers.
     labels: list[str] | None = None
+
+    def asked(self, row: int) -> dict[str, Any]:
+        """Whether the label of a row is asked for, and how probable that was; nothing where labels are not limited."""
+        return {name: values[row].item() for name, values in self.all_asked().items()}
+
+    def all_asked(self) -> dict[str, NDArray[Any]]:
+        """The same of all rows."""
+        return {name: self.columns[name] for name in ("ask", "ask_probability") if name in self.columns}
 
     def part(self, rows: slice) -> Predicted:
         """The predictions for some of the rows."""
@@ -141,7 +150,13 @@ class Predicted:
 
     def without(self, rows: Sequence[int]) -> Predicted:
         """The same with no predictions for some of the rows."""
-        return Predicted({name: _erased(values, rows) for name, values in self.columns.items()}, self.labels)
+        return Predicted(
+            {
+                name: values if name.startswith("ask") else _erased(values, rows)
+                for name, values in self.columns.items()
+            },
+            self.labels,
+        )
 
     def __getitem__(self, row: int) -> str | float | None:
         value = self.columns["prediction"][row]

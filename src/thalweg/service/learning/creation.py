@@ -20,6 +20,7 @@ from thalweg.pipeline.pipeline import learner_name
 from thalweg.service.commands import Refused
 from thalweg.service.learning import schema
 from thalweg.service.learning.classification import Classification
+from thalweg.service.learning.label_budget import settings_of
 from thalweg.service.learning.regression import COVERAGE, Regression
 from thalweg.service.learning.task import ModelTask
 from thalweg.store import loads
@@ -41,7 +42,10 @@ def record_of(given: CreateRequest, champion: ModelTask | None, columns: Plan | 
     require_name(given.name)
     if champion is None:
         task = _task_of(given)
-        body = _kind_record(given, task) | task.record()
+        limit = settings_of(given.label_budget, given.labels_of, given.explore)
+        if limit.get("label_budget", {}).get("labels_of") in ("rare", "flagged") and given.positive is None:
+            raise Refused(422, "labels_of rare and flagged need a positive label")
+        body = _kind_record(given, task) | task.record() | limit
         return body if given.schema is None else body | _schema_record(given.schema, task, given.kind)
     if given.schema is not None:
         raise Refused(422, "a challenger has the schema of the model that it challenges: leave it out")
@@ -49,6 +53,8 @@ def record_of(given: CreateRequest, champion: ModelTask | None, columns: Plan | 
         raise Refused(422, "a challenger has the positive label and the costs of its champion: leave them out")
     if given.task not in (None, champion.name) or given.coverage is not None:
         raise Refused(422, "a challenger has the task and the coverage of its champion: leave them out")
+    if (given.label_budget, given.labels_of, given.explore) != (None, None, None):
+        raise Refused(422, "a challenger has the label budget of its champion: leave it out")
     if given.key is not None or given.key_memory is not None:
         raise Refused(422, "a challenger has the keys of its champion: leave key and key_memory out")
     if given.features is not None or given.time is not None:

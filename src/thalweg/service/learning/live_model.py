@@ -37,6 +37,7 @@ from thalweg.service.journal.records import (
 from thalweg.service.learning.column_watch import ColumnWatch
 from thalweg.service.learning.creation import task_kind
 from thalweg.service.learning.encoding import Encoded, Follower, copied
+from thalweg.service.learning.label_budget import LiveBudget
 from thalweg.service.learning.model_state import LearnerState, ModelState
 from thalweg.service.learning.progress import Progress, View
 from thalweg.service.learning.row_numbers import UNKNOWN
@@ -87,6 +88,7 @@ class LiveModel(Saved):
         "_head",
         "_widenings",
         "learners",
+        "budget",
     )
 
     def _begin(self, name: str, seq: int, task: ModelTask) -> None:
@@ -117,6 +119,8 @@ class LiveModel(Saved):
         #: Whether the first rows say what the columns are, and no label has come yet.
         self.columns_open = False
         self.learners: dict[str, Learner] = {}
+        #: Which rows it asks the labels of, where these are limited.
+        self.budget: LiveBudget | None = None
 
     def __init__(self, name: str, created: Decision) -> None:
         body = created.body
@@ -125,6 +129,7 @@ class LiveModel(Saved):
         self.archived[name] = False
         self.allowed = body.get("labels")
         self.columns_open = "schema" not in body
+        self._limit_labels(body)
         if "schema" in body:
             self._set_columns(encoder_from(body["schema"]))
         if "file" in body:
@@ -137,6 +142,10 @@ class LiveModel(Saved):
         else:
             first = self._new_learner(name, created)
         self.learners[name] = first
+
+    def _limit_labels(self, body: dict[str, Any]) -> None:
+        if "label_budget" in body:
+            self.budget = LiveBudget(body["label_budget"], self.task.positive, numeric=not self.task.has_classes)
 
     def _set_columns(self, encoder: Encoder) -> None:
         self.follower = Follower(encoder)
@@ -179,6 +188,8 @@ class LiveModel(Saved):
                 assert self.watch is not None
                 encoded = Encoded.of_body(each.body)
                 self.follower.follow(encoded)
+                if self.budget is not None:
+                    self.budget.follow(each, each.body.predictions.get(self.name))
                 self.watch.predicted(each.seq, each.body.predictions.get(self.name), each.body, encoded)
             else:
                 self._learn(labelled)
@@ -209,6 +220,8 @@ class LiveModel(Saved):
         elif decision.kind == "expire":
             self.expired += body["rows"]
             self.expired_through = body["through"]
+            if self.budget is not None:
+                self.budget.drop(self.expired_through)
         elif decision.kind == "challenge":
             learner = self._new_learner(body["name"], decision)
             learner.progress.watch.features = list(self.learners[self.name].progress.watch.features)
@@ -331,6 +344,10 @@ class LiveModel(Saved):
                 at = np.flatnonzero(scoring.scored(own))
                 numbers = np.array([each.number for each in labelled])[at]
                 watch.scored(before, [rows[i] for i in at], numbers, scoring.errors(own[at]), rises)
+            if name == self.name and self.budget is not None:
+                losses = np.full(len(rows), np.nan)
+                losses[scoring.scored(own)] = np.abs(scoring.errors(own[scoring.scored(own)]))
+                self.budget.came(rows, name, losses, self.task.positive)
             if learner.comparison is not None:
                 since = np.array([row.rows.seq > learner.comparison.since for row in rows])
                 both = since & scoring.scored(own) & scoring.scored(champions)
@@ -388,6 +405,7 @@ class LiveModel(Saved):
             watch=None if self.watch is None else self.watch.view(),
             learners=learners,
             known_labels=[] if self.follower is None else self.follower.labels,
+            budget=copy.deepcopy(self.budget),
         )
 
     def _published(self, learner: Learner) -> LearnerState:
@@ -424,6 +442,8 @@ class LiveModel(Saved):
         if schema is not None and past is not None:
             schema["history"] = History.described(schema["history"])
         plain = {**self.state(), **self.task.record(), "schema": schema}
+        if self.budget is not None:
+            plain["label_budget"] = self.budget.settings
         files = [
             ("", zlib.compress(packed(plain), 1)),  # it has the histories of all learners
             *([] if self.watch is None else [(WATCHED_COLUMNS, self.watch.to_bytes())]),
@@ -443,7 +463,8 @@ class LiveModel(Saved):
             name: Learner(name, "", {}, _learner_in(files[name]), Progress(task.scoring), 0, 0, task.comparison())
             for name in plain["learners"]
         }
-        found.restore(plain)
+        found._limit_labels(plain)
+        found.restore({"budget": None} | plain)
         found._widenings = [Widening(*each) for each in plain["_widenings"]]
         if plain["schema"] is not None:
             found.follower = Follower(encoder_from(plain["schema"]))

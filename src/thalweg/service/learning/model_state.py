@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 
 from thalweg.client import column_responses, model_responses
 from thalweg.client.history_responses import Change, Course, LivePoint, Point, Points
-from thalweg.client.model_responses import KeyDetails, Model, ModelDetails
+from thalweg.client.model_responses import KeyDetails, LabelBudget, Model, ModelDetails, RowsToLabel, RowToLabel
 from thalweg.evaluate.anytime_comparison import LEVEL, Comparison
 from thalweg.evaluate.model_history import MeanWatch, columns_by_label
 from thalweg.explain.importance_sampler import loss_name
@@ -21,6 +21,7 @@ from thalweg.service.journal.compressed_rows import Features
 from thalweg.service.journal.records import LabelValue, Predicted
 from thalweg.service.learning.column_watch import WatchView
 from thalweg.service.learning.encoding import KnownLabels
+from thalweg.service.learning.label_budget import LiveBudget
 from thalweg.service.learning.progress import View, family_weights, point_of
 from thalweg.service.learning.task import ModelTask
 from thalweg.service.responses import Response
@@ -75,6 +76,8 @@ class ModelState:
     learners: dict[str, LearnerState]
     #: Labels that features from earlier rows may not know yet; it grows.
     known_labels: list[KnownLabels]
+    #: Which rows are asked for, where labels are limited.
+    budget: LiveBudget | None = None
 
     def predict(self, X: Features) -> tuple[dict[str, Predicted], Response]:
         """What every learner predicts for the rows, by its name, and what is sent back."""
@@ -93,6 +96,7 @@ class ModelState:
             "family_weights": family_weights(self.models.get(name)),
             "scores": self.learners[name].view.scores,
             "schema": schema,
+            "label_budget": self._label_budget(),
         }
         return ModelDetails(**asdict(self.summary(name)) | self.task.described() | more)
 
@@ -118,6 +122,7 @@ class ModelState:
             "model_rows_total": self.rows,
             "model_waiting_rows": self.waiting,
             "model_snapshot_age_seconds": snapshot_age,
+            **({} if self.budget is None else self.budget.counters()),
             "importance": {} if self.watch is None else self.watch.ranking,
             "input_changes_total": None if self.watch is None else self.watch.changes,
             "learners": {
@@ -151,11 +156,24 @@ class ModelState:
             raise Refused(404, f"the model {name!r} has learned no row of the key {brief(key)!r}")
         return KeyDetails(name, key, *found)
 
+    def _label_budget(self) -> LabelBudget | None:
+        return None if self.budget is None else LabelBudget(**self.budget.described())
+
+    def to_label(self, name: str, limit: int) -> RowsToLabel:
+        """The asked rows that wait for their label; `Refused` where all labels are taken as they come."""
+        if self.budget is None:
+            raise Refused(409, f"the model {name!r} has no label budget: one has where it is made with label_budget")
+        best = sorted(self.budget.waiting.items(), key=lambda item: (-item[1][0], -item[1][1]))[:limit]
+        rows = [RowToLabel(row, probability, came) for row, (probability, came) in best]
+        return RowsToLabel(name, len(self.budget.waiting), rows)
+
     def point(self, name: str, throughput: float) -> LivePoint:
         found = self._point(name)
         chart = self.learners[name].view.predictions()
         means = {"means": self._named(found["means"])}
-        return LivePoint(**found | means, rows=self.rows, throughput=throughput, predictions=chart)
+        return LivePoint(
+            **found | means, rows=self.rows, throughput=throughput, predictions=chart, label_budget=self._label_budget()
+        )
 
     def _point(self, name: str) -> dict[str, Any]:
         """The same with the means of features by their places; a look that leaves no trace."""
@@ -209,6 +227,7 @@ class ModelState:
             each.view.predictions(),
             self.task.described()["coverage"],
             tuple(Change(**promotion) for promotion in each.promotions),
+            self._label_budget(),
         )
 
     def importance(self, name: str) -> column_responses.ImportanceOverTime:

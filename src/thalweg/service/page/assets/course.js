@@ -12,8 +12,8 @@ export class Course {
     for (const name of NUMBERS) this[name] = points[name] ? [...points[name]] : blank(this.length);
     for (const name of BY_NAME) this[name] = copied(points[name]);
     for (const name of NESTED) this[name] = Object.fromEntries(Object.entries(points[name] || {}).map(([key, columns]) => [key, copied(columns)]));
-    const { name, task, rows, labels, waiting, throughput, changes, promotions = [], predictions, coverage } = response;
-    Object.assign(this, { name, task, rows, learned: labels, pending: waiting, throughput, changes, promotions, predictions, coverage });
+    const { name, task, rows, labels, waiting, throughput, changes, promotions = [], predictions, coverage, label_budget: labelBudget = null } = response;
+    Object.assign(this, { name, task, rows, learned: labels, pending: waiting, throughput, changes, promotions, predictions, coverage, labelBudget });
   }
 
   // True where there is something new to show. Before the first label there is no point, but rows may wait.
@@ -23,6 +23,7 @@ export class Course {
     this.pending = point.waiting ?? this.pending;
     this.rows = point.rows ?? this.rows;
     this.throughput = point.throughput ?? this.throughput;
+    this.labelBudget = point.label_budget ?? this.labelBudget;
     this.predictions = point.predictions ?? this.predictions;
     if (point.labels) this.grow(point);
     return true;

@@ -88,12 +88,24 @@ const noLabels = (course) => [
   ),
 ];
 
+// Of a model that asks for labels: how many, and the error over all rows as those show it.
+const asked = ({ task, labelBudget: budget }) => {
+  if (!budget) return [];
+  const written = task === "regression" ? number : share;
+  const between = budget.interval ? `95\u00a0% interval ${written(budget.interval[0])} to ${written(budget.interval[1])}` : "not known yet";
+  return [
+    tile("Labels asked for", share(budget.rows ? budget.asked / budget.rows : null), null, `budget ${budget.budget}, ${count(budget.waiting)} waiting`),
+    tile("Estimated error", written(budget.error), null, `over all rows, ${between}`),
+  ];
+};
+
 const tiles = (course) =>
   made(
     "dl",
     { class: "tiles" },
     ...TASKS[course.task].tiles(course),
     tile("Labels learned", count(course.learned), null, `of ${count(course.rows)} predicted rows`),
+    ...asked(course),
     tile("Waiting", count(course.pending), null, "rows whose label has not come"),
     tile("Delay", seconds(course.last("delay")), null, "from a row to its label, recently"),
     tile("Throughput", perSecond(course.throughput), null, "rows predicted, recently"),
