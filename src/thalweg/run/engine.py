@@ -357,8 +357,8 @@ class RunEngine(Saved):
 
 
 def _growing_chunk(rows: int) -> int:
-    """Small chunks while there are few rows, so that curves have points; large ones later, for speed."""
-    return 1 << min(15, max(9, (rows // 32).bit_length()))
+    """Small chunks while there are few rows, for the live view; large ones later, for speed."""
+    return 1 << min(14, max(9, (rows // 8).bit_length()))
 
 
 class Progress:
