@@ -22,7 +22,7 @@ PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --hypothesis-profile=repeatab
 QUICK := THALWEG_EXAMPLES=0.1 $(PYTEST) --dist loadfile -m 'not slow'
 
 .PHONY: help setup demo test test-all test-real lint format types stubs layers doctest unit coverage sanitize fuzz \
-        wheel-test cross-test bench bench-guard docs docs-serve clean
+        wheel-test cross-test cross-compile bench bench-guard docs docs-serve clean
 
 help:  ## List the targets
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "%-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,7 +33,7 @@ demo: $(VENV)/.base  ## Set up, run the default on a drifting stream, write the 
 
 test: $(VENV)/.dev  ## Every check before a commit: about five minutes on two cores
 	@$(MAKE) --no-print-directory -j2 unit lint layers types doctest  # the tests leave some of the second core idle
-test-all: lint types layers doctest $(ALL)  ## All tests, also kills, papers, site, Spark and long streams
+test-all: lint types layers doctest cross-compile $(ALL)  ## All tests, also kills, papers, site, Spark and long streams
 	$(PYTEST) --dist loadgroup
 test-real: $(ALL)  ## A few tests on a real Spark, PostgreSQL, Redis and Chromium
 	$(BIN)/python -m pytest -q -rs --hypothesis-profile=repeatable -m real
@@ -86,12 +86,18 @@ wheel-test: $(VENV)/.dev  ## Build a wheel and test it in an environment of its 
 	rm -rf build/wheel && mkdir -p build/wheel
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w build/wheel .
 	$(PYTHON) -m venv build/wheel/env
-	build/wheel/env/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt \
-		"$$(ls build/wheel/*.whl)[files]" pytest hypothesis
+	wheel=$$(ls build/wheel/*.whl) && start=$$(date +%s) && env PATH="$(CURDIR)/build/wheel/env/bin" \
+		build/wheel/env/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --only-binary :all: \
+		-c constraints.txt "$$wheel[files]" pytest hypothesis && \
+		echo "$$(du -k $$wheel | cut -f1) kB, installed in $$(($$(date +%s) - start)) seconds where there is no compiler"
 	build/wheel/env/bin/thalweg demo --out build/wheel/demo
 	build/wheel/env/bin/python -m pytest -q -p no:cacheprovider --hypothesis-profile=repeatable -m 'not slow' -c pyproject.toml tests/kernels
 cross-test: $(VENV)/.base  ## Compile for the other processor family, run kernel tests under qemu-user (Debian 12)
 	.ci/cross-test
+
+cross-compile: $(VENV)/.dev  ## Compile for macOS and Windows, link for Windows, run nothing
+	$(PIP) ziglang
+	.ci/cross-compile
 
 bench: $(VENV)/.bench  ## Speed side by side with peers, as ratios; BENCH=name for one suite
 	$(BIN)/python -m benchmarks $(BENCH)

@@ -9,6 +9,11 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#if defined(_WIN32)
+#include <winsock2.h>
+#else
+#include <sys/socket.h>
+#endif
 #include <unistd.h>
 
 namespace {
@@ -30,11 +35,18 @@ Clock::duration seconds(double count) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(count));
 }
 
+bool ends_process(int number) {
+#if defined(SIGBREAK)
+  if (number == SIGBREAK) return true;
+#endif
+  return number == SIGINT || number == SIGTERM;
+}
+
 // Waits for the byte of a signal, which Python's handler writes at once, and then until the process may take no longer.
-void watch_signals(int file) {
-  unsigned char number = 0;
-  while (number != SIGINT && number != SIGTERM)
-    if (read(file, &number, 1) != 1) return;
+void watch_signals(int socket) {
+  char number = 0;
+  while (!ends_process(number))
+    if (recv(socket, &number, 1, 0) != 1) return;
   const Clock::time_point heard = Clock::now();
   std::unique_lock<std::mutex> lock(state.mutex);
   while (state.on && Clock::now() < heard + seconds(state.patience))
@@ -52,17 +64,21 @@ void set(double longest, const char *text) {
 }
 
 PyObject *watch(PyObject *, PyObject *arguments) {
-  int file;
+  int socket;
   double longest;
   const char *text;
-  if (!PyArg_ParseTuple(arguments, "ids", &file, &longest, &text)) return nullptr;
+  if (!PyArg_ParseTuple(arguments, "ids", &socket, &longest, &text)) return nullptr;
   set(longest, text);
   state.on = true;
+#if defined(_WIN32)
+  state.thread = std::thread(watch_signals, socket);
+#else
   sigset_t all, before;  // so that no signal breaks off the thread's reading
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  state.thread = std::thread(watch_signals, file);
+  state.thread = std::thread(watch_signals, socket);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+#endif
   Py_RETURN_NONE;
 }
 
@@ -74,7 +90,7 @@ PyObject *allow(PyObject *, PyObject *arguments) {
   Py_RETURN_NONE;
 }
 
-// The other end of the file must be closed before, or the thread would wait for its next byte.
+// The other end of the socket must be closed before, or the thread would wait for its next byte.
 PyObject *leave(PyObject *, PyObject *) {
   {
     const std::lock_guard<std::mutex> lock(state.mutex);
@@ -88,7 +104,7 @@ PyObject *leave(PyObject *, PyObject *) {
 }
 
 PyMethodDef functions[] = {
-    {"watch", watch, METH_VARARGS, "Read numbers of signals from a file, and end the process so long after one."},
+    {"watch", watch, METH_VARARGS, "Read numbers of signals from a socket, and end the process so long after one."},
     {"allow", allow, METH_VARARGS, "Set how long after a signal the process is ended, and what it says then."},
     {"leave", leave, METH_NOARGS, "End the thread."},
     {}};

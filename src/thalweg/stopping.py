@@ -16,7 +16,8 @@ from typing import Any
 
 from thalweg._stopping import allow, leave, watch
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+#: Windows sends SIGBREAK where others send SIGTERM.
+_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGBREAK") if hasattr(signal, name))
 #: Seconds from a signal until the process ends: while it is at work, and while it writes a last checkpoint.
 PATIENCE, LAST_PATIENCE = 0.6, 1.7
 _CUT_OFF = "thalweg: stopped during a long step"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+import tomllib
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -66,6 +67,26 @@ def test_the_options_written_down_repeat_the_run(table, capsys: pytest.CaptureFi
     code, _, complaint = run(capsys, "run", "--config", "again.toml")
     assert code == 2
     assert complaint.startswith("thalweg: again.toml: there is no option 'colour'; there are ")
+
+
+def test_a_file_and_a_path_as_on_windows(table, capsys: pytest.CaptureFixture[str]) -> None:
+    """Backslashes, lines that end by CR LF, and Windows' encoding: the same results as from the plain table."""
+    name = r"C:\Données\new.csv"
+    plain = "saison,niveau\n" + "été,1.5\nhiver,2.5\n" * 50
+    Path("plain.csv").write_text(plain, "utf-8")
+    Path(name).write_bytes(plain.replace("\n", "\r\n").encode("cp1252"))
+    common = ("--target", "saison", "--model", "oldc", "--quiet")
+    assert run(capsys, "run", "plain.csv", *common)[0] == 0
+    assert run(capsys, "run", name, *common, "--out", r"out\windows")[0] == 0
+    told = Path(r"out\windows") / "options.toml"
+    assert tomllib.loads(told.read_text("utf-8"))["source"] == name
+    assert Path(told.parent / "predictions.csv").read_bytes() == Path("thalweg-run/predictions.csv").read_bytes()
+    before = metrics(str(told.parent))
+    assert run(capsys, "run", "--config", str(told), "--fresh", "--quiet")[0] == 0
+    assert metrics(str(told.parent)) == before
+    code, _, complaint = run(capsys, "run", name, "--target", "prix", "--out", "other")
+    assert code == 2
+    assert complaint.splitlines()[-1].startswith(f"thalweg: {name} has no column 'prix'")
 
 
 def test_labels_with_times_are_those_of_a_delay(table, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -95,6 +96,20 @@ def test_a_run_does_without_them_and_in_a_process_of_its_own_without_pandas(tmp_
     assert output(RUN, cwd=tmp_path).splitlines()[-1] == "False"
     for name in ("predictions.csv", "model.thalweg"):
         assert (tmp_path / "alone" / name).read_bytes() == (tmp_path / "thalweg-run" / name).read_bytes()
+
+
+def test_output_is_utf8_whatever_the_system_writes(tmp_path):
+    (tmp_path / "données.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    for encoding in ("cp1252", "ascii"):
+        told = subprocess.run(
+            [sys.executable, "-c", "from thalweg.cli import main; main()", "run", "données.csv", "--target", "цель"],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONIOENCODING": encoding},
+            capture_output=True,
+            check=False,
+        )
+        assert told.returncode == 2
+        assert "données.csv has no column 'цель'" in told.stderr.decode("utf-8")
 
 
 def test_help_and_a_refused_option_load_no_numerical_library():

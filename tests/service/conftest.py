@@ -8,7 +8,7 @@ import pytest
 from tests.service.postgres import Postgres
 from tests.service.server import Client, Server
 
-for needed in ("starlette", "uvicorn", "uvloop", "httptools", "msgspec", "orjson", "pyarrow"):
+for needed in ("starlette", "uvicorn", "httptools", "msgspec", "orjson", "pyarrow"):
     pytest.importorskip(needed, reason=f"the service needs {needed}")
 
 

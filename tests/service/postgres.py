@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import subprocess
 import tempfile
@@ -24,6 +23,8 @@ class Postgres:
         if not PROGRAMS:
             pytest.skip("these tests need the programs of PostgreSQL: initdb and pg_ctl")
         self._user = None if os.getuid() else "postgres"  # the server refuses to run as root
+        import pwd  # not on Windows
+
         if self._user and self._user not in {each.pw_name for each in pwd.getpwall()}:
             pytest.skip("as root these tests need the user postgres")
         self.folder = Path(tempfile.mkdtemp(prefix="thalweg-postgres-"))

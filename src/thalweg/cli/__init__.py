@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import cache
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -152,6 +153,8 @@ def parser() -> Callable[..., Any]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit with its code."""
     Process.of_one_command = arguments is None
+    if Process.of_one_command:
+        _write_utf8()
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
     command = list(with_shell([argument for argument in given if argument != "--debug"]))
@@ -174,6 +177,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if code in (EXIT_INTERRUPTED, EXIT_TERMINATED):
         typer.echo("thalweg: interrupted", err=True)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _write_utf8() -> None:
+    """UTF-8 to files and pipes, whatever the system's encoding; a terminal shows what it can, and escapes the rest."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # None where there is no console
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
 
 
 def _suggest(error: Any) -> None:

@@ -199,7 +199,7 @@ def serve(options: ServeOptions, say: Callable[[str], None]) -> None:
             application = Tracing(application, spans)
         config = uvicorn.Config(
             application,
-            loop="uvloop",
+            loop="auto",  # uvloop, where there is one: Windows has none
             http=protocol(options),
             ws="none",
             log_level="error",  # errors of clients are in their responses
@@ -229,7 +229,7 @@ def _give_back_memory() -> None:
     Between pieces of many sizes gaps would stay: 93 MB of them after 30 models had come and gone, 20 MB with the bound.
     Rows in large batches of Arrow take a quarter more time. Other libraries of C have no such bound.
     """
-    with suppress(AttributeError):
+    with suppress(AttributeError, TypeError):  # the latter on Windows
         ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE_BYTES)
 
 
@@ -309,7 +309,8 @@ def _following(options: ServeOptions, journal: str) -> Service:
 
 
 async def _run(server: _Server, listener: socket.socket, say: Callable[[int], None]) -> None:
-    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, server.reload)
+    if hasattr(signal, "SIGHUP"):  # Windows has none: there, new tokens need a restart
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, server.reload)
     running = asyncio.create_task(server.serve([listener]))
     while not server.started and not running.done():
         await asyncio.sleep(0.005)

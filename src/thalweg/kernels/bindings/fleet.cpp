@@ -1,4 +1,6 @@
 // The fleet as Python sees it: a core whose rows come with keys.
+#include <numeric>
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>

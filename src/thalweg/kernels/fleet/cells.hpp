@@ -4,10 +4,13 @@
 // put aside lie in a file, in places of the same sizes.
 #pragma once
 
+#if !defined(_WIN32)
 #include <sys/mman.h>
+#endif
 
 #include <cstring>
 #include <memory>
+#include <new>
 
 #include "linear_algebra/simd.hpp"
 #include "spill_file.hpp"
@@ -27,15 +30,23 @@ class Block {
  public:
   static constexpr int64_t kBytes = 1 << 21;  // a large page
   explicit Block(int64_t bytes) : bytes_((bytes + kBytes - 1) / kBytes * kBytes) {
+#if defined(_WIN32)  // whose library asks the system for pieces of this size
+    raw_ = ::operator new(bytes_ + kBytes);
+#else
     raw_ = ::mmap(nullptr, bytes_ + kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (raw_ == MAP_FAILED) throw std::bad_alloc();
+#endif
     const uintptr_t from = reinterpret_cast<uintptr_t>(raw_);
     data_ = reinterpret_cast<double *>((from + kBytes - 1) / kBytes * kBytes);
   }
   Block(Block &&other) noexcept : raw_(other.raw_), data_(other.data_), bytes_(other.bytes_) { other.raw_ = nullptr; }
   Block &operator=(Block &&) = delete;
   ~Block() {
+#if defined(_WIN32)
+    ::operator delete(raw_);
+#else
     if (raw_) ::munmap(raw_, bytes_ + kBytes);
+#endif
   }
   double *data() const { return data_; }
   void in_large_pages() {  // so that a random record costs no walk through page tables

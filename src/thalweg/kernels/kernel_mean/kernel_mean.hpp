@@ -6,6 +6,8 @@
 // Where no sigma is given, a bank of them, an octave apart, goes along and is mixed by discounted mistakes.
 #pragma once
 
+#include <numeric>
+
 #include "foreseen.hpp"
 #include "kernel_mean/centroids.hpp"
 #include "kernel_mean/octaves.hpp"

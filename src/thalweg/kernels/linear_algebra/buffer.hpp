@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <new>
 #include <vector>
 
@@ -28,14 +27,13 @@ template <class T> struct CacheAligned {
   using value_type = T;
   CacheAligned() = default;
   template <class U> CacheAligned(const CacheAligned<U> &) {}
-  T *allocate(std::size_t n) {
-    void *raw = std::aligned_alloc(64, (n * sizeof(T) + 63) / 64 * 64);
-    if (!raw) throw std::bad_alloc();
-    return static_cast<T *>(raw);
-  }
-  void deallocate(T *raw, std::size_t) { std::free(raw); }
+  T *allocate(std::size_t n) { return static_cast<T *>(::operator new(n * sizeof(T), kLine)); }
+  void deallocate(T *raw, std::size_t) { ::operator delete(raw, kLine); }
   template <class U> bool operator==(const CacheAligned<U> &) const { return true; }
   template <class U> bool operator!=(const CacheAligned<U> &) const { return false; }
+
+ private:
+  static constexpr std::align_val_t kLine{64};
 };
 
 template <class T> class BufferOf : public std::vector<T, CacheAligned<T>> {

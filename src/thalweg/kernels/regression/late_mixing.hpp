@@ -12,6 +12,7 @@
 #pragma once
 
 #include <limits>
+#include <numeric>
 
 #include "regression/error_mixing.hpp"
 

@@ -5,6 +5,8 @@
 // serial number of a tiling alone, so chunks do not matter and a saved model continues alike.
 #pragma once
 
+#include <numeric>
+
 #include "tilings/grids.hpp"
 
 namespace thalweg::THALWEG_LEVEL {

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import resource
 from collections import Counter, defaultdict
 from functools import partial
 from typing import Any, ClassVar
@@ -34,6 +33,10 @@ def most_connections(wanted: int) -> int:
     >>> most_connections(16)
     16
     """
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return wanted
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = wanted + _RESERVED_DESCRIPTORS
     if soft != resource.RLIM_INFINITY and soft < needed:

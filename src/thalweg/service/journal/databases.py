@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from thalweg.errors import InvalidParameter, JournalDamaged, JournalError, MissingExtra
+from thalweg.files import hold
 from thalweg.service.journal.erasing import bytes_after
 from thalweg.service.journal.sql import SqlJournal
 
@@ -260,7 +260,7 @@ class SqliteJournal(SqlJournal):
         file = os.open(self.folder / LOCK, os.O_CREAT | os.O_WRONLY, 0o600)
         lock = os.fdopen(file, "w")  # held for as long as the process lives
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            hold(lock)
         except OSError as error:
             lock.close()
             raise JournalError(f"{self.folder} is in use by another `thalweg serve`") from error
@@ -280,12 +280,11 @@ class SqliteJournal(SqlJournal):
         """Take up room on the disk, and give it back."""
         path = self.folder / PROBE
         try:
-            file = os.open(path, os.O_CREAT | os.O_WRONLY, 0o600)
             try:
-                os.posix_fallocate(file, 0, _LEAST_FREE)
+                with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), "wb") as file:
+                    file.write(bytes(_LEAST_FREE))
             finally:
-                os.close(file)
-                os.unlink(path)
+                path.unlink(missing_ok=True)
         except OSError as error:
             raise JournalError(f"the journal cannot be used: {error.strerror or error}") from error
         self.rows("SELECT protocol FROM about")

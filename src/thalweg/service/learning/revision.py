@@ -139,7 +139,11 @@ class _Order(msgspec.Struct):
 def _start(order: _Order) -> subprocess.Popen[bytes]:
     """Start the process, which is this module; `_result_of` waits for its end."""
     process = subprocess.Popen(
-        [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        [sys.executable, "-m", __name__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        creationflags=getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0),  # on Windows, which has no `nice`
     )
     assert process.stdin is not None
     process.stdin.write(msgspec.json.encode(order))
@@ -160,7 +164,8 @@ def _result_of(process: subprocess.Popen[bytes]) -> LiveModel | None:
 def main() -> None:
     """Read an order from standard input, and write a snapshot of the model to standard output."""
     order = msgspec.json.decode(sys.stdin.buffer.read(), type=_Order)
-    os.nice(_NICE)
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
     folder = None if order.folder is None else Path(order.folder)
     journal = open_journal(folder, order.database, read_only=True)
     found = rebuild(journal, order.model, revised_through=order.revised_through)
