@@ -60,7 +60,7 @@ _CLASSES: dict[str, type[StreamEstimator]] = {
     for home in (learners, transforms, pipeline)
     for name, value in ((name, getattr(home, name)) for name in home.__all__)
     if issubclass(value, StreamEstimator)
-} | {each.__name__: each for each in (fleet.Fleet, fleet.RegressorFleet, fleet.KeyedClassifier)}
+} | {kind.__name__: kind for kind in (fleet.Fleet, fleet.RegressorFleet, fleet.KeyedClassifier)}
 _RATES: dict[str, type[rates.Rate]] = {
     kind.__name__: kind for kind in (rates.Constant, rates.InverseSqrt, rates.ErrorDriven)
 }
@@ -311,11 +311,11 @@ def _learned_elsewhere(model: StreamEstimator) -> dict[str, NDArray[Any]]:
 
 
 def _by_adapter(arrays: dict[str, NDArray[Any]]) -> list[dict[str, NDArray[Any]]]:
-    found: dict[int, dict[str, NDArray[Any]]] = {}
+    arrays_of: dict[int, dict[str, NDArray[Any]]] = {}
     for name in [name for name in arrays if name.startswith(_ELSEWHERE)]:
         number, own_name = name.removeprefix(_ELSEWHERE).split("_", 1)
-        found.setdefault(int(number), {})[own_name] = arrays.pop(name)
-    return [found[number] for number in sorted(found)]
+        arrays_of.setdefault(int(number), {})[own_name] = arrays.pop(name)
+    return [arrays_of[number] for number in sorted(arrays_of)]
 
 
 def plain_parameters(model: Any) -> dict[str, object]:

@@ -106,10 +106,10 @@ class Decisions:
 
     def promote_winners(self, state: ModelState) -> None:
         """Begin to promote the challengers that are significantly better."""
-        for name, each in state.learners.items():
-            if each.comparison is None or each.archived or name in self._promoting:
+        for name, learner in state.learners.items():
+            if learner.comparison is None or learner.archived or name in self._promoting:
                 continue
-            if each.comparison.winner() == "challenger":
+            if learner.comparison.winner() == "challenger":
                 self._promoting.add(name)
                 task = asyncio.ensure_future(self.promote(name))
                 task.add_done_callback(partial(self._promoted, name))
@@ -163,10 +163,10 @@ class Decisions:
                 model_file, state.models[name], state.rows, state.learners[name].view, encoder
             )
         at = record_named(state, version, seq)
-        found = await self._models.read(state_at, state.name, at)
-        if name not in found.learners:
+        as_of = await self._models.read(state_at, state.name, at)
+        if name not in as_of.learners:
             raise Refused(404, f"there was no model {name!r} at record {at} yet")
-        return await asyncio.to_thread(found.file, name)
+        return await asyncio.to_thread(as_of.file, name)
 
     async def versions(self, name: str) -> list[Version]:
         return await self._models.read(listed, self._models.state(name))
@@ -241,24 +241,26 @@ def rollback_body(journal: SqlJournal, model: str, name: str, seq: int) -> dict[
     Where columns were added since, the learner learns the rows that the journal keeps from before that record again,
     with the defaults.
     """
-    found = state_at(journal, model, seq)
-    if name not in found.learners:
+    as_of = state_at(journal, model, seq)
+    if name not in as_of.learners:
         raise Refused(404, f"there was no model {name!r} at record {seq} yet")
-    settled = next(journal.records(model, after=found.seq, kind="schema"), None)
+    settled = next(journal.records(model, after=as_of.seq, kind="schema"), None)
     if settled is not None:
         raise Refused(409, f"the columns of {model!r} are those of record {settled.seq}: no state before it fits them")
-    changes = [(decision(each).body, each.seq) for each in journal.records(model, after=found.seq, kind="columns")]
+    changes = [
+        (decision(record).body, record.seq) for record in journal.records(model, after=as_of.seq, kind="columns")
+    ]
     for body, at in changes:
-        found.change_columns(ColumnChange.from_json(body), at)
+        as_of.change_columns(ColumnChange.from_json(body), at)
     if any(body["learners"] for body, _ in changes):
-        if found.labels and found.seq <= journal.cuts().get(model, 0):
+        if as_of.labels and as_of.seq <= journal.cuts().get(model, 0):
             raise Refused(
                 409,
                 f"columns were added since record {seq}, and the rows from before it are erased: "
                 "download the model at that record, and upload it as a model of its own",
             )
-        found.learn_wider(learned_rows(journal, model, found.seq))
-    return found.rollback_to_this(name)
+        as_of.learn_wider(learned_rows(journal, model, as_of.seq))
+    return as_of.rollback_to_this(name)
 
 
 def listed(journal: SqlJournal, state: ModelState) -> list[Version]:

@@ -242,7 +242,9 @@ class Service:
             "replica_record_time_seconds": None if self.replica is None else self.replica[1],
             "alerts_total": self._alerts.fired,
             "alert_posts_total": {} if self._webhook is None else dict(self._webhook.counts),
-            "models": {each.name: each.counters(threads[each.name].snapshot_age()) for each in self.models.states()},
+            "models": {
+                state.name: state.counters(threads[state.name].snapshot_age()) for state in self.models.states()
+            },
         }
 
     def _published(self, state: ModelState) -> None:
@@ -267,6 +269,6 @@ class Service:
         every = 1.0 if policy.seconds is None else min(_EXPIRY_SECONDS, max(policy.seconds / 10, 0.2))
         while True:
             await asyncio.sleep(every)
-            for each in self.models.states():
-                if each.waiting > (policy.rows or 0):
-                    self.models.writer.put([Expire(each.name, None, policy.seconds, policy.rows)])
+            for state in self.models.states():
+                if state.waiting > (policy.rows or 0):
+                    self.models.writer.put([Expire(state.name, None, policy.seconds, policy.rows)])

@@ -301,52 +301,52 @@ class Writer(threading.Thread):
     def _label(self, command: Label) -> Event | None:
         state = self.states[command.model]
         require_active(command.model, command.model in state.archived)
-        found = self._ledger.sort(
+        outcome = self._ledger.sort(
             command.model,
             command.labels,
             seq=self.seq + 1,
             revise=command.revise,
             expired_through=state.expired_through,
         )
-        labels = {row.label for row in (*found.learned, *(row for row, _ in found.revised))}
+        labels = {row.label for row in (*outcome.learned, *(row for row, _ in outcome.revised))}
         known = None if state.labels is None else state.labels | labels
         if known is not None and len(known) > MOST_LABELS:
             self._ledger.forget()  # it took the labels for the rows' own
             raise Refused(422, f"a model may know at most {MOST_LABELS} different labels, and these would make it more")
-        command.outcome = found
+        command.outcome = outcome
         if state.labels is not None:
-            found.new_labels = sorted(str(label) for label in labels - state.labels)
-        if not (found.learned or found.revised or command.key):
+            outcome.new_labels = sorted(str(label) for label in labels - state.labels)
+        if not (outcome.learned or outcome.revised or command.key):
             command.seq = self.seq
             return None
         state.labels = known
-        if found.learned or found.revised:
+        if outcome.learned or outcome.revised:
             state.labelled = self.seq + 1
-        state.waiting -= len(found.learned)
-        state.learned += len(found.learned)
-        return self._append_labels(command, "revise" if found.revised else "label")
+        state.waiting -= len(outcome.learned)
+        state.learned += len(outcome.learned)
+        return self._append_labels(command, "revise" if outcome.revised else "label")
 
     def _withdraw(self, command: Withdraw) -> Event | None:
         """With an erasure, what the journal has of the rows is gone, with the snapshots that knew them."""
         model, state = command.model, self.states[command.model]
         if not command.erase:
             require_active(model, model in state.archived)
-        found = self._ledger.withdraw(model, command.ids, state.expired_through, erase=command.erase)
-        command.outcome = found
-        if not (found.voided or found.erased or command.key):
+        outcome = self._ledger.withdraw(model, command.ids, state.expired_through, erase=command.erase)
+        command.outcome = outcome
+        if not (outcome.voided or outcome.erased or command.key):
             command.seq = self.seq
             return None
-        unlabelled = sum(not first for _, first in found.voided)
-        if found.reaches_back:
+        unlabelled = sum(not first for _, first in outcome.voided)
+        if outcome.reaches_back:
             state.labelled = self.seq + 1
         state.waiting -= unlabelled
-        state.learned -= len(found.voided) - unlabelled
+        state.learned -= len(outcome.voided) - unlabelled
         event = self._append_labels(command, "void")
-        if found.erased:
+        if outcome.erased:
             self._flush()
-            erase_rows(self.journal, found.erased)
+            erase_rows(self.journal, outcome.erased)
             self.journal.drop_parts(model, WATCHED_COLUMNS)
-            self.journal.drop_parts(model, EARLIER_ROWS, min(seq for seq, _ in found.erased))
+            self.journal.drop_parts(model, EARLIER_ROWS, min(seq for seq, _ in outcome.erased))
             outdated = [seq for seq in self.journal.snapshots(model) if self._is_outdated(model, seq)]
             self.journal.drop_snapshots(model, outdated)
             self._ledger.forget()
@@ -360,19 +360,19 @@ class Writer(threading.Thread):
 
     def _append_labels(self, command: OfRows, kind: Kind) -> LabelsArrived:
         """A record with labels, or with rows that are withdrawn or erased, and what a model makes of it."""
-        found = command.outcome
-        assert found is not None
-        body = found.body()
-        record = self._append(command, kind, len(found.learned), body.to_bytes())
-        self._links += _links(found, record.seq)
-        back = found.reaches_back
+        outcome = command.outcome
+        assert outcome is not None
+        body = outcome.body()
+        record = self._append(command, kind, len(outcome.learned), body.to_bytes())
+        self._links += _links(outcome, record.seq)
+        back = outcome.reaches_back
         if back:
             command.revises = True
             known = self._reaches_of(command.model)
             known.append(reach_of(record.seq, body, self._cuts.get(command.model, 0)))
             command.replayed = self.states[command.model].learned - labels_kept(self.journal, command.model, known)
-        voided = sum(not first for _, first in found.voided)  # the others, once their labels are left out
-        return LabelsArrived(record.seq, record.time, found.learned, back, voided, bool(found.erased))
+        voided = sum(not first for _, first in outcome.voided)  # the others, once their labels are left out
+        return LabelsArrived(record.seq, record.time, outcome.learned, back, voided, bool(outcome.erased))
 
     def _reaches_of(self, model: str) -> list[Reach]:
         if model not in self._reaches:
@@ -452,11 +452,11 @@ def _require_new_version(command: Decide, state: WriterState) -> None:
         raise Refused(409, f"a model may have at most {MOST_VERSIONS} versions")
 
 
-def _links(found: LabelOutcome, seq: int) -> list[LabelLink]:
+def _links(outcome: LabelOutcome, seq: int) -> list[LabelLink]:
     counts: dict[int, int] = {}
-    for row in found.learned:
+    for row in outcome.learned:
         counts[row.rows.seq] = counts.get(row.rows.seq, 0) + 1
-    for row, first in (*found.revised, *found.voided):
+    for row, first in (*outcome.revised, *outcome.voided):
         counts[row.rows.seq] = counts.get(row.rows.seq, 0) + (first == 0)
     return [LabelLink(asked, seq, rows) for asked, rows in counts.items()]
 

@@ -117,13 +117,13 @@ def numbers(column: pa.ChunkedArray, decimal: Decimal = ".", unit: str = "") -> 
             values = pc.cast(column, pa.float64(), safe=False)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise BadCell(0, f"a column of type {column.type} holds no numbers") from error
-    found: NDArray[np.float64] = values.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
-    infinite = np.isinf(found) | (np.abs(found) > LARGEST)
+    converted: NDArray[np.float64] = values.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
+    infinite = np.isinf(converted) | (np.abs(converted) > LARGEST)
     if infinite.any():
         at = int(infinite.argmax())
         cell = as_text(column.slice(at, 1))[0].as_py()
         raise BadCell(at, f"{brief(cell)!r} is beyond the numbers that can be learned")
-    return found
+    return converted
 
 
 def with_bits(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -182,15 +182,15 @@ def durations(column: pa.ChunkedArray) -> NDArray[np.float64]:
         return np.asarray(pc.divide(pc.cast(column, pa.float64(), safe=False), 1e9).to_numpy())
     if not is_text(column):
         return numbers(column)
-    found = np.full(len(column), np.nan)
+    lengths = np.full(len(column), np.nan)
     for at, cell in enumerate(trimmed(column).to_pylist()):
         if cell is None:
             continue
         seconds = float(cell) if is_number(cell) else seconds_of(cell)
         if seconds is None or not abs(seconds) <= LARGEST:
             raise BadCell(at, f"{brief(cell)!r} is not a duration such as 1 days 02:03:04 or PT5M")
-        found[at] = seconds
-    return found
+        lengths[at] = seconds
+    return lengths
 
 
 class Parser(Protocol):
@@ -226,9 +226,9 @@ def parsed(column: Parser, cells: Any) -> tuple[Any, list[tuple[int, str]]]:
     values: list[Any] = cells.to_pylist()
     faults = {value: _fault(column, value, cells.type) for value in {v for v in values if isinstance(v, str)}}
     for at, value in enumerate(values):
-        found = faults[value] if isinstance(value, str) else _fault(column, value, cells.type)
-        if found is not None:
-            wrong.append((at, found))
+        fault = faults[value] if isinstance(value, str) else _fault(column, value, cells.type)
+        if fault is not None:
+            wrong.append((at, fault))
             values[at] = None
     return column.parse(pa.chunked_array([pa.array(values, type=cells.type)])), sorted(wrong)
 
@@ -259,11 +259,11 @@ def timestamps(column: pa.ChunkedArray, form: str | None = None) -> NDArray[np.d
                 return np.asarray(pc.cast(column, pa.timestamp("us")).to_numpy(), dtype="datetime64[us]")
             except pa.ArrowInvalid:
                 pass  # then with zones, or digits left out
-        found, wrong = times_in(column, form)
+        times, wrong = times_in(column, form)
         if wrong.any():
             at = int(wrong.argmax())
             raise BadCell(at, f"{brief(column[at].as_py())!r} is not a time such as {FORMS[form].example}")
-        return found
+        return times
     if column.null_count == len(column):
         return np.full(len(column), np.datetime64("NaT", "us"))
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
@@ -281,7 +281,7 @@ def spelled_as(word: str, known: Collection[str]) -> str:
     """
     if word in known or word.lower() not in ("true", "false"):
         return word
-    return next((each for each in known if each.lower() == word.lower()), word)
+    return next((name for name in known if name.lower() == word.lower()), word)
 
 
 def names(column: pa.ChunkedArray) -> pa.ChunkedArray:

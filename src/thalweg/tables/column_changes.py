@@ -34,10 +34,10 @@ class ColumnChange:
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> ColumnChange:
         added = []
-        for each in kept["add"]:
-            described = {name: value for name, value in each.items() if name != "state"}
+        for entry in kept["add"]:
+            described = {name: value for name, value in entry.items() if name != "state"}
             added.append(column_from_json(**described))
-            added[-1].restore(each["state"])
+            added[-1].restore(entry["state"])
         return cls(added, kept["retire"], kept["rename"])
 
 
@@ -112,8 +112,8 @@ def widening(encoder: Encoder, change: ColumnChange, seq: int) -> Widening | Non
         return None
     values: list[float] = []
     for column in change.add:
-        found = np.empty((1, len(column.features)))
+        row = np.empty((1, len(column.features)))
         parsed = column.parse_values([column.default])
-        column.encode(parsed if parsed is not None else column.parse(column.absent(1)), found, learn=False)
-        values += found[0].tolist()
+        column.encode(parsed if parsed is not None else column.parse(column.absent(1)), row, learn=False)
+        values += row[0].tolist()
     return Widening(seq, len(encoder.plan.feature_names) - len(encoder.plan.marks), tuple(values))

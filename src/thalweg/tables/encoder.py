@@ -92,14 +92,14 @@ class Encoder:
         if self.history is not None and not chunk.added and len(chunk):
             chunk = self.history.extended(chunk, learn=learn, order=order)
         wrong = list(unusable)
-        found: list[Any] = []
+        encoded: list[Any] = []
         for column in self.plan.columns:
             values, cells = self._parse(column, chunk, misfits_are_missing)
             wrong += [(at, column.name, what) for at, what in cells]
-            found.append(values)
+            encoded.append(values)
         bad = list(chunk.bad)
         taken: set[int] = set()
-        for at, name, what in sorted(wrong, key=lambda each: each[0]):
+        for at, name, what in sorted(wrong, key=lambda cell: cell[0]):
             if at not in taken:
                 bad.append(chunk.complaint(at, name, what))
                 taken.add(at)
@@ -108,9 +108,9 @@ class Encoder:
         good = np.ones(len(chunk), dtype=np.bool_)
         good[list(taken)] = False
         kept = np.flatnonzero(good)
-        chosen = found if good.all() else [_chosen(values, kept) for values in found]
+        chosen = encoded if good.all() else [_chosen(values, kept) for values in encoded]
         late = self._without_late_sentinels(chosen) if learn else []
-        sentinels = [(int(kept[each.at]), column, each) for column, each in late]
+        sentinels = [(int(kept[sentinel.at]), column, sentinel) for column, sentinel in late]
         clocks = {column.name: column.clock(values) for column, values in zip(self.plan.columns, chosen, strict=True)}
         times = {name: clock for name, clock in clocks.items() if clock is not None}
         return Encoded(self.features(chosen, len(kept), learn=learn), kept, bad, times, sentinels, chosen)
@@ -118,19 +118,21 @@ class Encoder:
     def with_sparse_parsed(self, chunk: Chunk) -> Chunk:
         """A chunk that is encoded later with its sparse columns parsed: on another thread."""
         if len(chunk):
-            chunk.parsed.update({each.name: parsed(each, chunk.column(each.name)) for each in self.plan.sparse_columns})
+            chunk.parsed.update(
+                {column.name: parsed(column, chunk.column(column.name)) for column in self.plan.sparse_columns}
+            )
         return chunk
 
     def _without_late_sentinels(self, parsed: list[Any]) -> list[tuple[NumberColumn, LateSentinel]]:
         """Replace codes of missing values that the first rows did not have; those that were found."""
-        found: list[tuple[NumberColumn, LateSentinel]] = []
+        sentinels: list[tuple[NumberColumn, LateSentinel]] = []
         if self.missing != "mean":
-            return found
+            return sentinels
         for i, column in enumerate(self.plan.columns):
             if isinstance(column, NumberColumn) and column.late is not None:
                 parsed[i], new = column.late.treat(parsed[i])
-                found += [(column, each) for each in new]
-        return found
+                sentinels += [(column, sentinel) for sentinel in new]
+        return sentinels
 
     def features(self, parsed: Sequence[Any], rows: int, *, learn: bool) -> Any:
         """The features of rows whose cells are parsed, column by column in the order of the plan.
@@ -172,16 +174,16 @@ class Encoder:
             if cell is NOT_ONE:
                 return None
             cells.append(cell)
-        found: list[float] = []
+        features: list[float] = []
         gap = False
         for column, cell in zip(columns, cells, strict=True):
-            is_missing = column.encode_one(cell, found, learn=learn)
+            is_missing = column.encode_one(cell, features, learn=learn)
             gap |= is_missing and not getattr(column, "indicator", False)
         if self.plan.marks_gaps:
-            found.append(float(gap))
+            features.append(float(gap))
         if not self.plan.sparse_columns:
-            return np.array(found)
-        entries, start = {at: value for at, value in enumerate(found) if value}, len(found)
+            return np.array(features)
+        entries, start = {at: value for at, value in enumerate(features) if value}, len(features)
         for column, cell in zip(columns, cells, strict=True):
             if column.sparse:
                 indices, values = column.compressed_one(cell)
@@ -316,11 +318,11 @@ def rows_between(X: Any, begin: int, end: int) -> Any:
     if isinstance(X, np.ndarray):
         return X[begin:end]
     first, last = X.indptr[begin], X.indptr[end]
-    found = copy.copy(X)  # the constructor would check all arrays again, and a slice of SciPy's copies them
-    found.indptr = X.indptr[begin : end + 1] - first
-    found.indices, found.data = X.indices[first:last], X.data[first:last]
-    found.resize(end - begin, X.shape[1])
-    return found
+    part = copy.copy(X)  # the constructor would check all arrays again, and a slice of SciPy's copies them
+    part.indptr = X.indptr[begin : end + 1] - first
+    part.indices, part.data = X.indices[first:last], X.data[first:last]
+    part.resize(end - begin, X.shape[1])
+    return part
 
 
 #: The arrays of compressed rows.

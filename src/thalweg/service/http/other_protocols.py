@@ -123,13 +123,13 @@ def _rows(service: Service, name: str, request: Request) -> tuple[InferRequest, 
     if not given.inputs:
         raise Refused(422, "inputs must be a list of tensors, at least one")
     known, outputs = columns_of(service, name), _outputs(service, name)
-    if strange := [each.name for each in given.outputs or () if each.name not in outputs]:
+    if strange := [output.name for output in given.outputs or () if output.name not in outputs]:
         raise Refused(422, f"there is no output {strange[0]!r}; there are {', '.join(outputs)}")
-    widths = [_width(service, request, each) for each in given.inputs]
+    widths = [_width(service, request, tensor) for tensor in given.inputs]
     values = list(_values(given.inputs, request.body[end:]))
-    if {each.shape[0] for each in given.inputs} != {given.inputs[0].shape[0]}:
+    if {tensor.shape[0] for tensor in given.inputs} != {given.inputs[0].shape[0]}:
         raise Refused(422, "all inputs must have the same number of rows, their first dimension")
-    names = [each.name for each in given.inputs]
+    names = [tensor.name for tensor in given.inputs]
     by_column = set(widths) == {1} and (known is None or len(names) > 1 or names[0] in known)
     if by_column:
         return given, [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
@@ -157,15 +157,15 @@ def _values(tensors: list[InputTensor], binary: bytes) -> Iterator[list[Any]]:
         size = (tensor.parameters or {}).get("binary_data_size")
         if size is None:
             nested = [] if tensor.data is UNSET else tensor.data  # rows of two dimensions at the most
-            found = [value for each in nested for value in (each if isinstance(each, list) else [each])]
+            values = [value for row in nested for value in (row if isinstance(row, list) else [row])]
         elif isinstance(size, int) and 0 <= size <= len(binary) - begin:
-            found = _from_binary(tensor, binary[begin : begin + size])
+            values = _from_binary(tensor, binary[begin : begin + size])
             begin += size
         else:
             raise Refused(422, f"input {tensor.name!r}: binary_data_size must be that of its values in the body")
-        if len(found) != math.prod(tensor.shape):
-            raise Refused(422, f"input {tensor.name!r}: a shape of {tensor.shape} does not fit {len(found)} values")
-        yield [_cell(value) for value in found]
+        if len(values) != math.prod(tensor.shape):
+            raise Refused(422, f"input {tensor.name!r}: a shape of {tensor.shape} does not fit {len(values)} values")
+        yield [_cell(value) for value in values]
     if begin != len(binary):
         raise Refused(422, f"{len(binary) - begin} bytes of the body belong to no input")
 
@@ -176,8 +176,8 @@ def _from_binary(tensor: InputTensor, content: bytes) -> list[Any]:
         kind = np.dtype(_SIZES[tensor.datatype])
         if len(content) % kind.itemsize:
             raise wrong
-        found: list[Any] = np.frombuffer(content, kind).tolist()
-        return found
+        values: list[Any] = np.frombuffer(content, kind).tolist()
+        return values
     texts, at = [], 0
     while at < len(content):
         begin = at + 4
@@ -199,27 +199,27 @@ def _cell(value: Any) -> Any:
 
 
 def _inferred(given: InferRequest, command: Predict) -> InferResponse:
-    found = command.response.predictions(command.seq)
-    tensors = {each.name: each for each in _tensors(found)}
-    wanted = tensors if not given.outputs else [each.name for each in given.outputs]
+    predictions = command.response.predictions(command.seq)
+    tensors = {tensor.name: tensor for tensor in _tensors(predictions)}
+    wanted = tensors if not given.outputs else [output.name for output in given.outputs]
     outputs = [tensors[name] for name in wanted if name in tensors]
     asked = UNSET if given.id is None else given.id
     return InferResponse(command.model, str(command.body.version), outputs, asked)
 
 
-def _tensors(found: list[RowPrediction]) -> Iterator[OutputTensor]:
+def _tensors(predictions: list[RowPrediction]) -> Iterator[OutputTensor]:
     """Before the first label a class is the empty text, and a number null."""
-    rows = [len(found)]
-    yield OutputTensor("id", rows, "BYTES", [each.id for each in found])
-    if found[0].probabilities is UNSET:
+    rows = [len(predictions)]
+    yield OutputTensor("id", rows, "BYTES", [row.id for row in predictions])
+    if predictions[0].probabilities is UNSET:
         for name in ("prediction", "lower", "upper"):
-            yield OutputTensor(name, rows, "FP64", [getattr(each, name) for each in found])
+            yield OutputTensor(name, rows, "FP64", [getattr(row, name) for row in predictions])
         return
-    yield OutputTensor("prediction", rows, "BYTES", [each.prediction or "" for each in found])
-    labels = list(found[0].probabilities or {})
+    yield OutputTensor("prediction", rows, "BYTES", [row.prediction or "" for row in predictions])
+    labels = list(predictions[0].probabilities or {})
     if labels:
-        values = [share for each in found for share in (each.probabilities or {}).values()]
-        yield OutputTensor("probabilities", [len(found), len(labels)], "FP64", values, {"labels": labels})
+        values = [share for row in predictions for share in (row.probabilities or {}).values()]
+        yield OutputTensor("probabilities", [len(predictions), len(labels)], "FP64", values, {"labels": labels})
 
 
 def columns_of(service: Service, name: str) -> tuple[str, ...] | None:
@@ -291,5 +291,5 @@ def _by_column(values: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _invoked(command: Predict) -> InvocationResponse:
-    found = command.response.predictions(command.seq)
-    return InvocationResponse([each.prediction for each in found], [each.id for each in found])
+    predictions = command.response.predictions(command.seq)
+    return InvocationResponse([row.prediction for row in predictions], [row.id for row in predictions])

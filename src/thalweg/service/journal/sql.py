@@ -194,11 +194,11 @@ class SqlJournal(ABC):
         parts: Sequence[Part] = (),
     ) -> None:
         """Append, inside a transaction."""
-        for each in records:
-            if each.model not in self._checksums:
-                last = self.last_of(each.model, through=each.seq)
-                self._checksums[each.model] = b"" if last is None else last.checksum
-            each.checksum = self._checksums[each.model] = checksum(each, self._checksums[each.model])
+        for record in records:
+            if record.model not in self._checksums:
+                last = self.last_of(record.model, through=record.seq)
+                self._checksums[record.model] = b"" if last is None else last.checksum
+            record.checksum = self._checksums[record.model] = checksum(record, self._checksums[record.model])
         self._insert("journal", _COLUMNS, records)
         self._insert("label_links", "asked, seq, rows", links)
         self._insert("responses", "key, request, status, media, body, seq", responses)
@@ -265,8 +265,8 @@ class SqlJournal(ABC):
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """All that a statement finds."""
         with self.translated():
-            found: list[Any] = self.execute(statement, values).fetchall()
-        return found
+            fetched: list[Any] = self.execute(statement, values).fetchall()
+        return fetched
 
     def value(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """The only value that a statement finds."""
@@ -319,12 +319,12 @@ class SqlJournal(ABC):
         kinds = get_args(Kind) if kind is None else (kind,)
         statement = f"{self._of_kinds(len(kinds))} ORDER BY seq"
         rows = self._paged(statement, lambda after: [v for name in kinds for v in (model, name, after, end)], after)
-        found = map(_record, rows)
+        records = map(_record, rows)
         if kind is not None:
-            yield from map(require_unchanged, found)
+            yield from map(require_unchanged, records)
             return
         before = self.last_of(model, through=after)
-        for record in found:
+        for record in records:
             before = require_chained(record, before)
             yield before
 
@@ -333,16 +333,16 @@ class SqlJournal(ABC):
         kinds = get_args(Kind) if kind is None else (kind,)
         end = _LATEST if through is None else through
         values = [value for name in kinds for value in (model, name, 0, end)]
-        found = self.rows(f"{self._of_kinds(len(kinds))} ORDER BY seq DESC LIMIT 1", values)
-        return require_unchanged(_record(found[0])) if found else None
+        rows = self.rows(f"{self._of_kinds(len(kinds))} ORDER BY seq DESC LIMIT 1", values)
+        return require_unchanged(_record(rows[0])) if rows else None
 
     def _of_kinds(self, kinds: int) -> str:
         """Records of a model, merged by their kinds from the index over (model, kind, seq).
 
         Asked for all kinds at once, SQLite would use the index to collect and sort all that remains for every page.
         """
-        each = f"SELECT {_COLUMNS} FROM journal WHERE model = ? AND kind = ? AND seq > ? AND seq <= ?"
-        return " UNION ALL ".join([each] * kinds)
+        of_kind = f"SELECT {_COLUMNS} FROM journal WHERE model = ? AND kind = ? AND seq > ? AND seq <= ?"
+        return " UNION ALL ".join([of_kind] * kinds)
 
     def fetch(self, seqs: Sequence[int]) -> list[Record]:
         """These records, in order; those that do not exist are left out."""

@@ -62,17 +62,17 @@ class WatchView:
     ) -> column_responses.ImportanceOverTime:
         """For the model of this name, whose error changed at these labels."""
         rows = [{"row": change["labels"]} for change in changes]
-        found = self.sampler.metrics(rows, loss)
-        if found is None:
+        metrics = self.sampler.metrics(rows, loss)
+        if metrics is None:
             return column_responses.ImportanceOverTime(name, loss, None, self.sampler.distance, [], [], 0, [])
         columns = [
-            {"name": each["name"], "increases": each["increase"], "effects": each["effect"], **each["recent"]}
-            | {"standard_error": each["recent"]["increase_error"]}
-            for each in found["columns"]
+            {"name": column["name"], "increases": column["increase"], "effects": column["effect"], **column["recent"]}
+            | {"standard_error": column["recent"]["increase_error"]}
+            for column in metrics["columns"]
         ]
-        changed = [each | {"labels": each["row"]} for each in found["causes"]]
-        more = {"model": name, "labels": found["rows"], "columns": columns, "changes": changed}
-        return _response(column_responses.ImportanceOverTime, found | more)
+        changed = [cause | {"labels": cause["row"]} for cause in metrics["causes"]]
+        more = {"model": name, "labels": metrics["rows"], "columns": columns, "changes": changed}
+        return _response(column_responses.ImportanceOverTime, metrics | more)
 
     @cached_property
     def ranking(self) -> dict[str, float]:
@@ -90,7 +90,7 @@ class WatchView:
             return self.rise_count, self.rises
         if metric == "new_category":
             listed = self.drift.new_categories()
-            return len(listed), [dict(zip(("column", "what", "row"), each, strict=True)) for each in listed]
+            return len(listed), [dict(zip(("column", "what", "row"), category, strict=True)) for category in listed]
         [drift] = [getattr(self.stream, part) for part, event in EVENTS.items() if event == metric]
         return len(drift.changes) + drift.left_out, [as_seen(change) for change in drift.changes]
 
@@ -99,11 +99,11 @@ class WatchView:
         return column_responses.Inputs(
             name,
             self.drift.rows,
-            [_response(column_responses.InputColumn, each) for each in self._summary],
+            [_response(column_responses.InputColumn, column) for column in self._summary],
             [column_responses.InputChange(**change) for change in self.drift.changes],
             self.drift.left_out,
             self.stream.not_watched(self.plan),
-            [_as_cause(each) for each in self._causes] if is_champion else [],
+            [_as_cause(cause) for cause in self._causes] if is_champion else [],
             [*(self._outcomes[0] if is_champion else ()), *self._outcomes[1]],
         )
 
@@ -121,18 +121,18 @@ class WatchView:
         return self.stream.summary(self.plan)
 
 
-def _response(kind: type[T], found: Mapping[str, Any]) -> T:
+def _response(kind: type[T], values: Mapping[str, Any]) -> T:
     """A response, from a mapping that has its fields among others."""
-    return convert(found, prepared(kind))
+    return convert(values, prepared(kind))
 
 
 def _as_outcome(drift: InputDrift) -> list[column_responses.WatchedOutcome]:
     more = {"rows": drift.rows, "changes": drift.changes, "changes_left_out": drift.left_out}
-    return [_response(column_responses.WatchedOutcome, each | more) for each in drift.summary()]
+    return [_response(column_responses.WatchedOutcome, series | more) for series in drift.summary()]
 
 
-def _as_cause(found: Mapping[str, Any]) -> column_responses.ErrorCause:
-    shown = {**found, "labels": found["row"], "row": found["at"], "short": "short" in found}
+def _as_cause(cause: Mapping[str, Any]) -> column_responses.ErrorCause:
+    shown = {**cause, "labels": cause["row"], "row": cause["at"], "short": "short" in cause}
     return _response(column_responses.ErrorCause, shown)
 
 
@@ -178,21 +178,21 @@ class ColumnWatch(Saved):
 
     def test_blocks(self) -> None:
         """Look for changes in whole blocks of rows: many at a time cost a fraction of one after the other."""
-        if sum(len(each.X) for each in self._rows) >= BLOCK:
+        if sum(len(rows.X) for rows in self._rows) >= BLOCK:
             self._settle()
         self._settle_outcomes(BLOCK)
 
     def _settle(self) -> None:
-        waiting, self._rows = [each for each in self._rows if len(each.X)], []
+        waiting, self._rows = [rows for rows in self._rows if len(rows.X)], []
         if waiting and watched_names(self._plan):
-            X = stacked([each.X for each in waiting])
-            kept = {name: joined_cells([each.cells[name] for each in waiting]) for name in waiting[0].cells}
-            cells = read_back(self._plan, X, gaps_together([(each.X, each.gaps) for each in waiting]), kept)
+            X = stacked([rows.X for rows in waiting])
+            kept = {name: joined_cells([rows.cells[name] for rows in waiting]) for name in waiting[0].cells}
+            cells = read_back(self._plan, X, gaps_together([(rows.X, rows.gaps) for rows in waiting]), kept)
             self._stream.add_rows(self._stream.as_numbers(self._plan, cells, X))
 
     def _settle_outcomes(self, least: int = 1) -> None:
         for part, waiting in self._outcomes.items():
-            if sum(len(each[0] if isinstance(each, tuple) else each) for each in waiting) >= least:
+            if sum(len(part[0] if isinstance(part, tuple) else part) for part in waiting) >= least:
                 self._stream.add_outcomes(part, joined_cells(waiting))
                 self._outcomes[part] = []
 
@@ -239,7 +239,7 @@ class ColumnWatch(Saved):
                 continue
             own = [dict(rise) for rise in rises if part.start < rise["found"] - before <= part.stop]
             self._labelled.append(_Labelled(rows[part], numbers[part], errors[part], own))
-        if sum(len(each.rows) for each in self._labelled) >= BLOCK:
+        if sum(len(part.rows) for part in self._labelled) >= BLOCK:
             self._examine()
 
     def _examine(self) -> None:
@@ -248,7 +248,7 @@ class ColumnWatch(Saved):
             return
         self._settle()
         waiting, self._labelled = self._labelled, []
-        places = [(row.rows.body, row.row) for each in waiting for row in each.rows]
+        places = [(row.rows.body, row.row) for part in waiting for row in part.rows]
         X = stacked([body.X[row : row + 1] for body, row in places])
         gaps = gaps_together(
             [(body.X[:1], None if body.gaps is None else body.gaps[row : row + 1]) for body, row in places]
@@ -256,8 +256,8 @@ class ColumnWatch(Saved):
         kept = {name: _cells_of(name, places) for name in places[0][0].cells}
         cells = read_back(self._plan, X, gaps, kept)
         inputs = self._stream.as_numbers(self._plan, cells, X, in_order=False)  # the row before is not at hand
-        numbers, errors = (np.concatenate([getattr(each, name) for each in waiting]) for name in ("numbers", "errors"))
-        self._stream.add_scored(numbers, errors, inputs, [rise for each in waiting for rise in each.rises])
+        numbers, errors = (np.concatenate([getattr(part, name) for part in waiting]) for name in ("numbers", "errors"))
+        self._stream.add_scored(numbers, errors, inputs, [rise for part in waiting for rise in part.rises])
 
     def learns(self, X: Any, y: NDArray[Any]) -> None:
         """These labels are about to be learned: the first of them may belong to the sample in hand."""
@@ -295,12 +295,12 @@ class ColumnWatch(Saved):
     def from_bytes(cls, content: bytes, encoder: Encoder) -> ColumnWatch:
         """Back from `to_bytes`; a `ModelFileError` where it is damaged."""
         state = unpacked(content)
-        found = cls(encoder)
-        found.restore(state)
+        watch = cls(encoder)
+        watch.restore(state)
         if state["waiting"] is not None:
             model, X, y = state["waiting"]
-            found._sampler.waiting = loads(model), X, y
-        return found
+            watch._sampler.waiting = loads(model), X, y
+        return watch
 
 
 def _cells_of(name: str, places: Sequence[tuple[PredictBody, int]]) -> KeptCells:

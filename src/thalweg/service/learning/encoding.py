@@ -74,14 +74,14 @@ def of_table(table: Any, encoder: Encoder) -> Parsed:
         raise Refused(422, f"column {min(strange)!r}: the model has no such column")
     if len(table) and learned.isdisjoint(names):
         raise Refused(422, "the table has none of the columns that the model learns from")
-    found = [
+    read = [
         _parse(column, table.column(column.name) if column.name in names else column.absent(len(table)))
         if column.name in known
         else None
         for column in encoder.plan.columns
     ]
     sources = () if encoder.history is None else encoder.history.sources
-    return _whole(encoder, found, len(table), {name: table.column(name) for name in sources if name in names})
+    return _whole(encoder, read, len(table), {name: table.column(name) for name in sources if name in names})
 
 
 def _known_columns(encoder: Encoder) -> tuple[set[str], set[str]]:
@@ -99,8 +99,8 @@ def as_table(rows: Sequence[Row]) -> Any:
         raise Refused(422, f"rows may have at most {MOST_COLUMNS} columns, got {len(names)}")
     if not names:
         raise Refused(422, "row 0: it has no column")
-    found = {name: [row.get(name) for row in rows] for name in names}
-    return pa.table({name: _arrow_column(name, values) for name, values in found.items()})
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    return pa.table({name: _arrow_column(name, values) for name, values in columns.items()})
 
 
 def _arrow_column(name: str, values: list[Any]) -> Any:
@@ -115,18 +115,18 @@ def _arrow_column(name: str, values: list[Any]) -> Any:
 
 def _entries(column: str, values: Sequence[Any], entries: Callable[[Any], list[tuple[Any, float]]]) -> list[Any]:
     """The entries of each cell; `Refused` names the first row with a cell that has none."""
-    found: list[Any] = []
+    read: list[Any] = []
     for at, value in enumerate(values):
         try:
-            found.append(None if value is None else entries(value))
+            read.append(None if value is None else entries(value))
         except BadCell as error:
             raise _bad_row(at, column, error.what) from error
-    return found
+    return read
 
 
-def gaps_of(encoder: Encoder, found: Sequence[Any]) -> NDArray[np.bool_] | None:
+def gaps_of(encoder: Encoder, columns: Sequence[Any]) -> NDArray[np.bool_] | None:
     """Which cells of the columns of numbers are missing; None for none."""
-    numbers = [v for c, v in zip(encoder.plan.columns, found, strict=True) if c.is_number]
+    numbers = [v for c, v in zip(encoder.plan.columns, columns, strict=True) if c.is_number]
     if not numbers:
         return None
     gaps: NDArray[np.bool_] = np.isnan(np.stack(numbers, axis=1))
@@ -204,8 +204,8 @@ def _whole(encoder: Encoder, found: list[Any], rows: int, read: Mapping[str, Any
         raise Refused(422, f"columns that features from earlier rows read cannot be read: {what}") from error
 
 
-def _require_whole(encoder: Encoder, found: Sequence[Any]) -> None:
-    for column, values in zip(encoder.plan.columns, found, strict=True):
+def _require_whole(encoder: Encoder, columns: Sequence[Any]) -> None:
+    for column, values in zip(encoder.plan.columns, columns, strict=True):
         if values is None or not (encoder.missing == "error" or column.required):
             continue
         places = np.flatnonzero(column.missing(values))
@@ -243,7 +243,7 @@ class Encoded:
         kept = np.delete(np.arange(len(body.X)), body.erased)
         X = stacked([body.X[row : row + 1] for row in kept.tolist()]) if len(kept) else body.X[:0]
         gaps = None if body.gaps is None else body.gaps[kept]
-        cells = {name: part_of_cells(each, kept) for name, each in body.cells.items()}
+        cells = {name: part_of_cells(values, kept) for name, values in body.cells.items()}
         inputs = None if body.inputs is None else body.inputs.part(kept)
         return cls(X, gaps, body.categories or {}, cells, inputs, body.known)
 
@@ -258,17 +258,17 @@ def encode(encoder: Encoder, parsed: Parsed, labels: Sequence[KnownLabels] = (),
     Features from earlier rows know those of these labels that they did not know before. `Refused` changes nothing.
     """
     with nullcontext() if learn else encoder.passing():
-        found = _with_made(encoder, parsed, labels)
+        columns = _with_made(encoder, parsed, labels)
         through = 0 if encoder.history is None else encoder.history.known
     known = [len(column.categories) for column in encoder.plan.columns]
-    gaps = gaps_of(encoder, found)
-    X = encoder.features(found, parsed.rows, learn=learn)
+    gaps = gaps_of(encoder, columns)
+    X = encoder.features(columns, parsed.rows, learn=learn)
     new = {
         column.name: list(column.categories)[before:]
         for column, before in zip(encoder.plan.columns, known, strict=True)
         if len(column.categories) > before
     }
-    kept = {column.name: cells for column, cells in zip(encoder.plan.columns, found, strict=True) if column.is_kept}
+    kept = {column.name: cells for column, cells in zip(encoder.plan.columns, columns, strict=True) if column.is_kept}
     rows = X if isinstance(X, np.ndarray) else CompressedRows.of(X)
     return Encoded(rows, gaps, new, kept, parsed.inputs, through)
 
@@ -315,16 +315,16 @@ def gaps_together(parts: Sequence[tuple[Features, NDArray[np.bool_] | None]]) ->
 def read_back(plan: Plan, X: Features, gaps: NDArray[np.bool_] | None, kept: Mapping[str, Any]) -> list[Any]:
     """The parsed cells of recorded rows; None of columns of which only features are recorded."""
     named = X.first_features(len(plan.feature_names)) if isinstance(X, CompressedRows) else X
-    found: list[Any] = []
+    columns: list[Any] = []
     start = number = 0
     for column in plan.columns:
-        found.append(kept.get(column.name))
+        columns.append(kept.get(column.name))
         if column.is_number:
             values = named[:, start]
-            found[-1] = values if gaps is None else np.where(gaps[:, number], np.nan, values)
+            columns[-1] = values if gaps is None else np.where(gaps[:, number], np.nan, values)
             number += 1
         start += len(column.features)
-    return found
+    return columns
 
 
 def copied(encoder: Encoder, labels: Sequence[KnownLabels] = ()) -> Encoder:

@@ -161,8 +161,8 @@ class LearningThread(threading.Thread):
             self._fail(waiting)
             return
         learned: list[Command] = []
-        for each in waiting:
-            (self._revising if each.revises else learned).append(each)
+        for task in waiting:
+            (self._revising if task.revises else learned).append(task)
         self._calls.learned(learned)
         self._revise_if_due()
 
@@ -186,12 +186,12 @@ class LearningThread(threading.Thread):
             first, events = events[0], events[1:]
             assert isinstance(first, Decision)
             self.model = LiveModel(self.model_name, first)
-        for each in events:
-            if isinstance(each, LabelsArrived) and each.revises:
-                self._revised_at = each.seq
+        for event in events:
+            if isinstance(event, LabelsArrived) and event.revises:
+                self._revised_at = event.seq
         model = self.model
         for part in _up_to_versions(
-            [each for each in events if each.seq > model.seq]
+            [event for event in events if event.seq > model.seq]
         ):  # a revision may have read further
             model.take(part)
             if _names_version(part[-1]):
@@ -225,8 +225,8 @@ class LearningThread(threading.Thread):
             self._fail(self._revising)
             self._revising = []
             return
-        self._calls.learned([each for each in self._revising if each.seq <= done.through])
-        self._revising = [each for each in self._revising if each.seq > done.through]
+        self._calls.learned([event for event in self._revising if event.seq <= done.through])
+        self._revising = [event for event in self._revising if event.seq > done.through]
         self._revise_if_due()
 
     def _swap_in(self, done: Revision) -> None:
@@ -280,7 +280,7 @@ def _names_version(event: Event) -> bool:
 
 def _up_to_versions(events: Sequence[Event]) -> Iterator[Sequence[Event]]:
     """Events in parts that end with a record that names a version, so that there can be a snapshot of that state."""
-    ends = [at + 1 for at, each in enumerate(events) if _names_version(each)]
+    ends = [at + 1 for at, event in enumerate(events) if _names_version(event)]
     for begin, end in pairwise([0, *ends, len(events)]):
         if begin < end:
             yield events[begin:end]
