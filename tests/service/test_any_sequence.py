@@ -8,6 +8,7 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import Awaitable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,6 +42,13 @@ ROWS = st.lists(
 #: Which of the rows so far, by their numbers from the last.
 SOME = st.lists(st.integers(0, 12), min_size=1, max_size=3)
 WITHDRAWN = None
+#: What a model has, or has not, of earlier rows and labels.
+FEATURES = (
+    "seen = count() by city",
+    "usual = mean(x) by city",
+    "last = lag(x, 1) by city",
+    "low = rate(target = 'low')",
+)
 
 
 class Requests(RuleBasedStateMachine):
@@ -50,8 +58,8 @@ class Requests(RuleBasedStateMachine):
 
     folder: Path
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(features=st.sampled_from([(), FEATURES]))
+    def begin(self, features: tuple[str, ...]) -> None:
         self.home = Path(tempfile.mkdtemp())
         self.folder = self.home / "0"
         self.folder.mkdir()
@@ -65,7 +73,7 @@ class Requests(RuleBasedStateMachine):
         self.versions = self.kills = 0
         self.rivals: list[str] = []
         journal = self.opened()
-        make_first(journal, FIRST)
+        make_first(journal, replace(FIRST, feature=features))
         self.start(journal)
         self.predict([(1.5, "north"), (-2.0, "south"), (0.0, "east")])  # which say what the columns are
         self.label([0], "low", False)
