@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from thalweg.evaluate import Interval, mean_interval
 from thalweg.evaluate.probability_scores import BinnedAuc
+from thalweg.evaluate.significance import Interval, mean_interval
 from thalweg.report.page.rare_verdict import question
 from thalweg.run_metrics import Metrics
 from thalweg.tables import Chunk

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thalweg.evaluate import METRICS, Interval
 from thalweg.evaluate.layout import known
+from thalweg.evaluate.metrics import METRICS
+from thalweg.evaluate.significance import Interval
 from thalweg.report.page.formats import per_hundred, plain, short, written
 from thalweg.report.page.standing import baseline_names
 from thalweg.report.score_table import ScoreTable, score_columns

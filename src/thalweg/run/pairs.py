@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidInput
-from thalweg.evaluate import (
+from thalweg.evaluate.significance import (
     Friedman,
     Interval,
     McNemar,
