@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -55,6 +56,25 @@ def check_declared(options: Any) -> None:
         choices = [word for member in members if get_origin(member) is Literal for word in get_args(member)]
         if choices and value not in (*choices, getattr(type(options), name)):
             raise InvalidParameter.of_option(name, info.rule or f"be one of {', '.join(choices)}", value)
+
+
+#: Units of time in microseconds, as clocks count them.
+UNITS = {"minute": 60_000_000, "hour": 3_600_000_000, "day": 86_400_000_000, "week": 604_800_000_000}
+_PER = re.compile(rf"(\d+)/(?:(\d+) ?rows|({'|'.join(UNITS)}))")
+
+
+def parse_per(text: str) -> tuple[int, int | None, str | None] | None:
+    """So many in a number of rows, or in a unit of time; None where a text says neither, or 0.
+
+    Examples
+    --------
+    >>> parse_per("100/10000rows"), parse_per("5/hour"), parse_per("5/0rows")
+    ((100, 10000, None), (5, None, 'hour'), None)
+    """
+    match = _PER.fullmatch(text.strip())
+    if match is None or int(match[1]) == 0 or (match[2] and int(match[2]) == 0):
+        return None
+    return int(match[1]), int(match[2]) if match[2] else None, match[3]
 
 
 def parse_costs(text: str) -> dict[str, float]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import ClassVar
 
+from thalweg.option_fields import UNITS, parse_per
 from thalweg.saved import Saved
 
 #: What a budget must be, as it is written.
 RULE = "be a share of the rows above 0 and at most 1, or a number per period, such as 0.1, 100/day or 5/100rows"
-#: Microseconds, as clocks count them.
-_UNITS = {"minute": 60_000_000, "hour": 3_600_000_000, "day": 86_400_000_000, "week": 604_800_000_000}
-_PER = re.compile(rf"(\d+)/(?:(\d+) ?rows|({'|'.join(_UNITS)}))")
 
 #: Rows after which the rows of the first period are foreseen by how many came in its part so far.
 _FIRST_ROWS = 20
@@ -67,12 +64,10 @@ def parse_budget(text: str) -> float | PeriodShare:
     >>> parse_budget("0.1"), parse_budget("100/10000rows"), parse_budget("5/hour").count
     (0.1, 0.01, 5)
     """
-    per = _PER.fullmatch(text.strip())
-    if per is not None and per[3]:
-        if int(per[1]) > 0:
-            return PeriodShare(int(per[1]), _UNITS[per[3]])
-        raise ValueError(text)
-    share = float(text) if per is None else int(per[1]) / max(int(per[2]), 1)
+    count, rows, unit = parse_per(text) or (None, None, None)
+    if count is not None and unit is not None:
+        return PeriodShare(count, UNITS[unit])
+    share = float(text) if count is None or rows is None else count / rows
     if not 0.0 < share <= 1.0:
         raise ValueError(text)
     return share

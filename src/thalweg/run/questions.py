@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from thalweg.errors import InvalidParameter
+from thalweg.option_fields import UNITS, parse_per
 from thalweg.option_names import option
 
 if TYPE_CHECKING:
     from thalweg.tables.plan import Plan
-
-#: Microseconds, as clocks count them.
-_UNITS = {name: 1_000_000 * seconds for name, seconds in
-          (("minute", 60), ("hour", 3600), ("day", 86_400), ("week", 604_800))}  # fmt: skip
-_ALERTS = re.compile(rf"(\d+)/(?:(\d+) ?rows|({'|'.join(_UNITS)}))")
 
 
 @dataclass(frozen=True)
@@ -35,16 +31,16 @@ class AlertsAsked:
 
     @classmethod
     def parse(cls, text: str) -> AlertsAsked:
-        match = _ALERTS.fullmatch(text.strip())
-        if match is None or int(match[1]) == 0 or (match[2] and int(match[2]) == 0):
-            rule = f"be a number of alerts per {', '.join(_UNITS)} or number of rows, such as 100/day or 100/10000rows"
+        asked = parse_per(text)
+        if asked is None:
+            rule = f"be a number of alerts per {', '.join(UNITS)} or number of rows, such as 100/day or 100/10000rows"
             raise InvalidParameter.of_option("alerts", rule, text)
-        return cls(int(match[1]), int(match[2]) if match[2] else None, match[3])
+        return cls(*asked)
 
     @property
     def microseconds(self) -> int | None:
         """The length of a period, where it is one of time."""
-        return None if self.unit is None else _UNITS[self.unit]
+        return None if self.unit is None else UNITS[self.unit]
 
 
 #: Models that a run can be compared with, and labelled rows of the first fit and between fits.
