@@ -179,3 +179,15 @@ def test_the_table_that_is_printed_says_what_a_feature_is_made_of():
     model = TableRegressor(features="auto").partial_fit(table.drop(columns="amount"), table.amount.fillna(0.0))
     assert "mean(target) fading 100 rows" in str(model.columns_)
     assert "lag(target, 1)" in str(model.columns_)
+
+
+def test_the_small_set_follows_categories_of_many_by_their_newest_label():
+    """Each of 300 machines stays good or bad for long: its own newest label says all."""
+    rng = np.random.default_rng(2)
+    machine = rng.integers(0, 300, 3000)
+    state = np.where((machine + np.arange(3000) // 1500) % 2, "bad", "good")
+    table = pd.DataFrame({"machine": [f"m{each}" for each in machine], "load": rng.normal(size=3000), "state": state})
+    result = evaluate.run("logistic", table, "state", features="auto", head=500)
+    errors = (result.to_frame()["prediction"] != table.state).to_numpy()
+    assert errors[1000:1500].mean() < 0.1
+    assert errors[2400:].mean() < 0.1

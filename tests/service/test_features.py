@@ -54,7 +54,7 @@ def payments() -> list[dict[str, Any]]:
     late = np.where(np.arange(ROWS) < TRAINED, 0, rng.integers(1, 60, ROWS) * (1 + bad))
     amount = [
         None if missing else round(value, 2)
-        for missing, value in zip(rng.random(ROWS) < 0.05, rng.gamma(2, 10, ROWS), strict=True)
+        for missing, value in zip(rng.random(ROWS) < 0.05, rng.gamma(2, 10, ROWS).tolist(), strict=True)
     ]
     shop = rng.choice(["web", "town", "café"], ROWS)
     when, known = ([str(START + np.timedelta64(int(at), "m")) for at in times] for times in (minute, minute + late))

@@ -16,6 +16,8 @@ from thalweg.tables.rows import Chunk
 AUTO = "auto"
 #: Categories that recur so often, of which there are so many, may say what their rows have in common.
 _LEAST_ROWS_EACH, _MOST_NUMBERS, _MOST_KEYS = 5, 4, 3
+#: Of other categories, such as machines, so many different ones among as many rows leave some that recur.
+_MOST_DIFFERENT = 0.9
 #: Rows after which a weight has halved: of all rows, and of those of one category.
 _FADES, _FADES_BY_KEY = 100.0, 30.0
 
@@ -25,10 +27,11 @@ def automatic(
 ) -> list[Feature]:
     """The features that such first rows suggest.
 
-    Known targets come first: the newest one, their recent mean or share, and the same by each category that recurs;
-    then the distance of numbers from their recent mean. There are at most some fifteen, whatever the table.
+    Known targets come first: the newest one, their recent mean or share, and the same by each category that recurs; the
+    newest one of a category of many, such as a machine; then the distance of numbers from their recent mean. There are
+    at most some fifteen, whatever the table.
     """
-    keys = _keys(head, plan)
+    keys, rare = _keys(head, plan)
     made: list[Feature] = []
 
     def add(words: str, expression: Call | Operation) -> None:
@@ -51,8 +54,8 @@ def automatic(
         if not classes:
             for steps in _seasons(delay):
                 add(f"{target} {steps} before", Call("lag", TARGET, steps=steps))
-            for key in keys[:1]:
-                add(f"last {target} by {key}", Call("lag", TARGET, by=(key,), steps=1))
+        for key in [*([] if classes else keys[:1]), *rare[:1]]:
+            add(f"last {target} by {key}", Call("lag", TARGET, by=(key,), steps=1))
     for key in keys[:_MOST_KEYS]:
         add(f"since last {key}", Call("since_last", by=(key,)))
     numbers = [column.name for column in plan.columns if type(column) in (NumberColumn, DurationColumn)]
@@ -62,9 +65,9 @@ def automatic(
     return made
 
 
-def _keys(head: Chunk, plan: Plan) -> list[str]:
-    """Categories of which each stands in several of the first rows, those with most of them first."""
-    counted = []
+def _keys(head: Chunk, plan: Plan) -> tuple[list[str], list[str]]:
+    """Categories of which each stands in several of the first rows, those with most first; and others that recur."""
+    often, rarely = [], []
     for column in plan.columns:
         if column.kind not in ("category", "wide category"):
             continue
@@ -72,8 +75,10 @@ def _keys(head: Chunk, plan: Plan) -> list[str]:
         known = len(words) - words.null_count
         different = len(words.drop_null().unique())
         if 2 < different <= known / _LEAST_ROWS_EACH:
-            counted.append((-different, column.name))
-    return [name for _, name in sorted(counted)]
+            often.append((-different, column.name))
+        elif 2 < different <= known * _MOST_DIFFERENT:
+            rarely.append((different, column.name))
+    return [name for _, name in sorted(often)], [name for _, name in sorted(rarely)]
 
 
 def _seasons(delay: int) -> list[int]:
