@@ -125,9 +125,19 @@ Cut = tuple[int, int, np.float32]
 
 
 def best_cut(
-    window: Window, rows: list[Row], share: float, least: float, chance: Chance, gain_of: Gain, equal: float = 1.0
+    window: Window,
+    rows: list[Row],
+    share: float,
+    least: float,
+    clear: float,
+    chance: Chance,
+    gain_of: Gain,
+    equal: float = 1.0,
 ) -> tuple[int, Cut | None]:
-    """How many numbers are looked at, and the cut that gains most, if one gains more than the least."""
+    """How many numbers are looked at, and the cut that gains most, if one gains more than the least.
+
+    Of many rows where it gains less than is clear, the cut in the middle of a feature by chance.
+    """
     work, best, found = len(rows), least, None
     order, left = list(range(window.p)), min(64, math.ceil(share * window.p))
     for i in range(window.p):
@@ -147,6 +157,12 @@ def best_cut(
             gain = gain_of(rows, [row for row in by_code if codes[row[0]] <= code])
             if gain > equal * best:
                 best, found = gain, (j, code, window.between(j, code, following))
+    if best < clear and len(rows) >= 256:
+        j, work = chance.below(window.p), work + len(rows)
+        codes = sorted(window.code(number, j) for number, _ in rows)
+        if codes[0] < codes[-1]:
+            code = min(codes[(len(codes) - 1) // 2], max(other for other in codes if other < codes[-1]))
+            found = j, code, window.between(j, code, min(other for other in codes if other > code))
     return work, found
 
 
@@ -227,6 +243,7 @@ class SlowGrove:
         self.vote = np.ones(options.trees)
         self.growing: Grown | None = None
         self.due = self.budget = 0
+        self.patience = 1.0
         self.young = self.empty()
         self.open: Segments = []
 
@@ -242,7 +259,8 @@ class SlowGrove:
             if options.change_level:
                 change = own.changes.update(mistake)
                 if change and change[2] > change[1]:
-                    own.wanted = max(change[0], 64)
+                    own.wanted, self.patience = max(change[0], 64), 1.0
+                    self.due = min(self.due, now + options.regrow_every)
         mean_error = float(np.mean([own.error for own in self.grown]))
         self.judged(of, target)
         if options.step:
@@ -252,9 +270,13 @@ class SlowGrove:
             if times := draws.next(weight):
                 self.put(own.tree, node, target, (now - 1, times))
         if options.regrow_every and now >= max(self.due, 128):
+            newest = max(self.grown, key=lambda own: own.born)
+            if newest.born and not options.regrow_share:
+                pays = newest.error < np.mean([own.error for own in self.grown])
+                self.patience = max(1.0, self.patience / 2) if pays else min(4.0, 1.5 * self.patience)
             self.give_up_worst()
             held = min(now, self.window.capacity)
-            self.due = now + max(options.regrow_every, int(options.regrow_share * held))
+            self.due = now + max(int(self.patience * options.regrow_every), int(options.regrow_share * held))
         self.grow_on(mean_error)
         if now % 16 == 0:
             errors = np.array([own.error for own in self.grown])
@@ -316,7 +338,7 @@ class SlowGrove:
         fresh = math.ceil(math.log(1e-3) / math.log(self.options.fading)) if self.options.fading < 1 else len(rows)
         self.count(rows[-fresh:], self.options.fading, leaf.counts)
         leaf.rows = rows[-self.options.leaf_rows :]
-        leaf.seen, leaf.due = len(rows), len(rows) + max(4, len(rows) // 2)
+        leaf.seen, leaf.due = len(rows), len(rows) + max(4, min(len(rows), 4 * self.options.leaf_rows) // 2)
 
     def give_up_worst(self) -> None:
         old = [own for own in self.grown if self.window.seen - own.born >= 100 and not own.wanted]
@@ -432,7 +454,7 @@ class SlowClassGrove(SlowGrove):
             return most - (n_log_n(below.sum()) + n_log_n((count - below).sum()) - children)
 
         share, least = self.options.feature_share, np.float32(self.options.least_gain)
-        return best_cut(self.window, rows, share, least, self.chance, gain)
+        return best_cut(self.window, rows, share, least, np.float32(8) * least, self.chance, gain)
 
 
 @dataclass
@@ -489,11 +511,14 @@ class SlowNumberGrove(SlowGrove):
         def fall(rows: list[Row], left: list[Row]) -> float:
             return self.squares(rows) - self.squares(left) - self.squares([row for row in rows if row not in left])
 
-        options = self.options
-        least = self.squares(rows) * (1 - math.exp(-2 * options.least_gain / sum(times for _, times in rows)))
+        options, all_rows = self.options, sum(times for _, times in rows)
+        least, clear = (
+            self.squares(rows) * (1 - math.exp(-2 * gain / all_rows))
+            for gain in (options.least_gain, 2 * options.least_gain)
+        )
         if least >= self.squares(rows):
             return len(rows), None
-        return best_cut(self.window, rows, options.feature_share, least, self.chance, fall, equal=1 + 1e-9)
+        return best_cut(self.window, rows, options.feature_share, least, clear, self.chance, fall, equal=1 + 1e-9)
 
     def squares(self, rows: list[Row]) -> float:
         numbers = np.repeat([self.window.rows[number][1] for number, _ in rows], [times for _, times in rows])

@@ -22,6 +22,7 @@ from thalweg import (
     StreamPipeline,
     TextHasher,
     TilingClassifier,
+    WindowForest,
 )
 from thalweg.catalogue import MODELS, make_model
 from thalweg.errors import InvalidInput, InvalidParameter
@@ -79,6 +80,7 @@ def test_adds_up_for_every_model_of_the_catalogue(task, name):
         OnlineLDC(0.05),
         TilingClassifier(40, depth=2),
         KernelMeanClassifier(),
+        WindowForest(),
         Perceptron(),
         LogisticRegression(),
         make_model("auto", task="regression"),

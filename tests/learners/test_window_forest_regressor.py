@@ -31,6 +31,7 @@ def steps_that_turn(rows: int) -> tuple[np.ndarray, np.ndarray]:
         {"trees": 4, "lasting_trees": 0, "rows": 64, "change_level": 0.3, "step": 0.7},
         {"trees": 1, "lasting_trees": 1, "rows": 128, "bagging": 0.0, "step": 0.0, "max_leaves": 7},
         {"trees": 0, "lasting_trees": 2, "rows": 512, "feature_share": 1.0, "leaf_rows": 20, "fading": 0.8},
+        {"trees": 0, "lasting_trees": 1, "rows": 512, "feature_share": 1.0, "regrow_every": 80, "least_gain": 300.0},
     ],
 )
 def test_it_is_its_slow_twin(options):

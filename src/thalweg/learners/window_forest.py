@@ -15,11 +15,14 @@ n, H           ``leaf_rows``                                      rows of a leaf
 g              ``least_gain``                                     n H - n_left H_left - n_right H_right, in nats
 =============  ==========================  =====================  =================================================
 
+Of 256 rows or more a cut that gains less than eight times the least (of numbers twice) is owed to chance: the rows are
+halved at a random feature instead, since a pattern such as a board may show in the halves alone.
+
 Each tree sees a row a Poisson number of times (N. Oza, S. Russell, "Online bagging and boosting", 2001). Every
-``regrow_every`` rows the short tree with the most recent mistakes is grown anew, from the last 256 to 2,048 rows; of
-the lasting trees, whenever a tenth of the rows held has come, one is grown anew from all of them. A short tree whose
-mistakes rise (ADWIN, A. Bifet, R. Gavaldà 2007) is grown anew from the rows since then. Growing is spread over the rows
-that come meanwhile.
+``regrow_every`` rows, or up to four times as many while the newest tree is no better than the others, the short tree
+with the most recent mistakes is grown anew, from the last 256 to 2,048 rows; of the lasting trees, whenever a tenth of
+the rows held has come, one is grown anew from all of them. A short tree whose mistakes rise (ADWIN, A. Bifet, R.
+Gavaldà 2007) is grown anew from the rows since then. Growing is spread over the rows that come meanwhile.
 
 Two predictions come from the leaves of each kind of tree. Votes: the labels in the leaves, trees weighted by recent
 mistakes. Refinement: softmax regression on which leaves were reached and on the logarithm of the votes, with a step of
@@ -47,7 +50,8 @@ from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
 from thalweg.learners.base.forest import FOREST_RATE, TREE_RULES, WithTrees, forest_core, said_by_trees
 from thalweg.learners.base.mixture import SHARE_MEMBERS, Member, WithFamilies, mixed_with_shares
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.base.tree_text import shares_of_labels
+from thalweg.learners.base.saved_tree import feature_importances
+from thalweg.learners.base.tree_text import shares_in_leaf, shares_of_labels
 from thalweg.parameters import Real, Rules
 
 if TYPE_CHECKING:
@@ -79,8 +83,8 @@ class WindowForest(WithTrees, WithFamilies, WithClassWeight, WithProbabilities, 
     change_level : float in [0, 1), default 0.001
         Level of the test that finds a tree's mistakes rising. 0 does not test.
     regrow_every : int >= 0, default 200
-        Rows after which the worst tree is grown anew, of lasting trees a tenth of the rows held where that is more.
-        0 regrows none.
+        Rows after which the worst tree is grown anew, up to four times as many while the trees grown last are no better
+        than the others. Of lasting trees a tenth of the rows held where that is more. 0 regrows none.
     max_leaves : int, 2 to 65,536, default 1024
         Number of leaves of a tree at the most.
     step : float, 0 to 100, default 3.0
@@ -101,6 +105,8 @@ class WindowForest(WithTrees, WithFamilies, WithClassWeight, WithProbabilities, 
         The weight of each member in the next prediction.
     family_weights_ : dict of str to float
         The weight of all trees in the next prediction, and of the shares of the labels.
+    feature_importances_ : ndarray of shape (features,)
+        The share of each feature in what all cuts gain. Useless features have some of it, those of many values more.
 
     Examples
     --------
@@ -171,6 +177,12 @@ class WindowForest(WithTrees, WithFamilies, WithClassWeight, WithProbabilities, 
     def weights_(self) -> Floats:
         """The weight of each member in the next prediction."""
         return self._learned_core().shares()
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of each feature in what all cuts gain: by how much they lower the Gini impurity."""
+        state = cast("Core", self._learned_core()).state("member0_")
+        return feature_importances(state, "member0_", shares_in_leaf, self.n_features_in_)
 
     def explain(self) -> str:
         """Which members carry the weight: the votes of each kind of tree, their refinement, or the shares of labels."""

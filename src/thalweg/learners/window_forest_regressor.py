@@ -20,6 +20,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import COVERAGES, CatalogueEntry
@@ -27,7 +29,8 @@ from thalweg.learners.base.forest import TREE_RULES, WithTrees, number_answers, 
 from thalweg.learners.base.intervals import INTERVAL_STEP, WithIntervals
 from thalweg.learners.base.mixture import BASELINES, WithFamilies
 from thalweg.learners.base.rows import Floats
-from thalweg.learners.base.tree_text import mean_of_numbers
+from thalweg.learners.base.saved_tree import feature_importances
+from thalweg.learners.base.tree_text import mean_in_leaf, mean_of_numbers
 from thalweg.parameters import FLAG, Real, Rules
 
 if TYPE_CHECKING:
@@ -59,8 +62,8 @@ class WindowForestRegressor(WithTrees, WithFamilies, WithIntervals):
     change_level : float in [0, 1), default 0.001
         Level of the test that finds a tree's errors rising. 0 does not test.
     regrow_every : int >= 0, default 200
-        Rows after which the worst tree is grown anew, of lasting trees a tenth of the rows held where that is more.
-        0 regrows none.
+        Rows after which the worst tree is grown anew, up to four times as many while the trees grown last are no better
+        than the others. Of lasting trees a tenth of the rows held where that is more. 0 regrows none.
     max_leaves : int, 2 to 65,536, default 2048
         Number of leaves of a tree at the most.
     step : float, 0 to 1, default 0.2
@@ -82,6 +85,9 @@ class WindowForestRegressor(WithTrees, WithFamilies, WithIntervals):
         The weight of each member in the next prediction.
     family_weights_ : dict of str to float
         The weight of each family in the next prediction; of several targets the mean.
+    feature_importances_ : ndarray of shape (features,)
+        The share of each feature in what all cuts gain; of several targets the mean. Useless features have some of it,
+        those of many values more.
 
     Examples
     --------
@@ -168,6 +174,15 @@ class WindowForestRegressor(WithTrees, WithFamilies, WithIntervals):
         """The weight of each member in the next prediction."""
         weights: Floats = self._learned_core().shares()
         return weights[0] if self._columns is None else weights
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of each feature in what all cuts gain: by how much they lower the variance."""
+        core, names = self._learned_core(), [f"target{output}_" for output in range(self._learned_core().n_outputs)]
+        features = self.n_features_in_
+        shares = [feature_importances(core.state(name), f"{name}forest0_", mean_in_leaf, features) for name in names]
+        mean: Floats = np.mean(shares, axis=0)
+        return mean
 
     def explain(self) -> str:
         """Which members carry the weight: means or refinement of each kind of tree, the last value, the mean."""

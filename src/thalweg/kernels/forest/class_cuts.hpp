@@ -30,12 +30,13 @@ class ClassCuts : public CutSearch {
       packed.resize(n);
       for (int64_t i = 0; i < n; i++) packed[i] = uint64_t(times[i]) << (16 * label[i]);
     }
-    return try_features(window, chance, cut, [&](const uint8_t *codes, int64_t j) {
+    return try_features(window, chance, cut, best, float(kClear) * least_gain, [&](const uint8_t *codes, int64_t j) {
       return packs ? try_packed(codes, all, int(classes), j, cut) : try_counted(codes, all, j, cut);
     });
   }
 
  private:
+  static constexpr double kClear = 8;  // times the least gain
   static constexpr int64_t kPacked = 4, kMostPacked = 1 << 16, kTable = 1 << 15;
 
   static const float *n_log_n_of_small() {
@@ -52,61 +53,60 @@ class ClassCuts : public CutSearch {
 
   // False where all rows have the same code.
   bool try_packed(const uint8_t *codes, int64_t all, int classes, int64_t feature, Cut &cut) {
-    uint64_t counts[kCodes] = {}, others[kCodes] = {}, occur = 0;  // rows of one code do not wait for one another
+    uint64_t occur = 0;
     const auto add = [&](uint64_t *to, int64_t i) THALWEG_LAMBDA {
       const int code = codes[place[i]];
       to[code] += packed[i];
       occur |= uint64_t(1) << code;
     };
-    for (int64_t i = 0; i + 1 < n; i += 2) add(counts, i), add(others, i + 1);
-    if (n % 2) add(counts, n - 1);
-    if (!varies(occur)) return false;
-    for (int i = 0; i < kCodes; i++) counts[i] += others[i];
+    for (int64_t i = 0; i + 1 < n; i += 2) add(of_code[0], i), add(of_code[1], i + 1);
+    if (n % 2) add(of_code[0], n - 1);
+    uint64_t up_to[kCodes], below = 0;
+    int cuts = -1;
+    for (uint64_t rest = occur; rest; rest &= rest - 1) {
+      const int code = __builtin_ctzll(rest);
+      up_to[++cuts] = below += of_code[0][code] + of_code[1][code];
+      of_code[0][code] = of_code[1][code] = 0;
+    }
     switch (classes) {
       case 1:
-        return weigh<1>(counts, occur, all, feature, cut);
+        return weigh<1>(up_to, cuts, occur, all, feature, cut);
       case 2:
-        return weigh<2>(counts, occur, all, feature, cut);
+        return weigh<2>(up_to, cuts, occur, all, feature, cut);
       case 3:
-        return weigh<3>(counts, occur, all, feature, cut);
+        return weigh<3>(up_to, cuts, occur, all, feature, cut);
       default:
-        return weigh<4>(counts, occur, all, feature, cut);
+        return weigh<4>(up_to, cuts, occur, all, feature, cut);
     }
   }
   // All cuts of a feature, whose gains are found in lanes.
   template <int C>
-  bool weigh(const uint64_t *counts, uint64_t occur, int64_t all, int64_t feature, Cut &cut) {
-    int32_t of_class[C][kCodes], left[kCodes];
+  bool weigh(const uint64_t *up_to, int cuts, uint64_t occur, int64_t all, int64_t feature, Cut &cut) {
     float gain[kCodes];
-    uint64_t rests[kCodes], below = 0;
-    int cuts = 0;
-    for (uint64_t rest = occur; varies(rest); rest &= rest - 1, cuts++) {
-      below += counts[__builtin_ctzll(rest)];
-      int32_t rows = 0;
-      for (int c = 0; c < C; c++) rows += of_class[c][cuts] = int32_t(below >> (16 * c) & 0xffff);
-      left[cuts] = rows;
-      rests[cuts] = rest;
-    }
-    const int32_t whole = int32_t(all);
     int32_t of_all[C];
     for (int c = 0; c < C; c++) of_all[c] = int32_t(total[c]);
-    if (all < kTable) {
-      const float *of = table;
+    const auto find_gains = [&](auto of) THALWEG_LAMBDA {
       for (int i = 0; i < cuts; i++) {
         float children = 0;
-        for (int c = 0; c < C; c++) children += of[of_class[c][i]] + of[of_all[c] - of_class[c][i]];
-        gain[i] = most - (of[left[i]] + of[whole - left[i]] - children);
+        int32_t left = 0;
+        for (int c = 0; c < C; c++) {
+          const int32_t own = int32_t(up_to[i] >> (16 * c) & 0xffff);
+          left += own;
+          children += of(own) + of(of_all[c] - own);
+        }
+        gain[i] = most - (of(left) + of(int32_t(all) - left) - children);
       }
-    } else {
-      for (int i = 0; i < cuts; i++) {
-        float children = 0;
-        for (int c = 0; c < C; c++) children += n_log_n(of_class[c][i]) + n_log_n(of_all[c] - of_class[c][i]);
-        gain[i] = most - (n_log_n(left[i]) + n_log_n(whole - left[i]) - children);
-      }
+    };
+    if (all < kTable) find_gains([of = table](int32_t k) THALWEG_LAMBDA { return of[k]; });
+    else find_gains([this](int32_t k) THALWEG_LAMBDA { return n_log_n(k); });
+    int32_t better = 0;
+    for (int i = 0; i < cuts; i++) better |= gain[i] > best;
+    if (better) {
+      uint64_t rest = occur;
+      for (int i = 0; i < cuts; i++, rest &= rest - 1)
+        if (gain[i] > best) take(best, gain[i], feature, rest, cut);
     }
-    for (int i = 0; i < cuts; i++)
-      if (gain[i] > best) take(best, gain[i], feature, rests[i], cut);
-    return true;
+    return cuts > 0;
   }
   bool try_counted(const uint8_t *codes, int64_t all, int64_t feature, Cut &cut) {
     const int64_t classes = int64_t(total.size());
@@ -137,6 +137,7 @@ class ClassCuts : public CutSearch {
   std::vector<int64_t> total, lower;
   std::vector<int32_t> label, counts;
   std::vector<uint64_t> packed;
+  uint64_t of_code[2][kCodes] = {};  // room that is zero; rows of one code do not wait for one another
 };
 
 }  // namespace thalweg::THALWEG_LEVEL

@@ -1,7 +1,8 @@
 // How a cut of some rows is sought: over a random part of the features, and all their codes. What a cut gains is said by
 // class_cuts.hpp and number_cuts.hpp.
 //
-// Of more than 4,096 rows, some at equal distances are looked at. O(n + codes) for each feature tried.
+// A cut that gains little among many rows gives way to one in the middle of a feature by chance. Of more than 4,096 rows, some
+// at equal distances are looked at. O(n + codes) for each feature tried.
 #pragma once
 
 #include <numeric>
@@ -45,8 +46,10 @@ class CutSearch {
     }
     return all;
   }
-  // Tries features until enough of them vary among the rows; whether a cut was taken.
-  template <class Try> bool try_features(const RowWindow &window, Chance &chance, Cut &cut, Try attempt) {
+  // Tries features until enough of them vary among the rows; whether a cut was taken. A gain below what is clear is owed to chance:
+  // many rows are halved instead, since a pattern may show in the halves alone.
+  template <class Gain, class Try>
+  bool try_features(const RowWindow &window, Chance &chance, Cut &cut, const Gain &best, Gain clear, Try attempt) {
     std::iota(order.begin(), order.end(), 0);
     for (int64_t i = 0, left = tried; i < p && left > 0; i++) {
       std::swap(order[i], order[i + chance.below(p - i)]);
@@ -55,6 +58,7 @@ class CutSearch {
       cut.work += n;
       left -= attempt(window.column(j), j);
     }
+    if (best < clear && n >= kMany) halve(window, chance.below(p), cut);
     if (cut.feature < 0) return false;
     const int64_t next = __builtin_ctzll(beyond & (beyond - 1));
     cut.threshold = window.codes_of_feature(cut.feature).between(cut.code, next);
@@ -73,7 +77,25 @@ class CutSearch {
   std::vector<int32_t> place, times;  // of each row looked at
 
  private:
-  static constexpr int64_t kMostTried = 64, kMostRows = 4096;
+  static constexpr int64_t kMostTried = 64, kMostRows = 4096, kMany = 256;
+
+  // The cut in the middle of a feature, if it varies.
+  void halve(const RowWindow &window, int64_t feature, Cut &cut) {
+    const uint8_t *codes = window.column(feature);
+    int64_t of_code[kCodes] = {}, below = 0;
+    uint64_t occur = 0;
+    for (int64_t i = 0; i < n; i++) {
+      of_code[codes[place[i]]]++;
+      occur |= uint64_t(1) << codes[place[i]];
+    }
+    cut.work += n;
+    for (uint64_t rest = occur; varies(rest) && 2 * below < n; rest &= rest - 1) {
+      cut.feature = feature;
+      cut.code = __builtin_ctzll(rest);
+      beyond = rest;
+      below += of_code[cut.code];
+    }
+  }
 
   int64_t p, tried;
   uint64_t beyond = 0;

@@ -4,9 +4,10 @@
 // taken if it gains enough (cut_search.hpp). Both sides inherit their rows, what was known above them and the weights of the
 // refinement. Each tree sees a row a random number of times (online bagging).
 //
-// Forgetting. Counts in a leaf fade. Every `regrow_every` rows the tree with most mistakes is grown anew, at once, from the
-// last rows, between `shortest` and `longest` of them; so is a tree whose mistakes rise (ADWIN), from the rows since the
-// change. Growing is spread over rows by a budget of work for each, and the old tree goes on meanwhile.
+// Forgetting. Counts in a leaf fade. Every `regrow_every` rows, or up to four times as many while new trees are no better, the
+// tree with most mistakes is grown anew, at once, from the last rows, between `shortest` and `longest` of them; so is a tree
+// whose mistakes rise (ADWIN), from the rows since the change. Growing is spread over rows by a budget of work for each, and the
+// old tree goes on meanwhile.
 //
 // What a leaf knows, and what follows from the leaves that a row reached, is said by class_leaves.hpp and number_leaves.hpp. Trees
 // are weighted by exp(-10 e), where e is their recent error.
@@ -66,7 +67,11 @@ template <class Leaves> class Grove {
       own.judged = kErrorsFading * own.judged + weight;
       if (options.change_level > 0) {
         const Adwin::Change change = own.changes.update(wrong);
-        if (change.rows && change.after > change.before) own.wanted = std::max(change.rows, kFewest);
+        if (change.rows && change.after > change.before) {
+          own.wanted = std::max(change.rows, kFewest);
+          patience = 1;
+          due = std::min(due, window.seen() + options.regrow_every);
+        }
       }
     }
     leaves.judged(of, target);
@@ -76,8 +81,10 @@ template <class Leaves> class Grove {
       if (const int64_t times = draws.next(weight))
         put(grown[i].tree, of.node[i], target, HeldRow(window.seen() - 1, times), window, chance);
     if (options.regrow_every && window.seen() >= std::max(due, kYoung)) {
+      consider_patience();
       give_up_worst(window.seen(), chance);
-      due = window.seen() + std::max(options.regrow_every, int64_t(options.regrow_share * double(window.held())));
+      due = window.seen() + std::max(int64_t(patience * double(options.regrow_every)),
+                                     int64_t(options.regrow_share * double(window.held())));
     }
     grow_on(window, chance);
     if (window.seen() % kBetweenVotes == 0) count_votes();
@@ -117,6 +124,7 @@ template <class Leaves> class Grove {
     leaves.visit(state);
 
     state.integer("regrow_due", due, not_negative);
+    state.real("regrow_patience", patience, within<double>(1, kMostPatience));
     state.integer("growing", growing, within<int64_t>(-1, T - 1));
     state.integer("growing_budget", budget);
     SavedTrees<typename Leaves::Number> saved;
@@ -141,9 +149,9 @@ template <class Leaves> class Grove {
   static constexpr double kErrorsFading = 0.998, kSharpness = 10, kFewJudged = 20;
   static constexpr int64_t kBetweenVotes = 16, kYoung = 128, kSettled = 100, kFewest = 64;
   static constexpr int64_t kLeast = 8;  // rows of a cut
-  static constexpr int64_t kPatience =
-      4;                                 // times a leaf's room, of which half have to come before a cut is sought again
-  static constexpr int64_t kBlock = 32;  // rows that ADWIN takes at once
+  static constexpr int64_t kLeaves = 4;
+  static constexpr double kMostPatience = 4;
+  static constexpr int64_t kBlock = 32;     // rows that ADWIN takes at once
   static constexpr int64_t kWork = 1 << 9;  // numbers that growing may look at in a row, for each tree
 
   struct Grown {
@@ -194,7 +202,7 @@ template <class Leaves> class Grove {
     tree.hold(l, row);
     typename OwnTree::Leaf &leaf = tree[l];
     if (++leaf.seen < leaf.due) return;
-    leaf.due = leaf.seen + std::max(kLeast, std::min(leaf.seen, kPatience * options.leaf_rows) / 2);
+    leaf.due = leaf.seen + std::max(kLeast, rows_until_next(leaf.seen));
     leaf_rows.clear();
     tree.each_row(l, [&](HeldRow each) {
       if (window.holds(each)) leaf_rows.push_back(each);
@@ -205,6 +213,8 @@ template <class Leaves> class Grove {
     split(tree, {node, 0, int64_t(leaf_rows.size())}, cut, leaf_rows, leaf_open, window);
     while (!leaf_open.empty()) grow(tree, leaf_rows, leaf_open, window, chance);
   }
+  // A cut is sought again when half as many have come, at the most half of what four leaves hold.
+  int64_t rows_until_next(int64_t seen) const { return std::min(seen, kLeaves * options.leaf_rows) / 2; }
   bool find_cut(const OwnTree &tree, const HeldRow *rows, int64_t n, const RowWindow &window, Chance &chance,
                 Cut &cut) {
     cut.work = n;
@@ -214,15 +224,17 @@ template <class Leaves> class Grove {
   void split(OwnTree &tree, const Segment &of, const Cut &cut, std::vector<HeldRow> &rows, std::vector<Segment> &to,
              const RowWindow &window) {
     leaves.bequeath(known.data(), tree.numbers(tree.leaf_of(of.node)).inherited);
-    int64_t middle = of.begin;
+    int64_t middle = of.begin, right = 0;
     const uint8_t *codes = window.column(cut.feature);
-    right_rows.clear();
-    for (int64_t i = of.begin; i < of.end; i++) {
+    right_rows.resize(of.end - of.begin);
+    for (int64_t i = of.begin; i < of.end; i++) {  // without a branch
       const HeldRow row = rows[i];
-      if (codes[window.place(row)] <= cut.code) rows[middle++] = row;
-      else right_rows.push_back(row);
+      const bool goes_left = codes[window.place(row)] <= cut.code;
+      rows[middle] = right_rows[right] = row;
+      middle += goes_left;
+      right += !goes_left;
     }
-    std::copy(right_rows.begin(), right_rows.end(), rows.begin() + middle);
+    std::copy_n(right_rows.begin(), right, rows.begin() + middle);
     const int64_t child = tree.cut(of.node, cut.feature, cut.threshold, known.data());
     to.push_back({child + 1, middle, of.end});
     to.push_back({child, of.begin, middle});
@@ -255,9 +267,21 @@ template <class Leaves> class Grove {
       leaves.count(counts, window.target(window.place(rows[i])), rows[i].times(), options.fading);
     for (int64_t i = std::max<int64_t>(0, n - options.leaf_rows); i < n; i++) tree.hold(l, rows[i]);
     tree[l].seen = n;
-    tree[l].due = n + std::max(kLeast / 2, n / 2);
+    tree[l].due = n + std::max(kLeast / 2, rows_until_next(n));
   }
 
+  double mean_error() const {
+    double mean = 0;
+    for (const Grown &own : grown) mean += own.error() / double(grown.size());
+    return mean;
+  }
+  // While the tree that was grown last is no better than the others, the next one may wait longer.
+  void consider_patience() {
+    const Grown &newest =
+        *std::max_element(grown.begin(), grown.end(), [](const Grown &a, const Grown &b) { return a.born < b.born; });
+    if (newest.born == 0 || options.regrow_share > 0) return;
+    patience = newest.error() < mean_error() ? std::max(1.0, patience / 2) : std::min(kMostPatience, 1.5 * patience);
+  }
   void give_up_worst(int64_t now, Chance &chance) {
     Grown *worst = nullptr;
     for (Grown &own : grown)
@@ -287,12 +311,11 @@ template <class Leaves> class Grove {
   }
   void end_growth(const RowWindow &window) {
     Grown &old = grown[growing];
-    double mean_error = 0;
-    for (const Grown &own : grown) mean_error += own.error() / double(grown.size());
+    const double mean = mean_error();
     std::swap(old.tree, young);
     old.changes = Adwin(options.change_level, kBlock);
     old.judged = kFewJudged;
-    old.mistakes = kFewJudged * mean_error;
+    old.mistakes = kFewJudged * mean;
     old.born = window.seen();
     old.wanted = 0;
     growing = -1;
@@ -340,6 +363,7 @@ template <class Leaves> class Grove {
   BufferOf<float> vote;
 
   int64_t due = 0;                   // rows until the worst tree is grown anew
+  double patience = 1;               // times `regrow_every` between two of them
   int64_t growing = -1, budget = 0;  // which tree gives way, and what may be looked at
   OwnTree young;
   std::vector<HeldRow> growing_rows;

@@ -26,14 +26,16 @@ class NumberCuts : public CutSearch {
       squares += of_row[i].sum * away;
     }
     // No cut gains more than the squares; of a cut that gains enough they fall by this much.
-    double best = squares * (1 - std::exp(-2 * least_gain / double(all)));
+    const auto fall = [&](double gain) { return squares * (1 - std::exp(-2 * gain / double(all))); };
+    double best = fall(least_gain);
     if (!(best < squares)) return false;
-    return try_features(window, chance, cut, [&](const uint8_t *codes, int64_t feature) {
-      return attempt(codes, double(all), feature, best, cut);
-    });
+    return try_features(
+        window, chance, cut, best, fall(kClear * least_gain),
+        [&](const uint8_t *codes, int64_t feature) { return attempt(codes, double(all), feature, best, cut); });
   }
 
  private:
+  static constexpr double kClear = 2;         // times the least gain
   static constexpr double kEqual = 1 + 1e-9;  // of equal gains the first is taken, however sums are rounded
 
   struct Sums {

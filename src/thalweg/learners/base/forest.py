@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thalweg.errors import InvalidParameter
 from thalweg.kernels import compiled
+from thalweg.learners.base.saved_tree import SavedTree
 from thalweg.learners.base.tree_text import LeafText, tree_text
 from thalweg.parameters import SEED, Real, Rules, Whole
 
@@ -182,4 +183,4 @@ class WithTrees:
             raise InvalidParameter.of(where, "feature_names", f"have {self.n_features_in_:,} names", feature_names)
         lasts = number >= self.trees
         grove = f"{forest}grove{int(lasts and self.trees > 0)}_"
-        return tree_text(state, grove, number - self.trees * lasts, leaf, list(names), max_depth)
+        return tree_text(SavedTree.of(state, grove, number - self.trees * lasts), leaf, list(names), max_depth)

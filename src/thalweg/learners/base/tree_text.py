@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from thalweg.learners.base.rows import Floats
+from thalweg.learners.base.saved_tree import SavedTree
 
 #: A label with a smaller share of a leaf is not named.
 _LEAST_SHARE = 0.005
@@ -17,35 +17,20 @@ _LEAST_SHARE = 0.005
 LeafText: TypeAlias = Callable[[Floats, Floats], str]
 
 
-def tree_text(
-    state: Mapping[str, NDArray[Any]],
-    grove: str,
-    number: int,
-    leaf: LeafText,
-    features: Sequence[str],
-    max_depth: int | None = None,
-) -> str:
-    """A tree of a grove, whose name those in ``state`` begin with."""
-    leaves = state[f"{grove}tree_leaves"]
-    before = leaves[:number].sum()
-    first = 2 * before - number  # a tree of n leaves has 2 n - 1 nodes
-    cuts, targets = state[f"{grove}node_features"][first:], state[f"{grove}node_targets"][first:]
-    thresholds = state[f"{grove}node_thresholds"].ravel()[first:]
-    seen = state[f"{grove}leaf_seen"][before:]
-    numbers = state[f"{grove}leaf_numbers"][before:]
-    counts, inherited = numbers.reshape(len(numbers), 4, -1)[:, :2].swapaxes(0, 1)
+def tree_text(tree: SavedTree, leaf: LeafText, features: Sequence[str], max_depth: int | None = None) -> str:
+    """A tree as text, its features by name."""
 
     def lines(node: int, depth: int) -> Iterator[str]:
-        if cuts[node] < 0:
-            own = targets[node]
-            known = leaf(counts[own], inherited[own])
-            yield f"{_indent(depth)}{known} ({seen[own]:,} row{'' if seen[own] == 1 else 's'})"
+        if tree.features[node] < 0:
+            own = tree.targets[node]
+            known = leaf(tree.counts[own], tree.inherited[own])
+            yield f"{_indent(depth)}{known} ({tree.seen[own]:,} row{'' if tree.seen[own] == 1 else 's'})"
         elif depth == max_depth:
             yield f"{_indent(depth)}..."
         else:
             for side, sign in enumerate(("<=", "> ")):
-                yield f"{_indent(depth)}{features[cuts[node]]} {sign} {thresholds[node]:.4g}"
-                yield from lines(targets[node] + side, depth + 1)
+                yield f"{_indent(depth)}{features[tree.features[node]]} {sign} {tree.thresholds[node]:.4g}"
+                yield from lines(tree.targets[node] + side, depth + 1)
 
     return "\n".join(lines(0, 0))
 
@@ -64,12 +49,24 @@ def mean_of_numbers(origin: float) -> LeafText:
     return partial(_mean, origin)
 
 
+def shares_in_leaf(counts: Floats, inherited: Floats) -> Floats:
+    """The shares of the labels in leaves, one row each."""
+    known = counts + inherited
+    known /= known.sum(axis=-1, keepdims=True)
+    return known
+
+
+def mean_in_leaf(sums: Floats, inherited: Floats) -> Floats:
+    """The mean of the numbers in leaves, one row each."""
+    known = sums + inherited
+    return known[..., 1:] / known[..., :1]
+
+
 def _shares(labels: Sequence[Any], counts: Floats, inherited: Floats) -> str:
-    shares = (counts + inherited) / (counts + inherited).sum()
+    shares = shares_in_leaf(counts, inherited)
     heaviest = [k for k in np.argsort(-shares, kind="stable").tolist() if shares[k] >= _LEAST_SHARE]
     return ", ".join(f"{labels[k]} {shares[k]:.2f}" for k in heaviest)
 
 
 def _mean(origin: float, sums: Floats, inherited: Floats) -> str:
-    rows, total = sums + inherited
-    return f"{origin + total / rows:.4g}"
+    return f"{origin + mean_in_leaf(sums, inherited)[0]:.4g}"
