@@ -86,7 +86,8 @@ def learn(model: Any, kind: str, seed: int, count: int) -> list[Any]:
         return []
     found: list[Any] = []
     if half:
-        found += (model.transform_then_learn if kind == "unlabelled" else model.predict_then_learn)(**block).tolist()
+        made = (model.transform_then_learn if kind == "unlabelled" else model.predict_then_learn)(**block)
+        found += getattr(made, "predictions", made).tolist()
     answer = model.transform_one if kind == "unlabelled" else model.predict_one
     others = [given[name][half:].tolist() for name in ("y", "keys") if name in given]
     if kind.startswith("sparse"):

@@ -425,8 +425,9 @@ class RunOptions:
         """How a run was begun that was asked for something else: the first option that differs; `None` for the same."""
         if not begun:
             return "other options"
+        usual = _defaults()
         for name, value in self.resolved().items():
-            was = begun.get(name)
+            was = begun.get(name, usual[name])  # an option that came later was at its default
             if name == "out" or name in besides or was == value:
                 continue
             if name == "source" and was is not None and Path(was).resolve() == Path(value).resolve():
