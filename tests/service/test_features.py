@@ -169,7 +169,8 @@ def test_a_service_that_is_killed_has_the_features_of_a_run(runs, tmp_path):
     assert_one_truth(killed)
 
 
-@pytest.mark.parametrize("how", ["revised", "withdrawn", "erased"])
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("how", ["erased", "revised", "withdrawn"])
 def test_what_is_put_right_was_never_wrong(how, runs, tmp_path):
     """Features of later rows are as if a label had been right at first, or a row had never come."""
     given, wrong = ServeOptions(model=runs[0]), TRAINED + 30
