@@ -50,6 +50,7 @@ def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
 
     load_scikit_learn()
     from thalweg.evaluate.model_history import trace_of
+    from thalweg.label_budget import LabelBudget
     from thalweg.part import Part
     from thalweg.pipeline.pipeline import learner_name
     from thalweg.report import tables
@@ -72,6 +73,9 @@ def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
     if not loaded.__sklearn_is_fitted__():
         console.print("It has learned nothing yet.")
         return
+    if isinstance(loaded, LabelBudget):
+        console.print(f"asked for the labels of {loaded.asked_:,} of {loaded.rows_:,} rows")
+        loaded = loaded.learner_
     if is_part:
         console.print(f"the sums of {loaded.rows_:,} rows, {'later ones' if loaded.later else 'to begin with'}")
     if isinstance(saved, TableModel):
