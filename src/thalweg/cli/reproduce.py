@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated, Any
 
 import typer
@@ -17,7 +18,7 @@ EVERYTHING = "all"
 def _described(paper: Paper) -> str:
     lines = [f"{paper.name}: {paper.authors}", paper.title, " ".join(paper.items)]
     if paper.on_request:
-        lines.append(f"only by name: {' '.join(paper.on_request)}")
+        lines += wrap(f"only by name: {' '.join(paper.on_request)}", 78)
     return "\n  ".join(lines)
 
 

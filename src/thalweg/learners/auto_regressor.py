@@ -127,7 +127,7 @@ class AutoRegressor(WithFamilies, WithIntervals):
     >>> bool(abs(np.mean((lower <= y) & (y <= upper)) - 0.9) < 0.01)
     True
     >>> print(model.explain().splitlines()[0])
-    24 members over 5 features; the heaviest is tilings of the rest, step 0.5 with a weight of 0.76.
+    24 members over 5 features; the heaviest is tilings of the rest, step 0.5 with a weight of 0.56.
     """
 
     _fit_depends_on_order = True

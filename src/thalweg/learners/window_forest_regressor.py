@@ -217,9 +217,9 @@ class WindowForestRegressor(WithTrees, WithFamilies, WithIntervals):
         >>> model = WindowForestRegressor().partial_fit(X, 3 * X[:, 0] + 1)
         >>> print(model.export_text(feature_names=["heat", "load"]))  # doctest: +ELLIPSIS
         |--- heat <= 0.5
-        |   |--- 1.022 (... rows)
+        |   |--- 1.023 (... rows)
         |--- heat >  0.5
-        |   |--- 3.976 (... rows)
+        |   |--- 3.975 (... rows)
         """
         core = self._learned_core()
         if not 0 <= output < core.n_outputs:

@@ -99,7 +99,7 @@ def run(
     >>> table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(side=y)
     >>> result = evaluate.run(AutoClassifier(), table, "side", delay=10)
     >>> result.headline.split(":")[0], round(result.summary["model"]["error"], 3)
-    ('Better than majority, the best baseline', 0.122)
+    ('Better than majority, the best baseline', 0.12)
     >>> result.to_frame().shape
     (3000, 4)
     """
