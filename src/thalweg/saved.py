@@ -89,6 +89,8 @@ def _taken(fresh: Any, value: Any, make: Callable[[], Any] | None, where: str) -
         )
         return {key: _taken(fresh.get(key), item, make, where) for key, item in pairs}
     if isinstance(fresh, list | tuple):
+        if not fresh and make is None:  # long ones, such as histories, need no look at each
+            return type(fresh)(value)
         likes = fresh if len(fresh) == len(value) else [None] * len(value)
         return type(fresh)(_taken(like, item, make, where) for like, item in zip(likes, value, strict=True))
     return value

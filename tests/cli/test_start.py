@@ -14,10 +14,11 @@ from thalweg.cli.terminal import load_scikit_learn
 
 load_scikit_learn()
 assert "sklearn.base" in sys.modules
-assert not {"scipy.stats", "numpy.f2py", "scipy._lib._docscrape"} & set(sys.modules)
+later = {"scipy.stats", "numpy.f2py", "numpy.polynomial", "numpy.testing", "scipy._lib._docscrape"}
+assert not later & set(sys.modules)
 import numpy
 
-assert callable(numpy.f2py.get_include)
+assert callable(numpy.f2py.get_include) and callable(numpy.testing.assert_equal) and numpy.polynomial.Polynomial
 import scipy
 from scipy.linalg import inv
 

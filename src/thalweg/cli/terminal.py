@@ -95,6 +95,8 @@ class _Plain(defaultdict[str, list[Any]]):
 _LATER: Mapping[str, Mapping[str, Any]] = {
     "scipy.stats": {},
     "numpy.f2py": {},
+    "numpy.polynomial": {},
+    "numpy.testing": {},
     "scipy._lib._docscrape": {"FunctionDoc": _Plain, "Parameter": tuple},
 }
 
@@ -111,15 +113,16 @@ def load_scikit_learn() -> None:
     for name in later:
         sys.modules[name] = ModuleType(name)
         vars(sys.modules[name]).update(_LATER[name])
-    if "numpy.f2py" in later:
-        np.f2py = sys.modules["numpy.f2py"]  # else NumPy imports it when it is asked for its names
+    of_numpy = [name.removeprefix("numpy.") for name in later if name.startswith("numpy.")]
+    for name in of_numpy:  # else NumPy imports them when it is asked for its names
+        setattr(np, name, sys.modules[f"numpy.{name}"])
     try:
         import sklearn.base  # noqa: F401
     finally:
         for name in later:
             del sys.modules[name]
-        if "numpy.f2py" in later:
-            del np.f2py
+        for name in of_numpy:
+            delattr(np, name)
 
 
 class _NoPandas(MetaPathFinder):

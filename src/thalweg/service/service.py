@@ -15,6 +15,7 @@ from thalweg.service.alerts import ServiceAlerts, service_rules
 from thalweg.service.auth import Authorizer
 from thalweg.service.batcher import Batcher, PublishedModel, unrecorded
 from thalweg.service.commands import Decide, Expire, Key, Label, Predict, Refused, Withdraw
+from thalweg.service.counters import Counters
 from thalweg.service.decisions import Decisions
 from thalweg.service.explaining import explain, require_explainable
 from thalweg.service.following import JournalFollower
@@ -25,7 +26,6 @@ from thalweg.service.journal.records import LabelValue
 from thalweg.service.journal.sql import SqlJournal
 from thalweg.service.learning.model_state import ModelState
 from thalweg.service.live_models import LiveModels
-from thalweg.service.metrics import Counters
 from thalweg.service.options import ServeOptions
 from thalweg.service.retention import JournalRetention
 from thalweg.service.webhook import Webhook, read_secret

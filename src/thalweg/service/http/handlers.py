@@ -20,12 +20,12 @@ from thalweg.service.http.exchange import EventStream, Once, Request, encode
 from thalweg.service.http.routes import get, post, put
 from thalweg.service.journal.records import LabelValue
 from thalweg.service.learning.label_budget import MOST_OPEN
-from thalweg.service.metrics import MEDIA, text
 from thalweg.service.service import Service
 
 R = TypeVar("R", bound=Struct)
 #: Rows beyond which a response takes its time.
 _MANY = 1000
+_PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 _IDS = {"ids": ["12-0"]}
 
 
@@ -364,7 +364,9 @@ def readiness(service: Service) -> Status:
     return Status("ready", seq, age)
 
 
-@get("/metrics", "read", media=MEDIA)
+@get("/metrics", "read", media=_PROMETHEUS)
 async def metrics(service: Service) -> HttpResponse:
     """What is counted, for Prometheus."""
-    return HttpResponse(200, MEDIA, text(service.counters()))
+    from thalweg.service.metrics import text  # prometheus_client: a start need not wait for it
+
+    return HttpResponse(200, _PROMETHEUS, text(service.counters()))
