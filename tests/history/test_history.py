@@ -5,15 +5,19 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+from mmap import PAGESIZE
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.history.oracle import oracle
 from thalweg.history.history import History
 from thalweg.history.language import parse_features
+from thalweg.kernels import compiled
 from thalweg.tables.clock import Clock
 from thalweg.tables.columns.number import NumberColumn
 from thalweg.tables.rows import Block, Chunk, Piece
@@ -41,6 +45,7 @@ BY = ("", " by key", " by key, word")
 FEATURES = parse_features([f"f{at} = {call.format(by)}" for at, (call, by) in enumerate(itertools.product(CALLS, BY))])
 #: Of a key at most so many rows are in a window: beyond, buckets are shared.
 MOST_ROWS = 17
+STATM = Path("/proc/self/statm")
 
 
 def new_history(timed: bool, late: bool, delay: int) -> History:
@@ -120,3 +125,24 @@ def test_every_function_is_that_of_a_double_loop(rows, timed, late, delay, size,
         parts.append(columns(history, piece, learn=True))
     for name, values in whole.items():
         assert repr([value for part in parts for value in part[name]]) == repr(values)
+
+
+@pytest.mark.skipif(not STATM.exists(), reason="the memory in use is read from /proc")
+def test_what_was_taken_back_is_no_longer_logged():
+    """A service that has explained a row once is not to keep a log of all rows that come after."""
+    table = compiled.PastTable([("count", "ever", -1, False, 0.0, 0, 17)], 1 << 26)
+    keys = np.arange(1 << 20) % 2 + 1
+    clock, out = np.zeros(len(keys), np.int64), np.empty((len(keys), 1))
+
+    def resident() -> int:
+        return int(STATM.read_text().split()[1]) * PAGESIZE
+
+    def follow() -> None:
+        table.follow(keys, np.empty((len(keys), 0)), clock, np.arange(len(keys)), 0, out)
+
+    follow()
+    table.mark()
+    table.undo()
+    before = resident()
+    follow()
+    assert resident() - before < 10_000_000

@@ -161,11 +161,19 @@ class Worker(threading.Thread):
 @pytest.mark.real
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kept", "task"), [("sqlite", "classification"), ("sqlite", "regression"), ("postgresql", "classification")]
+    ("kept", "task", "features"),
+    [
+        ("sqlite", "classification", ()),
+        ("sqlite", "regression", ()),
+        ("postgresql", "classification", ()),
+        ("sqlite", "classification", ("rate(target = low) by wind over 60h", "last(wind) by wind", "lag(target, 2)")),
+        ("sqlite", "regression", ("mean(target) by wind fading 20 rows", "level - mean(level) over 40 rows")),
+    ],
 )
-def test_nothing_acknowledged_is_lost_or_learned_twice(kept, task, start, request, tmp_path):
+def test_nothing_acknowledged_is_lost_or_learned_twice(kept, task, features, start, request, tmp_path):
     database = request.getfixturevalue("postgres").database() if kept == "postgresql" else None
     where = ["--new", "auto", "--task", task, *(["--database", database] if database else [])]
+    where += [word for line in features for word in ("--feature", line)] + (["--time", "when"] if features else [])
     server: Server = start(*where)
     first = server.client()
     first.predict(ROWS[:20])

@@ -87,7 +87,9 @@ class PastTable {
     oldest_ = marked_.oldest;
     slots_.resize(used_ * stride_);
     if (moved_) chain_all(chains_.size());
-    mark();
+    logs_ = false;  // until the next mark, which may never come
+    log_ = {};
+    links_ = {};
   }
 
   // -------------------------------------------------------------- what is kept
