@@ -40,7 +40,7 @@ def trace_of(model: Any) -> dict[str, Any]:
     elif (rows := getattr(model, "effective_rows_", None)) is not None and np.isfinite(rows):
         trace["effective_rows"] = {ALL_ROWS: float(rows)}
     members = getattr(model, "members_", None)
-    weights = getattr(model, "weights_", None)
+    weights = None if members is None else getattr(model, "weights_", None)
     if members is not None and weights is not None and all(isinstance(name, str) for name in members):
         # A regressor of several targets has as many sets of weights.
         weights = np.atleast_2d(weights).mean(axis=0)

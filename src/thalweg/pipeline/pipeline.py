@@ -180,33 +180,34 @@ class StreamPipeline(StreamEstimator):
         steps = dict(named(self.steps))
         return dict(zip(steps, self._learned_steps(), strict=True)) if self.__sklearn_is_fitted__() else steps
 
+    #: The labels, or the columns of targets, that its learner knows.
+    _known: Any
+
     def _learned_steps(self) -> list[Any]:
         """The steps, each with its core; one that is not ours as the object that has learned."""
-        raise NotImplementedError
+        return [*self._with_cores(self._given[:-1], self._core.chain.cores), self._learned_last()]
+
+    def _learned_last(self) -> Any:
+        learner = clone(self._last)
+        if isinstance(learner, StreamClassifier | StreamRegressor):
+            learner.n_features_in_ = self.n_features_in_
+            learner._commit(self._core.last, self._known, None)
+            return learner
+        (adapter,) = self._core.adapters()  # the object that has learned, where there is one yet
+        return learner if adapter.model is None else adapter.model
 
     def _of_last(self, name: str) -> Any:
         self._learned_core()
-        return getattr(self._learned_steps()[-1], name)
+        return getattr(self._learned_last(), name)
 
-    def _with_cores(self, cores: Sequence[Any]) -> list[Any]:
-        """Copies of the steps, of which as many as there are cores know what the core has learned."""
-        learned = [clone(step) for step in self._given]
+    def _with_cores(self, steps: Sequence[Any], cores: Sequence[Any]) -> list[Any]:
+        """Copies of steps, of which as many as there are cores know what the core has learned."""
+        learned = [clone(step) for step in steps]
         names = tuple(self.feature_names_in_.tolist()) if hasattr(self, "feature_names_in_") else None
         for step, core in zip(learned[self._first_of_ours :], cores, strict=False):
             step.n_features_in_ = self.n_features_in_  # of sparse rows, where the core does not know it
             step._begin_with(core, names)
             names = None
-        return learned
-
-    def _with_learner(self, known: Any) -> list[Any]:
-        """The steps, whose last is a learner and knows these labels, or columns of targets."""
-        learned = self._with_cores(self._core.chain.cores)
-        if isinstance(self._last, StreamClassifier | StreamRegressor):
-            learned[-1].n_features_in_ = self.n_features_in_
-            learned[-1]._commit(self._core.last, known, None)
-        else:
-            (adapter,) = self._core.adapters()  # the object that has learned, where there is one yet
-            learned[-1] = learned[-1] if adapter.model is None else adapter.model
         return learned
 
     def _merging(self) -> Merging:
@@ -332,8 +333,7 @@ class ClassifierPipeline(StreamPipeline, WithWeights):
         if isinstance(self._last, StreamClassifier):
             self._last._name_classes(core.last, known)
 
-    def _learned_steps(self) -> list[Any]:
-        return self._with_learner(self._labels)
+    _known = property(lambda self: self._labels)
 
     def _class_means(self) -> Floats | None:
         *before, last = self._learned_steps()
@@ -349,7 +349,7 @@ class ClassifierPipeline(StreamPipeline, WithWeights):
             return super().decision_function(X)
         rows = self._rows_to_predict(X)
         Z = stack_rows([as_matrix(block) for _, block in self._core.chain.known(rows)])
-        return np.asarray(self._learned_steps()[-1].decision_function(Z))
+        return np.asarray(self._learned_last().decision_function(Z))
 
     @property
     def rate_(self) -> float:
@@ -393,8 +393,7 @@ class RegressorPipeline(StreamPipeline, LinearRegressor):
             return RegressorCore(chain, self._last._make_core(chain.n_outputs))
         return RegressorCore(chain, ForeignRegressor(chain.n_outputs, self._last))
 
-    def _learned_steps(self) -> list[Any]:
-        return self._with_learner(self._columns)
+    _known = property(lambda self: self._columns)
 
     def predict_then_learn(
         self, X: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None, with_coef: bool = False
@@ -468,7 +467,7 @@ class TransformerPipeline(StreamPipeline, WithRowWeights):
         return self._make_chain(features, len(self._given))
 
     def _learned_steps(self) -> list[Any]:
-        return self._with_cores(self._core.cores)
+        return self._with_cores(self._given, self._core.cores)
 
     def _require_weights_taken(self) -> None:
         if not any(has_fit_parameter(step, "sample_weight") for step in self._given):
