@@ -86,7 +86,7 @@ def test_a_sentinel_is_a_gap_for_runs_models_and_the_service() -> None:
     assert detected.describe()[0][2].endswith("marked by a feature of its own; -999 counts as missing")
     encoder = Encoder(Plan.from_json(detected.to_json()))
     for rows in ([{"x": -999}], [{"x": "-999.0"}]):
-        assert np.isnan(encoding.of_rows(rows, encoder).found[0]).all()
+        assert np.isnan(encoding.of_rows(rows, encoder).cells[0]).all()
     undetected = plan_columns(chunk_of({"x": having(NORMAL, -999.0)}), target=None)
     assert "na" not in undetected.to_json()["columns"][0]
 
@@ -111,6 +111,6 @@ def test_given_values_are_missing_in_columns_of_every_kind() -> None:
     np.testing.assert_array_equal(encoder.encode(chunk_of(table)).X, expected)
     assert encoder.plan.columns[1].named_features()[:2] == ("colour = red", "colour = blue")
     row = {"level": -1, "colour": "unknown", "day": "unknown", "typed": -1.0}
-    found = dict(zip(table, encoding.of_rows([row], encoder).found, strict=True))
+    found = dict(zip(table, encoding.of_rows([row], encoder).cells, strict=True))
     assert found["colour"][0].tolist() == [-1]
     assert np.isnan([found["level"][0], found["typed"][0]]).all()

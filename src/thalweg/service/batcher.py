@@ -104,7 +104,7 @@ class PublishedModel:
         table = encoding.as_table(rows) if isinstance(rows, list) else rows
         task = self.state.task
         encoder = schema.with_earlier_rows(schema.of_table(table, task.key_column), task, table)
-        kinds = [*(each.kind for each in self.state.learners.values()), *self.coming]
+        kinds = [*(learner.kind for learner in self.state.learners.values()), *self.coming]
         self.state.task.check_columns(encoder.plan, kinds)
         return encoder
 
@@ -142,9 +142,9 @@ def _encoder(model: LiveModel, *, shared: bool = False) -> Encoder | None:
     own = model.follower.encoder()
     if not shared:
         return copied(own)
-    found = Encoder.from_json(own.to_json())
-    found.history = own.history
-    return found
+    encoder = Encoder.from_json(own.to_json())
+    encoder.history = own.history
+    return encoder
 
 
 @dataclass(slots=True, eq=False)
@@ -192,7 +192,7 @@ class Batcher:
         """Predict the rows of questions and give the predictions to the writer."""
         if together[0].model.is_outdated:
             await self._renew(together[0].model)
-        if sum(len(each.rows) for each in together) > _MANY:
+        if sum(len(question.rows) for question in together) > _MANY:
             commands, refused = await asyncio.to_thread(self._predict, together)
         else:
             commands, refused = self._predict(together)
@@ -214,7 +214,7 @@ class Batcher:
             await asyncio.sleep(0)  # what has arrived meanwhile is read
 
     def _has_enough(self) -> bool:
-        return sum(len(each.rows) for each in self._questions) >= _MANY
+        return sum(len(question.rows) for question in self._questions) >= _MANY
 
     def _predict(self, together: list[Question]) -> tuple[list[Command], list[tuple[Question, Exception]]]:
         """Questions to one model, all of JSON or a single table; the commands to be written, and what is refused."""
@@ -225,8 +225,8 @@ class Batcher:
                 return [], [(together[0], error)]
         commands: list[Command] = []
         refused: list[tuple[Question, Exception]] = []
-        for each in together:  # one of them cannot be predicted: each by itself
-            own, wrong = self._predict([each])
+        for question in together:  # one of them cannot be predicted: each by itself
+            own, wrong = self._predict([question])
             commands += own
             refused += wrong
         return commands, refused
@@ -235,7 +235,7 @@ class Batcher:
         model = together[0].model
         state = together[0].state or model.state  # once: another one may be published meanwhile
         require_active(model.name, state.learners[model.name].archived)
-        rows = together[0].rows if len(together) == 1 else [row for each in together for row in each.rows]
+        rows = together[0].rows if len(together) == 1 else [row for question in together for row in question.rows]
         if model.encoder is not None:
             return self._predicted(together, model, state, model.encode(rows, learn=model.records))
         if not model.records:
@@ -262,13 +262,13 @@ class Batcher:
             part = slice(begin, begin + len(question.rows))
             asked = PredictBody(
                 encoded.X[part],
-                {name: each.part(part) for name, each in predictions.items()},
+                {name: predicted.part(part) for name, predicted in predictions.items()},
                 state.last,
                 state.version,
                 None if encoded.gaps is None else encoded.gaps[part],
                 encoded.categories if begin == 0 else None,
                 state.baselines,
-                cells={name: part_of_cells(each, part) for name, each in encoded.cells.items()},
+                cells={name: part_of_cells(values, part) for name, values in encoded.cells.items()},
                 inputs=None if encoded.inputs is None else encoded.inputs.part(part),
                 known=encoded.known,
             )
@@ -290,7 +290,7 @@ class Batcher:
 def _by_kind(questions: list[Question]) -> list[list[Question]]:
     """Neighbours to the same model together; a table by itself."""
 
-    def kind(each: Question) -> tuple[int, ...]:
-        return (id(each.model), id(each.state)) if isinstance(each.rows, list) else (id(each),)
+    def kind(question: Question) -> tuple[int, ...]:
+        return (id(question.model), id(question.state)) if isinstance(question.rows, list) else (id(question),)
 
     return [list(together) for _, together in groupby(questions, kind)]

@@ -50,7 +50,7 @@ class LiveModels:
         self.read_only = read_only
         self._published = published
         rebuilt = {name: rebuild_for_start(journal, name) for name in journal.models()}
-        self._replayed = {name for name, each in rebuilt.items() if each.replayed > _MANY_REPLAYED}
+        self._replayed = {name for name, built in rebuilt.items() if built.replayed > _MANY_REPLAYED}
         self._calls = LearnerCalls(
             journal.another,
             self._publish,
@@ -60,11 +60,11 @@ class LiveModels:
         )
         #: By the name of their model; records are put by one thread, the writer.
         self.threads = {
-            name: LearningThread(name, each.model, self._calls, each.revised_at) for name, each in rebuilt.items()
+            name: LearningThread(name, built.model, self._calls, built.revised_at) for name, built in rebuilt.items()
         }
         self.writer: Writer | JournalFollower
         if read_only:
-            seqs = {name: each.model.seq for name, each in rebuilt.items()}
+            seqs = {name: built.model.seq for name, built in rebuilt.items()}
             self.writer = JournalFollower(journal, seqs, self._committed, self._failed, self._recover)
         else:
             self.writer = Writer(journal, self._committed, self._failed, self._recover, noted)
@@ -73,9 +73,10 @@ class LiveModels:
 
     def _show(self, rebuilt: dict[str, Rebuilt]) -> None:
         """Let the writer and requests see these models, and no others."""
-        self.writer.states = {name: WriterState.of(each.model, each.withdrawn) for name, each in rebuilt.items()}
+        self.writer.states = {name: WriterState.of(built.model, built.withdrawn) for name, built in rebuilt.items()}
         self.by_name = {
-            name: PublishedModel.of(each.model, self.writer.epoch, not self.read_only) for name, each in rebuilt.items()
+            name: PublishedModel.of(built.model, self.writer.epoch, not self.read_only)
+            for name, built in rebuilt.items()
         }
 
     def start(self) -> None:
@@ -125,16 +126,16 @@ class LiveModels:
 
     def model(self, name: str) -> PublishedModel:
         """A model that may be asked; `Refused` where there is none."""
-        found = self.by_name.get(name)
-        if found is None:
+        model = self.by_name.get(name)
+        if model is None:
             champion = self.champion_of(name)
             if champion is not None:
                 raise Refused(409, f"{name!r} is a challenger of {champion!r}: send rows and labels to {champion!r}")
             raise Refused(404, f"there is no model {name!r}")
-        return found
+        return model
 
     def champion_of(self, name: str) -> str | None:
-        return next((each.name for each in self.states() if name in each.learners), None)
+        return next((state.name for state in self.states() if name in state.learners), None)
 
     def states(self) -> list[ModelState]:
         """The published states of all models, in the order of their creation."""
@@ -183,13 +184,13 @@ class LiveModels:
 
     def _committed(self, done: list[Command], events: list[tuple[str, Event]]) -> None:
         """In the writer's thread: predictions are acknowledged at once, the rest when it is learned."""
-        self._acknowledge([each for each in done if isinstance(each, Predict)])
+        self._acknowledge([command for command in done if isinstance(command, Predict)])
         by_model: defaultdict[str, tuple[list[Event], list[Command]]] = defaultdict(lambda: ([], []))
         for name, event in events:
             by_model[name][0].append(event)
-        for each in done:
-            if not isinstance(each, Predict) and each.future is not None:
-                by_model[each.model][1].append(each)
+        for command in done:
+            if not isinstance(command, Predict) and command.future is not None:
+                by_model[command.model][1].append(command)
         for name, own in by_model.items():
             self._thread(name).put(*own)
 
@@ -226,21 +227,21 @@ class LiveModels:
         self._wait()
         rebuilt = {name: rebuild(self.journal, name) for name in self.journal.models()}
         self._show(rebuilt)
-        seqs = {name: each.model.seq for name, each in rebuilt.items()}
-        for name, each in rebuilt.items():
-            self._thread(name).replace(each.model)
+        seqs = {name: built.model.seq for name, built in rebuilt.items()}
+        for name, built in rebuilt.items():
+            self._thread(name).replace(built.model)
         self._wait()
         return seqs
 
 
 def _set_results(commands: Sequence[Command]) -> None:
-    for each in commands:
-        future, each.future = each.future, None  # else a reference cycle, freed only by the garbage collector
+    for command in commands:
+        future, command.future = command.future, None  # else a reference cycle, freed only by the garbage collector
         if future is not None and not future.done():
-            future.set_result(each)
+            future.set_result(command)
 
 
 def _set_refusals(commands: Sequence[Command], refusal: Refused) -> None:
-    for each in commands:
-        if each.future is not None and not each.future.done():
-            each.future.set_exception(Refused(refusal.status, refusal.sentence, retry_after=refusal.retry_after))
+    for command in commands:
+        if command.future is not None and not command.future.done():
+            command.future.set_exception(Refused(refusal.status, refusal.sentence, retry_after=refusal.retry_after))

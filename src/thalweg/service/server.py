@@ -131,11 +131,11 @@ def first_model(options: ServeOptions) -> dict[str, Any]:
 
 def _features(options: ServeOptions) -> tuple[Feature, ...]:
     """Those from earlier rows that are asked for."""
-    found = asked_features(options.feature, None if options.features is None else str(options.features))
-    if found is None:
+    features = asked_features(options.feature, None if options.features is None else str(options.features))
+    if features is None:
         rule = "name a file: `thalweg run --features auto` chooses features from a table, and --model serves its model"
         raise InvalidParameter.of_option("features", rule, AUTO)
-    return found
+    return features
 
 
 class _Server(uvicorn.Server):

@@ -205,7 +205,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.flow.write_paused:
             return False
         cycle.response_started = True
-        usual = b"".join(b"%s: %s\r\n" % each for each in cycle.default_headers)
+        usual = b"".join(b"%s: %s\r\n" % header for header in cycle.default_headers)
         close = b"" if cycle.keep_alive else b"connection: close\r\n"
         self.transport.write(b"".join((STATUS_LINE[status], usual, head, close, b"\r\n", body)))
         cycle.response_complete = True

@@ -293,11 +293,11 @@ class SqliteJournal(SqlJournal):
         return self._connection.execute(statement, values)
 
     def size(self) -> int:
-        found = 0
+        total = 0
         for name in (FILE, f"{FILE}-wal"):
             with suppress(OSError):
-                found += (self.folder / name).stat().st_size
-        return found
+                total += (self.folder / name).stat().st_size
+        return total
 
     def free(self) -> int | None:
         with suppress(OSError):
@@ -331,8 +331,8 @@ class SqliteJournal(SqlJournal):
 
     def fault(self) -> str | None:
         """By the check of pages and indexes that SQLite has."""
-        found = self.value("PRAGMA integrity_check(1)")
-        return None if found == "ok" else " ".join(found.split())
+        verdict = self.value("PRAGMA integrity_check(1)")
+        return None if verdict == "ok" else " ".join(verdict.split())
 
     def among(self, column: str, values: Sequence[int] | Sequence[str]) -> tuple[str, Any]:
         """By a list of JSON, which may be as long as it likes."""

@@ -116,9 +116,9 @@ _NOTHING: Mapping[str, Any] = {"i": NO_PREDICTION, "u": 0, "b": False, "f": math
 
 
 def _erased(values: NDArray[Any], rows: Sequence[int], nothing: Any = None) -> NDArray[Any]:
-    found = values.copy()
-    found[list(rows)] = _NOTHING[values.dtype.kind] if nothing is None else nothing
-    return found
+    cleared = values.copy()
+    cleared[list(rows)] = _NOTHING[values.dtype.kind] if nothing is None else nothing
+    return cleared
 
 
 @dataclass(slots=True)
@@ -204,9 +204,9 @@ class PredictBody:
         gone = sorted(rows)
         X = self.X.without_values(gone) if isinstance(self.X, CompressedRows) else _erased(self.X, gone, 0.0)
         gaps = None if self.gaps is None else _erased(self.gaps, gone)
-        predictions = {name: each.without(gone) for name, each in self.predictions.items()}
+        predictions = {name: predicted.without(gone) for name, predicted in self.predictions.items()}
         erased = tuple(sorted({*self.erased, *gone}))
-        cells = {name: _without_cells(each, gone) for name, each in self.cells.items()}
+        cells = {name: _without_cells(values, gone) for name, values in self.cells.items()}
         inputs = None if self.inputs is None else self.inputs.without(gone)
         return replace(self, X=X, predictions=predictions, gaps=gaps, erased=erased, cells=cells, inputs=inputs)
 
@@ -218,9 +218,9 @@ class PredictBody:
             arrays |= {"indptr": self.X.indptr, "indices": self.X.indices, "values": self.X.values}
         else:
             arrays["X"] = self.X
-        header["labels"] = {name: each.labels for name, each in self.predictions.items()}
-        for model, each in self.predictions.items():
-            arrays |= {f"{model}/{name}": values for name, values in each.columns.items()}
+        header["labels"] = {name: predicted.labels for name, predicted in self.predictions.items()}
+        for model, predicted in self.predictions.items():
+            arrays |= {f"{model}/{name}": values for name, values in predicted.columns.items()}
         if None in header["labels"].values():
             header |= {"baselines": self.baselines, "before": self.before}
         if self.categories:
@@ -265,7 +265,7 @@ class PredictBody:
             gaps = np.unpackbits(arrays["gaps"], count=shape[0] * shape[1]).astype(np.bool_).reshape(shape)
         inputs = None
         if "inputs" in arrays:
-            words = {int(at): (arrays[f"words {at}"].astype(np.int64), each) for at, each in header["words"].items()}
+            words = {int(at): (arrays[f"words {at}"].astype(np.int64), texts) for at, texts in header["words"].items()}
             inputs = Inputs.checked(arrays["inputs"], words, len(X))
         return cls(
             X,
@@ -307,7 +307,7 @@ class LabelBody:
         )
 
     def to_bytes(self) -> bytes:
-        labels = list(dict.fromkeys([each[2] for each in self.learned] + [each[2] for each in self.revised]))
+        labels = list(dict.fromkeys([row[2] for row in self.learned] + [row[2] for row in self.revised]))
         code = {label: at for at, label in enumerate(labels)}
         learned = [(asked, row, code[label]) for asked, row, label in self.learned]
         revised = [(asked, row, code[label], at) for asked, row, label, at in self.revised]
@@ -356,8 +356,8 @@ class LabelOutcome:
 
     def body(self) -> LabelBody:
         return LabelBody(
-            [(each.rows.seq, each.row, each.label) for each in self.learned],
-            [(each.rows.seq, each.row, each.label, first) for each, first in (*self.revised, *self.voided)],
+            [(row.rows.seq, row.row, row.label) for row in self.learned],
+            [(row.rows.seq, row.row, row.label, first) for row, first in (*self.revised, *self.voided)],
             self.erased,
         )
 
@@ -431,10 +431,10 @@ Event = PredictedRows | LabelsArrived | Decision
 
 def _with_header(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Arrays behind JSON that has their types and shapes; the widest numbers come first, so that all are aligned."""
-    ordered = dict(sorted(arrays.items(), key=lambda each: -each[1].itemsize))
-    text = orjson.dumps(header | {"arrays": {name: [each.dtype.str, *each.shape] for name, each in ordered.items()}})
+    ordered = dict(sorted(arrays.items(), key=lambda item: -item[1].itemsize))
+    text = orjson.dumps(header | {"arrays": {name: [array.dtype.str, *array.shape] for name, array in ordered.items()}})
     text += b" " * (-(len(text) + 4) % 8)
-    return b"".join([len(text).to_bytes(4, "little"), text, *(each.tobytes() for each in ordered.values())])
+    return b"".join([len(text).to_bytes(4, "little"), text, *(array.tobytes() for array in ordered.values())])
 
 
 def _header(body: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -305,11 +305,11 @@ class ColumnWatch(Saved):
 
 def _cells_of(name: str, places: Sequence[tuple[PredictBody, int]]) -> KeptCells:
     """The cells of single rows of records."""
-    found = [(body.cells[name], row) for body, row in places]
-    if not isinstance(found[0][0], tuple):
-        return np.array([cells[row] for cells, row in found], dtype="datetime64[us]")
+    pairs = [(body.cells[name], row) for body, row in places]
+    if not isinstance(pairs[0][0], tuple):
+        return np.array([cells[row] for cells, row in pairs], dtype="datetime64[us]")
     codes: dict[str, int] = {}
-    words = [cells[1][at] if (at := int(cells[0][row])) >= 0 else None for cells, row in found]
+    words = [cells[1][at] if (at := int(cells[0][row])) >= 0 else None for cells, row in pairs]
     return np.array([-1 if word is None else codes.setdefault(word, len(codes)) for word in words]), list(codes)
 
 

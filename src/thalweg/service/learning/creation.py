@@ -79,7 +79,7 @@ def _task_of(given: CreateRequest) -> ModelTask:
         raise Refused(422, "key must be the name of a column")
     if given.time is not None and not given.features:
         raise Refused(422, "time is the column that features from earlier rows go by: give features, too")
-    features = None if not given.features else [str(each) for each in schema.parsed_features(given.features)]
+    features = None if not given.features else [str(feature) for feature in schema.parsed_features(given.features)]
     if given.task not in (None, *TASKS):
         raise Refused(422, f"the task must be one of {', '.join(TASKS)}")
     if given.task == Regression.name:

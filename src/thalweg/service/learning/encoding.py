@@ -35,7 +35,7 @@ class Parsed:
 
     rows: int
     #: By column of the plan the cells, parsed; None of those that are made of earlier rows.
-    found: list[Any]
+    cells: list[Any]
     #: The cells that features from earlier rows read, and what they take of them.
     read: Mapping[str, Any] = field(default_factory=dict)
     inputs: Inputs | None = None
@@ -49,22 +49,22 @@ def of_rows(rows: Sequence[Row], encoder: Encoder) -> Parsed:
             raise _bad_row(at, min(row.keys() - known), "the model has no such column")
         if learned.isdisjoint(row):
             raise Refused(422, f"row {at}: it has none of the columns that the model learns from")
-    found: list[Any] = []
+    cells: list[Any] = []
     for column in encoder.plan.columns:
         name = column.name
         if name not in known:
-            found.append(None)
+            cells.append(None)
             continue
         values = [row.get(name, column.default) for row in rows]
         try:
             quick = _quickly(column, values)
         except BadCell as error:
             raise _bad_row(error.at, name, error.what) from error
-        found.append(_slowly(column, values) if quick is None else quick)
+        cells.append(_slowly(column, values) if quick is None else quick)
     if encoder.history is None:
-        return _whole(encoder, found, len(rows), {})
+        return _whole(encoder, cells, len(rows), {})
     read = {name: [row.get(name) for row in rows] for name in encoder.history.sources}
-    return _whole(encoder, found, len(rows), {name: _arrow_column(name, values) for name, values in read.items()})
+    return _whole(encoder, cells, len(rows), {name: _arrow_column(name, values) for name, values in read.items()})
 
 
 def of_table(table: Any, encoder: Encoder) -> Parsed:
@@ -187,18 +187,18 @@ def _first_unreadable(column: Column, cells: Any) -> int:
     return low
 
 
-def _whole(encoder: Encoder, found: list[Any], rows: int, read: Mapping[str, Any]) -> Parsed:
-    _require_whole(encoder, found)
+def _whole(encoder: Encoder, cells: list[Any], rows: int, read: Mapping[str, Any]) -> Parsed:
+    _require_whole(encoder, cells)
     if encoder.history is None:
-        return Parsed(rows, found)
+        return Parsed(rows, cells)
     import pyarrow as pa
 
     try:
         chunks = {
-            name: cells if isinstance(cells, pa.ChunkedArray) else pa.chunked_array([cells])
-            for name, cells in read.items()
+            name: values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
+            for name, values in read.items()
         }
-        return Parsed(rows, found, chunks, encoder.history.inputs(chunks, rows))
+        return Parsed(rows, cells, chunks, encoder.history.inputs(chunks, rows))
     except (pa.ArrowException, OverflowError, ValueError, TypeError) as error:
         what = " ".join(str(error).split())
         raise Refused(422, f"columns that features from earlier rows read cannot be read: {what}") from error
@@ -276,20 +276,20 @@ def encode(encoder: Encoder, parsed: Parsed, labels: Sequence[KnownLabels] = (),
 def _with_made(encoder: Encoder, parsed: Parsed, labels: Sequence[KnownLabels]) -> list[Any]:
     """The cells of all columns of the plan, those that are made of earlier rows among them."""
     if encoder.history is None or parsed.inputs is None:
-        return parsed.found
+        return parsed.cells
     history, marks = encoder.history, encoder.history.mark() if encoder.missing == "error" else None
     take_labels(history, labels)
     made = history.columns(history.remember(parsed.inputs), parsed.read, parsed.rows)
-    found = [
+    columns = [
         _parse(column, made[column.name]) if cells is None else cells
-        for column, cells in zip(encoder.plan.columns, parsed.found, strict=True)
+        for column, cells in zip(encoder.plan.columns, parsed.cells, strict=True)
     ]
     try:
-        _require_whole(encoder, found)
+        _require_whole(encoder, columns)
     except Refused:
         history.undo(marks)
         raise
-    return found
+    return columns
 
 
 def take_labels(history: History, labels: Sequence[KnownLabels], through: int | None = None) -> None:
@@ -330,10 +330,10 @@ def read_back(plan: Plan, X: Features, gaps: NDArray[np.bool_] | None, kept: Map
 def copied(encoder: Encoder, labels: Sequence[KnownLabels] = ()) -> Encoder:
     """An encoder apart, with all that it remembers, and knows these labels."""
     history = encoder.history
-    found = encoder_from(encoder.to_json(), None if history is None else history.arrays())
+    twin = encoder_from(encoder.to_json(), None if history is None else history.arrays())
     if history is not None:
-        take_labels(found.history, labels)
-    return found
+        take_labels(twin.history, labels)
+    return twin
 
 
 class Follower:
@@ -388,9 +388,9 @@ class Follower:
     def label(self, seq: int, rows: Sequence[LabelledRow]) -> None:
         """These labels came in a record; rows that are asked later may know them."""
         if (history := self._encoder.history) is not None and history.reads_target:
-            known = [(each.rows.body.inputs, each.row) for each in rows if each.rows.body.inputs is not None]
+            known = [(row.rows.body.inputs, row.row) for row in rows if row.rows.body.inputs is not None]
             if known:
-                own = [each.label for each in rows if each.rows.body.inputs is not None]
+                own = [row.label for row in rows if row.rows.body.inputs is not None]
                 self.labels.append((seq, history.with_targets(known, own)))
 
     @property

@@ -168,36 +168,36 @@ class LiveModel(Saved):
     def take(self, events: Iterable[Event]) -> None:
         """Records of this model, in order."""
         labelled: list[_Arrived] = []
-        for each in events:
-            if isinstance(each, LabelsArrived):
-                for row in each.labelled:
+        for event in events:
+            if isinstance(event, LabelsArrived):
+                for row in event.labelled:
                     number = UNKNOWN if self.watch is None else self.watch.number_of(row)
-                    labelled.append(_Arrived(row, each.time, self.rows - self.expired, number, self.rows))
-                if self.follower is not None and each.labelled:
-                    self.follower.label(each.seq, each.labelled)
-                self.expired += each.voided
-                if each.erases and self.follower is not None:
+                    labelled.append(_Arrived(row, event.time, self.rows - self.expired, number, self.rows))
+                if self.follower is not None and event.labelled:
+                    self.follower.label(event.seq, event.labelled)
+                self.expired += event.voided
+                if event.erases and self.follower is not None:
                     self._learn(labelled)
                     labelled = []
                     self.watch = ColumnWatch(self.follower.encoder())
-                if each.labelled or each.revises:
-                    self.version = each.seq
-            elif isinstance(each, PredictedRows):
-                self.rows += len(each)
+                if event.labelled or event.revises:
+                    self.version = event.seq
+            elif isinstance(event, PredictedRows):
+                self.rows += len(event)
                 assert self.follower is not None
                 assert self.watch is not None
-                encoded = Encoded.of_body(each.body)
+                encoded = Encoded.of_body(event.body)
                 self.follower.follow(encoded)
                 if self.budget is not None:
-                    self.budget.follow(each, each.body.predictions.get(self.name))
-                self.watch.predicted(each.seq, each.body.predictions.get(self.name), each.body, encoded)
+                    self.budget.follow(event, event.body.predictions.get(self.name))
+                self.watch.predicted(event.seq, event.body.predictions.get(self.name), event.body, encoded)
             else:
                 self._learn(labelled)
                 labelled = []
-                self._decide(each)
-            if not isinstance(each, PredictedRows):
-                self._changed_at = each.seq
-            self.seq, self.time = each.seq, each.time
+                self._decide(event)
+            if not isinstance(event, PredictedRows):
+                self._changed_at = event.seq
+            self.seq, self.time = event.seq, event.time
         self._learn(labelled)
         if self.watch is not None:
             self.watch.test_blocks()
@@ -210,8 +210,8 @@ class LiveModel(Saved):
                 self.expired, self.expired_through = self.rows, decision.seq
             self._set_columns(encoder_from(body))
             assert self.follower is not None
-            for each in self.learners.values():  # none has learned a row yet
-                each.model = self.task.over_columns(learner_of(each.model), self.follower.plan)
+            for learner in self.learners.values():  # none has learned a row yet
+                learner.model = self.task.over_columns(learner_of(learner.model), self.follower.plan)
         elif decision.kind == "columns":
             self.change_columns(ColumnChange.from_json(body), decision.seq)
             for name, file in body["learners"].items():
@@ -249,28 +249,29 @@ class LiveModel(Saved):
             return
         self._widenings.append(added)
         self._head = [(added.widened(np.array([row]))[0].tolist(), label) for row, label in self._head]
-        for each in self.learners.values():
-            watch, wider = each.progress.watch, len(added.values)
+        for learner in self.learners.values():
+            watch, wider = learner.progress.watch, len(added.values)
             watch.features = [at + wider if at >= added.place else at for at in watch.features]
 
     def learn_wider(self, batches: Iterable[Sequence[LabelledRow]]) -> dict[str, bytes]:
         """Learn all learners anew from rows with their labels; their files."""
         assert self.follower is not None
-        for each in self.learners.values():
-            each.model, each.since = self.task.over_columns(clone(learner_of(each.model)), self.follower.plan), _NEVER
+        for learner in self.learners.values():
+            learner.model = self.task.over_columns(clone(learner_of(learner.model)), self.follower.plan)
+            learner.since = _NEVER
         for rows in batches:
             X = as_learned(stacked([self._as_now(row) for row in rows]))
             y = self.task.targets([row.label for row in rows])
-            for each in self.learners.values():
-                self.task.learn(each, X, y, rows, np.zeros(len(rows), dtype=np.int64))
+            for learner in self.learners.values():
+                self.task.learn(learner, X, y, rows, np.zeros(len(rows), dtype=np.int64))
         return {name: self.file(name, whole=False) for name in self.learners}
 
     def _as_now(self, row: LabelledRow) -> Features:
         """The features of a row, with those that were added after it."""
         X = row.rows.body.X[row.row : row.row + 1]
-        for each in self._widenings:
-            if row.rows.seq < each.seq and isinstance(X, np.ndarray):
-                X = each.widened(X)
+        for added in self._widenings:
+            if row.rows.seq < added.seq and isinstance(X, np.ndarray):
+                X = added.widened(X)
         return X
 
     def _promote(self, challenger: str, decision: Decision) -> None:
@@ -301,9 +302,9 @@ class LiveModel(Saved):
         learner.model = _learner_in(base64.b64decode(body["file"]))
         learner.kind, learner.parameters, learner.since = body["kind"], body["parameters"], decision.seq
         learner.progress.change_places(Progress(self.task.scoring), decision.time)
-        for each in self.learners.values():
-            if each.comparison is not None and self.learners[body["name"]] in (each, self.learners[self.name]):
-                each.comparison = self.task.comparison(decision.seq)
+        for other in self.learners.values():
+            if other.comparison is not None and self.learners[body["name"]] in (other, self.learners[self.name]):
+                other.comparison = self.task.comparison(decision.seq)
 
     def _learn(self, labelled: Sequence[_Arrived]) -> None:
         if not labelled:
@@ -313,14 +314,14 @@ class LiveModel(Saved):
             self._learn(labelled[:first])
             self._learn(labelled[first:])
             return
-        rows = [each.row for each in labelled]
+        rows = [arrived.row for arrived in labelled]
         X = as_learned(stacked([self._as_now(row) for row in rows]))
         y = self.task.targets([row.label for row in rows])
-        times = np.array([each.time for each in labelled], dtype=np.int64)
+        times = np.array([arrived.time for arrived in labelled], dtype=np.int64)
         asked = np.array([row.rows.time for row in rows], dtype=np.int64)
-        waiting = np.array([each.open_rows for each in labelled]) - np.arange(1, len(labelled) + 1) - self.labels
+        waiting = np.array([arrived.open_rows for arrived in labelled]) - np.arange(1, len(labelled) + 1) - self.labels
         scoring, champions = self.task.scoring, self.task.lines(self.name, rows)
-        newest = np.array([each.newest for each in labelled], dtype=np.int64)
+        newest = np.array([arrived.newest for arrived in labelled], dtype=np.int64)
         delays = (times - asked) / 1e6
         for name, learner in self.learners.items():
             if self.archived[name]:
@@ -342,7 +343,7 @@ class LiveModel(Saved):
                 begin = part.stop
             if watch is not None:
                 at = np.flatnonzero(scoring.scored(own))
-                numbers = np.array([each.number for each in labelled])[at]
+                numbers = np.array([arrived.number for arrived in labelled])[at]
                 watch.scored(before, [rows[i] for i in at], numbers, scoring.errors(own[at]), rises)
             if name == self.name and self.budget is not None:
                 losses = np.full(len(rows), np.nan)
@@ -381,9 +382,9 @@ class LiveModel(Saved):
     def publish(self) -> ModelState:
         """How it is, for others to read while it learns; copies are made only of what has changed."""
         if self._copied_at != self._changed_at:
-            models = {n: copy.deepcopy(each.model) for n, each in self.learners.items() if not self.archived[n]}
+            models = {n: copy.deepcopy(learner.model) for n, learner in self.learners.items() if not self.archived[n]}
             labels = {n: [str(label) for label in getattr(model, "classes_", ())] for n, model in models.items()}
-            learners = {name: self._published(each) for name, each in self.learners.items()}
+            learners = {name: self._published(learner) for name, learner in self.learners.items()}
             self._copies, self._copied_at = (models, labels, learners), self._changed_at
         models, labels, learners = self._copies
         return ModelState(
@@ -456,24 +457,24 @@ class LiveModel(Saved):
     def from_snapshot(cls, parts: Sequence[Part]) -> LiveModel:
         """Back from `snapshot`; a `ModelFileError` where one of the files is damaged or gone."""
         files, plain = _files_in(parts)
-        found = cls.__new__(cls)
+        model = cls.__new__(cls)
         task = task_kind(plain).of_record(plain)
-        found._begin(parts[0].model, parts[0].seq, task)
-        found.learners = {
+        model._begin(parts[0].model, parts[0].seq, task)
+        model.learners = {
             name: Learner(name, "", {}, _learner_in(files[name]), Progress(task.scoring), 0, 0, task.comparison())
             for name in plain["learners"]
         }
-        found._limit_labels(plain)
-        found.restore({"budget": None} | plain)
-        found._widenings = [Widening(*each) for each in plain["_widenings"]]
+        model._limit_labels(plain)
+        model.restore({"budget": None} | plain)
+        model._widenings = [Widening(*fields) for fields in plain["_widenings"]]
         if plain["schema"] is not None:
-            found.follower = Follower(encoder_from(plain["schema"]))
+            model.follower = Follower(encoder_from(plain["schema"]))
             if EARLIER_ROWS in files:  # dropped by an erasure, too
-                found.follower.remember(unpacked(files[EARLIER_ROWS]))
-            encoder, watched = found.follower.encoder(), files.get(WATCHED_COLUMNS)
+                model.follower.remember(unpacked(files[EARLIER_ROWS]))
+            encoder, watched = model.follower.encoder(), files.get(WATCHED_COLUMNS)
             # An erasure drops what was watched, so that columns are watched from here on.
-            found.watch = ColumnWatch(encoder) if watched is None else ColumnWatch.from_bytes(watched, encoder)
-        return found
+            model.watch = ColumnWatch(encoder) if watched is None else ColumnWatch.from_bytes(watched, encoder)
+        return model
 
 
 def model_file(model: Any, rows: int, seen: View, encoder: Encoder | None) -> bytes:

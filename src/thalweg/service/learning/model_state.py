@@ -101,17 +101,17 @@ class ModelState:
         return ModelDetails(**asdict(self.summary(name)) | self.task.described() | more)
 
     def summary(self, name: str) -> Model:
-        each = self.learners[name]
+        learner = self.learners[name]
         return Model(
             name=name,
-            kind=each.kind,
+            kind=learner.kind,
             task=self.task.name,
             rows=self.rows,
-            labels=each.view.labels,
+            labels=learner.view.labels,
             waiting=self.waiting,
-            error=each.view.error,
-            created=each.created / 1e6,
-            archived=each.archived,
+            error=learner.view.error,
+            created=learner.created / 1e6,
+            archived=learner.archived,
             champion=name == self.name,
             challenger_of=None if name == self.name else self.name,
         )
@@ -151,10 +151,10 @@ class ModelState:
         if self.task.key_column is None:
             raise Refused(409, f"the model {name!r} has no keys: one has where it is made with a key")
         model = self.models.get(name)
-        found = model.summary(key_number(key)) if isinstance(model, KeyedClassifier) else None
-        if found is None:
+        summary = model.summary(key_number(key)) if isinstance(model, KeyedClassifier) else None
+        if summary is None:
             raise Refused(404, f"the model {name!r} has learned no row of the key {brief(key)!r}")
-        return KeyDetails(name, key, *found)
+        return KeyDetails(name, key, *summary)
 
     def _label_budget(self) -> LabelBudget | None:
         return None if self.budget is None else LabelBudget(**self.budget.described())
@@ -168,18 +168,18 @@ class ModelState:
         return RowsToLabel(name, len(self.budget.waiting), rows)
 
     def point(self, name: str, throughput: float) -> LivePoint:
-        found = self._point(name)
+        point = self._point(name)
         chart = self.learners[name].view.predictions()
-        means = {"means": self._named(found["means"])}
+        means = {"means": self._named(point["means"])}
         return LivePoint(
-            **found | means, rows=self.rows, throughput=throughput, predictions=chart, label_budget=self._label_budget()
+            **point | means, rows=self.rows, throughput=throughput, predictions=chart, label_budget=self._label_budget()
         )
 
     def _point(self, name: str) -> dict[str, Any]:
         """The same with the means of features by their places; a look that leaves no trace."""
-        each, watch = self.learners[name], MeanWatch()
-        watch.restore(each.watch)
-        return point_of(each.view, self.models.get(name), self.time, self.waiting, watch)
+        learner, watch = self.learners[name], MeanWatch()
+        watch.restore(learner.watch)
+        return point_of(learner.view, self.models.get(name), self.time, self.waiting, watch)
 
     def missed(self, name: str, labels: int) -> list[Point]:
         """The points that were kept after so many labels."""
@@ -194,11 +194,13 @@ class ModelState:
         return [*from_the_last()][::-1]
 
     def course(self, name: str, throughput: float) -> Course:
-        each = self.learners[name]
-        points = [orjson.loads(point) for point in each.points]
+        learner = self.learners[name]
+        points = [orjson.loads(point) for point in learner.points]
         kept = points[-1] if points else {"labels": 0, "time": 0.0}
-        is_new = kept["labels"] < each.view.labels or (each.promotions and kept["time"] < each.promotions[-1]["time"])
-        if name in self.models and each.view.labels and is_new:
+        is_new = kept["labels"] < learner.view.labels or (
+            learner.promotions and kept["time"] < learner.promotions[-1]["time"]
+        )
+        if name in self.models and learner.view.labels and is_new:
             points.append(self._point(name))
         rates = [point["rate"] for point in points]
         columns = Points(
@@ -213,20 +215,20 @@ class ModelState:
             },
             means=self._mean_courses(points),
         )
-        changes = tuple(Change(**change) for change in each.changes)
+        changes = tuple(Change(**change) for change in learner.changes)
         return Course(
             name,
             self.rows,
-            each.view.labels,
+            learner.view.labels,
             self.waiting,
             self.version,
             throughput,
             columns,
             changes,
             self.task.name,
-            each.view.predictions(),
+            learner.view.predictions(),
             self.task.described()["coverage"],
-            tuple(Change(**promotion) for promotion in each.promotions),
+            tuple(Change(**promotion) for promotion in learner.promotions),
             self._label_budget(),
         )
 

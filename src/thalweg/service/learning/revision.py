@@ -83,10 +83,10 @@ class Revision(threading.Thread):
         self._process = _start(_Order(*journal.place, self.model_name, self.through))
         if self._abandoned.is_set():
             self._process.kill()
-        found = _result_of(self._process)
+        result = _result_of(self._process)
         if self._abandoned.is_set():
             raise Abandoned
-        return found
+        return result
 
     def caught_up(self, seq: int) -> LiveModel:
         """The model after this record, or a later one where it had read further; from the thread of the model."""
@@ -168,8 +168,8 @@ def main() -> None:
         os.nice(_NICE)
     folder = None if order.folder is None else Path(order.folder)
     journal = open_journal(folder, order.database, read_only=True)
-    found = rebuild(journal, order.model, revised_through=order.revised_through)
-    sys.stdout.buffer.write(msgspec.msgpack.encode(found.model.snapshot()))
+    rebuilt = rebuild(journal, order.model, revised_through=order.revised_through)
+    sys.stdout.buffer.write(msgspec.msgpack.encode(rebuilt.model.snapshot()))
 
 
 if __name__ == "__main__":

@@ -186,9 +186,9 @@ def with_earlier_rows(encoder: Encoder, task: ModelTask, table: Any = None) -> E
         column = _column({"name": name, **kind}, 0)
         made.append(column.among_sparse(HASH_BITS) if plan.sparse_columns else column)
     plan = replace(plan, columns=(*plan.columns, *made), names=(*plan.names, *history.names))
-    found = Encoder(with_features(plan, history))
-    found.history = history
-    return found
+    encoder = Encoder(with_features(plan, history))
+    encoder.history = history
+    return encoder
 
 
 def _column_of(head: Chunk, name: str) -> Any:
