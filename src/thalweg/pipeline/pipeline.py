@@ -336,11 +336,12 @@ class ClassifierPipeline(StreamPipeline, WithWeights):
     _known = property(lambda self: self._labels)
 
     def _class_means(self) -> Floats | None:
-        *before, last = self._learned_steps()
-        known = isinstance(last, StreamClassifier) and all(hasattr(step, "inverse_transform") for step in before)
-        means = last._class_means() if known else None
-        for step in reversed(before) if means is not None else ():
-            means = step.inverse_transform(means)
+        before = self._given[:-1]
+        last = self._learned_last() if all(hasattr(step, "inverse_transform") for step in before) else None
+        means = last._class_means() if isinstance(last, StreamClassifier) else None
+        if means is not None:
+            for step in reversed(self._with_cores(before, self._core.chain.cores)):
+                means = step.inverse_transform(means)
         return means
 
     def decision_function(self, X: ArrayLike) -> Floats:
