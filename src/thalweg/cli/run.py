@@ -56,10 +56,10 @@ HELP = HelpLayout(
             "chunk",
         ),
         "Missing values": ("missing", "na", "keep_sentinels"),
-        "Text, earlier rows": ("text", "ngrams", "hash_bits", "feature", "features"),
+        "Text, history": ("text", "ngrams", "hash_bits", "feature", "features"),
         "Model and labels": ("adaptive", "window", "seed", "label_budget", "labels_of", "label_start"),
         "Metrics": ("costs", "against_rows", "coverage", "season", "alerts", "explore", "label_curve"),
-        "Files": ("config", "model_out", "figures", "checkpoint_seconds", "probabilities"),
+        "Files": ("config", "model_out", "figures", "checkpoint_seconds", "probabilities", "progress"),
         "Spark": ("engine", "master"),
     },
 )
@@ -95,6 +95,12 @@ def run(
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    progress: Annotated[
+        str,
+        typer.Option(
+            metavar="FORMAT", help="Progress on standard error: line (the default), or json, lines for programs."
+        ),
+    ] = "line",
     engine: Annotated[
         str | None,
         typer.Option(
@@ -139,6 +145,8 @@ def run(
         return
     if master is not None:
         raise InvalidParameter.of_option("master", "be left out without --engine spark", master)
+    if progress not in ("line", "json"):
+        raise InvalidParameter.of_option("progress", "be line or json", progress)
     if resume and fresh:
         raise InvalidParameter(
             "--resume and --fresh exclude each other: --resume continues the run in the folder, --fresh replaces it"
@@ -158,9 +166,11 @@ def run(
 
         style.require_matplotlib()
     began = time.monotonic()
-    view = None if quiet or json else _View()
-    if view is None:
-        begun = Run(options)
+    view: _View | _JsonLines | None = None
+    if not (quiet or json):
+        view = _JsonLines() if progress == "json" else _View()
+    if view is None or isinstance(view, _JsonLines):
+        begun = Run(options) if view is None else Run(options, say=view.say, say_alert=view.say)
     else:
         begun = Run(options, say=lambda sentence: typer.echo(sentence, err=True), say_alert=view.say)
         if not fresh and what_is_in(folder) == "a finished run":
@@ -205,6 +215,8 @@ def run(
         "checkpoint_seconds": begun.checkpoint_seconds,
         "processor_seconds": begun.processor_seconds(),
     }
+    if isinstance(view, _JsonLines):
+        view.finish(metrics)
     if json:
         import json as json_module
 
@@ -234,7 +246,7 @@ def _is_finished(options: RunOptions, folder: Path, resume: bool) -> bool:
     return resume and holds == "a finished run"
 
 
-def _say_stopped(begun: Run, view: _View | None) -> None:
+def _say_stopped(begun: Run, view: _View | _JsonLines | None) -> None:
     from thalweg.report.page.formats import counted
     from thalweg.run.options import CHECKPOINT
 
@@ -399,6 +411,54 @@ def _warnings_in_words() -> Iterator[None]:
 
 def _say_nothing(status: RunStatus) -> None:
     """No live view."""
+
+
+class _JsonLines:
+    """How far and how well, as lines of JSON on standard error. Errors stay lines of text."""
+
+    def __init__(self) -> None:
+        self._shown = 0.0
+        self._last: RunStatus | None = None
+
+    def begin(self, rows: int) -> None:
+        """So many rows were predicted before."""
+        self._write({"rows": rows, "share": None})
+
+    def __call__(self, status: RunStatus) -> None:
+        self._last = status
+        if time.monotonic() - self._shown >= _LIVE_SECONDS:
+            self.close()
+
+    def say(self, sentence: str) -> None:
+        self._write({"note": sentence})
+
+    def close(self) -> None:
+        """Where the run is, if that was not yet written."""
+        from thalweg.evaluate.metrics import METRICS
+
+        if self._last is None:
+            return
+        line: dict[str, Any] = {"rows": self._last.rows, "share": self._last.share}
+        task = self._last.task
+        if task.board.rows:
+            metric = METRICS[task.shown[0]]
+            recent = {name: scores[f"recent_{metric.name}"] for name, scores in task.scores().items()}
+            line |= {"metric": metric.title_in_full, "form": metric.form, "recent": recent}
+        self._write(line)
+        self._shown, self._last = time.monotonic(), None
+
+    def finish(self, metrics: dict[str, Any]) -> None:
+        """The run is complete, and its results are written."""
+        from thalweg.report.score_table import verdict_of
+
+        verdict = verdict_of(metrics)
+        self._write({"headline": verdict.headline, "findings": list(verdict.findings)})
+
+    def _write(self, line: dict[str, Any]) -> None:
+        import json
+
+        sys.stderr.write(json.dumps(line, ensure_ascii=False) + "\n")
+        sys.stderr.flush()
 
 
 class _View:

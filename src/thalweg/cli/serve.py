@@ -25,7 +25,7 @@ HELP = HelpLayout(
         "Model": ("new", "model", "task", "key", "schema", "positive", "feature"),
         "Journal": ("data", "database", "expire", "keep"),
         "Network": ("listen", "token_file", "make_token", "scope", "insecure"),
-        "Operation": ("sources", "alert", "alert_webhook", "promote", "config", "help", "help_all"),
+        "Operation": ("sources", "uploads", "alert", "alert_webhook", "promote", "config", "help", "help_all"),
     },
     further={
         "Model details": ("features", "time", "coverage", "costs", "key_memory"),
@@ -94,7 +94,7 @@ def serve(
             metavar="FILE",
             is_eager=True,
             callback=read_config,
-            help="TOML file with options in a table [serve]; environment and command line override it.",
+            help="TOML file with options in a table [serve]; the command line overrides it.",
         ),
     ] = None,
     prometheus_rules: Annotated[

@@ -120,7 +120,7 @@ class Address(NamedTuple):
 OF_WRITERS = (
     *("model", "new", "task", "coverage", "schema", "positive", "costs", "new_journal", "keep"),
     *("feature", "features", "time"),
-    *("predict_when_full", "database", "promote", "sources"),
+    *("predict_when_full", "database", "promote", "sources", "uploads"),
 )
 
 
@@ -210,12 +210,19 @@ class ServeOptions:
         metavar="TIME",
         help="How long a row waits for its label: 30d, 12h, or until 1000000rows came after it.",
     )
-    promote: bool = option_field(False, help="Promote a challenger as soon as it is significantly better.")
+    promote: bool = option_field(False, help="Promote a challenger once it is significantly better.")
     sources: tuple[str, ...] = option_field(
         (),
         typed="from",
         metavar="URL",
         help="Stream to read rows from: redis://HOST/STREAM or kafka://HOST:PORT/TOPIC; may be repeated.",
+    )
+    #: In bytes.
+    uploads: int | None = option_field(
+        None,
+        read=lambda text: Amount.of(text, "uploads", "bytes").bytes,
+        metavar="SIZE",
+        help="Let browsers upload and run tables of up to SIZE (200MB).",
     )
     alert: tuple[str, ...] = option_field(
         (), metavar="RULE", help="Alert rule, such as error>0.2 or input_drift; may be repeated."

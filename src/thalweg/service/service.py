@@ -28,6 +28,8 @@ from thalweg.service.learning.model_state import ModelState
 from thalweg.service.live_models import LiveModels
 from thalweg.service.options import ServeOptions
 from thalweg.service.retention import JournalRetention
+from thalweg.service.uploads.runs import TableRuns
+from thalweg.service.uploads.tables import UploadedTables
 from thalweg.service.webhook import Webhook, read_secret
 
 _LOG = logging.getLogger("thalweg.service")
@@ -89,6 +91,9 @@ class Service:
         self._explaining = asyncio.Lock()
         #: Requests in progress. Labels, which may wait to be learned, take no place from predictions.
         self.intake, self.label_intake = Intake(options), Intake(options)
+        #: Tables that a browser uploads, and their runs; None where none are taken.
+        self.tables = None if options.uploads is None else UploadedTables(options.data / "uploads", options.uploads)
+        self.table_runs = None if self.tables is None else TableRuns(self.tables)
         self.stopping = False
 
     async def start(self) -> None:
@@ -96,6 +101,8 @@ class Service:
         if self._webhook is not None:
             self._webhook.start()
         self._tasks = [asyncio.create_task(self.batcher.run())]
+        if self.table_runs is not None:
+            self._tasks.append(asyncio.create_task(self.table_runs.work()))
         if not self.read_only:
             self._tasks.append(asyncio.create_task(self._expire()))
             self._tasks.append(asyncio.create_task(self.retention.run()))
@@ -111,6 +118,8 @@ class Service:
         self.stopping = True
         self.listeners.close()
         self.models.let_go()
+        if self.table_runs is not None:
+            await self.table_runs.stop()
         while self.in_work:
             await asyncio.sleep(0.01)
         for task in self._tasks:

@@ -21,6 +21,7 @@ from thalweg.service.feeds.source import Source
 from thalweg.service.http.endpoint import WRITE_WHOLE, Endpoint
 from thalweg.service.http.exchange import as_json
 from thalweg.service.http.openapi import ROUTES
+from thalweg.service.http.uploads import report_routes
 from thalweg.service.service import Service
 
 #: Asked most, so that their endpoints are found without looking at all routes.
@@ -98,9 +99,8 @@ def build(service: Service, authorizer: Authorizer, feeds: Sequence[Callable[[],
         await asyncio.gather(*reading, return_exceptions=True)
         await service.stop()
 
-    routed = Starlette(
-        routes=[*served, *page.routes()], lifespan=lifespan, exception_handlers={HTTPException: _not_served}
-    )
+    pages = [*report_routes(service), *page.routes(service.tables is not None)]
+    routed = Starlette(routes=[*served, *pages], lifespan=lifespan, exception_handlers={HTTPException: _not_served})
     return Application({("POST", path): by_path[path]["POST"] for path in _STRAIGHT}, routed)
 
 

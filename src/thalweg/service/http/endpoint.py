@@ -118,7 +118,7 @@ class Endpoint:
             return None
         if kinds[0] is bytes:
             if request.media != BYTES:
-                raise Refused(415, f"the body must be {BYTES}, the file of a model")
+                raise Refused(415, f"the body must be {BYTES}, the bytes of a file")
             return request.body
         if request.media == ARROW and ArrowTable in kinds:
             return await asyncio.to_thread(ArrowTable.read, request.body, options)

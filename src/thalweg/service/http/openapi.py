@@ -12,7 +12,7 @@ from thalweg.catalogue import MODELS
 from thalweg.client import model_responses, protocol
 from thalweg.client.protocol import ARROW, BYTES, EVENTS, JSON, MOST_ROWS, RequestBody
 from thalweg.service.commands import HttpResponse
-from thalweg.service.http import handlers, other_protocols  # noqa: F401 - they have routes
+from thalweg.service.http import handlers, other_protocols, uploads  # noqa: F401 - they have routes
 from thalweg.service.http.arrow import ArrowTable
 from thalweg.service.http.routes import ROUTES as ROUTES
 from thalweg.service.http.routes import Route, get

@@ -28,6 +28,8 @@ _SHARED = {
     "uPlot.js": "uplot/uPlot.iife.min.js",
     "uPlot-licence.txt": "uplot/LICENSE",
 }
+#: From the live page to that for tables, where there is one.
+_LINK = '<a class="to-tables" href="tables">Run a table</a>'
 _MEDIA = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "txt": "text/plain"}
 
 
@@ -38,21 +40,25 @@ class Asset:
     tag: str
 
 
-def routes() -> list[Route]:
-    """The page at ``/`` and its assets; all it shows it asks for through the service's own addresses.
+def routes(tables: bool = False) -> list[Route]:
+    """The page at ``/``, the one at ``/tables`` where tables may be uploaded, and their assets; all they show they ask
+    for through the service's own addresses.
 
     Examples
     --------
-    >>> [route.path for route in routes()]
-    ['/', '/assets/{name}']
+    >>> [route.path for route in routes()], len(routes(tables=True))
+    (['/', '/assets/{name}'], 3)
     """
     from starlette.routing import Route
 
-    return [Route("/", _page), Route("/assets/{name}", _asset)]
+    async def live(request: Request) -> Response:
+        return _sent(request, page("live.html", _LINK if tables else ""))
 
+    async def uploads(request: Request) -> Response:
+        return _sent(request, page("tables.html"))
 
-async def _page(request: Request) -> Response:
-    return _sent(request, page())
+    further = [Route("/tables", uploads)] if tables else []
+    return [Route("/", live), *further, Route("/assets/{name}", _asset)]
 
 
 async def _asset(request: Request) -> Response:
@@ -74,9 +80,9 @@ def _sent(request: Request, wanted: Asset) -> Response:
 
 
 @cache
-def page() -> Asset:
-    template = files(_LIVE).joinpath("assets", "live.html").read_text("utf-8")
-    return _made(Template(template).substitute(version=__version__).encode(), "text/html")
+def page(name: str = "live.html", link: str = "") -> Asset:
+    template = files(_LIVE).joinpath("assets", name).read_text("utf-8")
+    return _made(Template(template).substitute(version=__version__, link=link).encode(), "text/html")
 
 
 @cache

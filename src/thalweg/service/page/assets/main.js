@@ -6,7 +6,8 @@ import { Course } from "./course.js";
 import { switchable } from "./look.js";
 import { made } from "./made.js";
 import { number, share } from "./numbers.js";
-import { Refused, ask, follow, hasToken, keepToken, modelPath } from "./service.js";
+import { Refused, ask, follow, modelPath } from "./service.js";
+import { tokenForm } from "./token.js";
 import { showNoModels, showTrouble, showVerdict } from "./verdict.js";
 
 const LOOK_AGAIN = 10000; // milliseconds between requests for what events do not hold: models, changes, comparison
@@ -126,29 +127,15 @@ const listen = (name) => {
 };
 
 // ---- the token
-const askForToken = (why) => {
-  listening.abort();
-  course = null;
-  state("closed");
-  at("live").hidden = true;
-  at("token").hidden = false;
-  at("token-why").textContent = why;
-  at("token-value").focus();
-};
-
-at("token").onsubmit = (event) => {
-  event.preventDefault();
-  keepToken(at("token-value").value.trim());
-  at("token-value").value = "";
-  look();
-};
+const token = tokenForm(at("live"), () => look());
 
 const failed = (error) => {
   if (!(error instanceof Refused)) return state("lost", LOOK_AGAIN / 1000);
   if (error.status === 401 || error.status === 403) {
-    const why = hasToken() ? `The token was refused: ${error.message}` : "Enter one that may read.";
-    keepToken("");
-    return askForToken(why);
+    listening.abort();
+    course = null;
+    state("closed");
+    return token.ask(error, "Enter one that may read.");
   }
   if (!course) showTrouble(at("verdict"), error.message);
   return state("lost", LOOK_AGAIN / 1000);
@@ -159,12 +146,11 @@ const look = async () => {
   clearTimeout(looking);
   try {
     await refresh();
-    at("token").hidden = true;
-    at("live").hidden = false;
+    token.close();
   } catch (error) {
     failed(error);
   }
-  if (at("token").hidden) looking = setTimeout(look, LOOK_AGAIN);
+  if (!token.isOpen()) looking = setTimeout(look, LOOK_AGAIN);
 };
 
 // ---- begin

@@ -26,6 +26,12 @@ const checked = async (response) => {
 };
 
 export const ask = async (path) => (await checked(await fetch(path, { headers: headers({}) }))).json();
+export const send = async (method, path, body) => {
+  const bytes = body instanceof Blob;
+  const media = { "Content-Type": bytes ? "application/octet-stream" : "application/json" };
+  const content = body === undefined || bytes ? body : JSON.stringify(body);
+  return (await checked(await fetch(path, { method, headers: headers(content === undefined ? {} : media), body: content }))).json();
+};
 export const modelPath = (name, what) => `v1/models/${encodeURIComponent(name)}${what ? "/" + what : ""}`;
 
 const pause = (milliseconds, signal) =>
