@@ -132,6 +132,7 @@ def test_a_request_is_repeated_with_its_own_key_until_it_is_answered(asking: Ask
 
     asking(service, "label", "a1", "wet")
     assert len(set(service.keys())) == 2  # another call, another key
+    assert service.keys() == sorted(service.keys())
 
 
 def test_patience_ends_and_the_last_word_is_told(asking: Asks) -> None:
