@@ -34,7 +34,6 @@ from thalweg.service.journal.records import (
     Event,
     Kind,
     LabelLink,
-    LabelOutcome,
     LabelsArrived,
     PredictedRows,
     Record,
@@ -364,7 +363,7 @@ class Writer(threading.Thread):
         assert outcome is not None
         body = outcome.body()
         record = self._append(command, kind, len(outcome.learned), body.to_bytes())
-        self._links += _links(outcome, record.seq)
+        self._links += [LabelLink(asked, record.seq, rows) for asked, rows in body.settled().items()]
         back = outcome.reaches_back
         if back:
             command.revises = True
@@ -450,15 +449,6 @@ def _require_new_version(command: Decide, state: WriterState) -> None:
         raise Refused(409, f"{command.model!r} has a version {version!r} already, at record {at}: choose another name")
     if len(state.versions) >= MOST_VERSIONS:
         raise Refused(409, f"a model may have at most {MOST_VERSIONS} versions")
-
-
-def _links(outcome: LabelOutcome, seq: int) -> list[LabelLink]:
-    counts: dict[int, int] = {}
-    for row in outcome.learned:
-        counts[row.rows.seq] = counts.get(row.rows.seq, 0) + 1
-    for row, first in (*outcome.revised, *outcome.voided):
-        counts[row.rows.seq] = counts.get(row.rows.seq, 0) + (first == 0)
-    return [LabelLink(asked, seq, rows) for asked, rows in counts.items()]
 
 
 #: Snapshots kept among those whose distance from now is within a factor of two.

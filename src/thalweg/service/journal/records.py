@@ -8,6 +8,7 @@ encoder can be rebuilt, and the cells of times and categories, which features do
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
@@ -305,6 +306,13 @@ class LabelBody:
             ],
             self.erased,
         )
+
+    def settled(self) -> Counter[int]:
+        """By predict record, how many of its rows no longer wait for a label."""
+        counts = Counter(asked for asked, _, _ in self.learned)
+        for asked, _, _, first in self.revised:
+            counts[asked] += first == 0
+        return counts
 
     def to_bytes(self) -> bytes:
         labels = list(dict.fromkeys([row[2] for row in self.learned] + [row[2] for row in self.revised]))

@@ -59,7 +59,7 @@ def _verified_records(journal: SqlJournal, through: int) -> Verified:
         if record.kind == "predict":
             result.erased += len(body_of(record, PredictBody).erased)
         if record.kind in ("label", "revise", "void"):
-            for asked, rows in _labelled(body_of(record, LabelBody)).items():
+            for asked, rows in body_of(record, LabelBody).settled().items():
                 if asked > cuts.get(record.model, 0) or asked in asked_before_cut:
                     links[asked, record.seq] = rows
     for asked, seq, rows in journal.all_links(through):
@@ -69,13 +69,3 @@ def _verified_records(journal: SqlJournal, through: int) -> Verified:
         asked, seq = min(links)
         raise JournalDamaged(f"the links of the journal are damaged: record {seq} has labels of {asked}")
     return result
-
-
-def _labelled(body: LabelBody) -> dict[int, int]:
-    """By predict record, how many of its rows no longer wait for a label."""
-    counts: dict[int, int] = {}
-    for asked, _, _ in body.learned:
-        counts[asked] = counts.get(asked, 0) + 1
-    for asked, _, _, first in body.revised:
-        counts[asked] = counts.get(asked, 0) + (first == 0)
-    return counts
