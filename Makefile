@@ -41,11 +41,11 @@ test-real: $(ALL)  ## A few tests on a real Spark, PostgreSQL, Redis and Chromiu
 lint: $(VENV)/.dev  ## ruff, clang-format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run --Werror $(filter %.hpp %.cpp,$(KERNELS)) $(wildcard benchmarks/limit/*.c)
+	$(BIN)/clang-format --dry-run --Werror $(filter %.hpp %.cpp,$(KERNELS)) $(wildcard benchmarks/limit/*.c docs/demonstration/*.cpp)
 format: $(VENV)/.dev  ## Reformat Python and C++
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i $(filter %.hpp %.cpp,$(KERNELS)) $(wildcard benchmarks/limit/*.c)
+	$(BIN)/clang-format -i $(filter %.hpp %.cpp,$(KERNELS)) $(wildcard benchmarks/limit/*.c docs/demonstration/*.cpp)
 types: $(VENV)/.dev  ## mypy --strict on the package
 	$(BIN)/mypy
 stubs: $(VENV)/.dev  ## Write the types of the compiled module, src/thalweg/kernels/_base.pyi

@@ -15,6 +15,7 @@ PAGES = (
     "index.html",
     "tutorials/from-a-csv-file-to-a-report.html",
     "algorithms/online-ldc.html",
+    "watch.html",
 )
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
 
