@@ -39,7 +39,6 @@ from thalweg.service.learning.compaction import compact, cut_points
 from thalweg.service.learning.creation import from_file, new
 from thalweg.service.options import LOOPBACK, OF_WRITERS, Address, ServeOptions, is_among
 from thalweg.service.service import Service
-from thalweg.service.webhook import Webhook, read_secret
 from thalweg.stopping import stopping
 
 #: Seconds after which a thread that computes lets others run: the default of 5 ms is longer than most requests.
@@ -175,6 +174,8 @@ def check_alerts(options: ServeOptions) -> None:
     if options.alert_webhook is not None:
         if not options.alert:
             raise InvalidParameter.of_option("alert", "be given together with --alert-webhook", None)
+        from thalweg.service.webhook import Webhook, read_secret
+
         Webhook(options.alert_webhook, read_secret(options.alert_secret_file))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thalweg import __version__
 from thalweg.service.alerts import ServiceAlerts, service_rules
@@ -30,7 +30,9 @@ from thalweg.service.options import ServeOptions
 from thalweg.service.retention import JournalRetention
 from thalweg.service.uploads.runs import TableRuns
 from thalweg.service.uploads.tables import UploadedTables
-from thalweg.service.webhook import Webhook, read_secret
+
+if TYPE_CHECKING:
+    from thalweg.service.webhook import Webhook
 
 _LOG = logging.getLogger("thalweg.service")
 #: Seconds between looks for rows that have expired.
@@ -83,8 +85,10 @@ class Service:
         self.batcher = Batcher(models.writer, models.renew)
         self.decisions = Decisions(models, self.batcher)
         self._tasks: list[asyncio.Task[None]] = []
-        self._webhook = None
+        self._webhook: Webhook | None = None
         if options.alert_webhook is not None:
+            from thalweg.service.webhook import Webhook, read_secret
+
             self._webhook = Webhook(options.alert_webhook, read_secret(options.alert_secret_file))
         self._alerts = ServiceAlerts(service_rules(options.alert), self._alert, models.states())
         self.retention = JournalRetention(models, options)
