@@ -13,6 +13,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,6 +42,8 @@ TABLE_BYTES = 1 << 26
 _BUCKETS_BY_KEY, _BUCKETS = 17, 501
 #: Different words that `last` and `lag` can give back.
 _MOST_WORDS = 65_536
+#: The bits of a hash that a number holds exactly.
+_MANTISSA = np.uint64((1 << 52) - 1)
 #: The clock before any row has a time.
 _REMEMBERED = ("rows", "clock", "late_clock", "known", "words")
 _BEFORE = int(np.iinfo(np.int64).min)
@@ -98,8 +101,14 @@ class History:
             compiled.PastTable(list(map(self._as_compiled, calls)), TABLE_BYTES) for calls in self._calls.values()
         ]
         self._late = LateLabels(delay=delay, timed=label_time is not None)
-        #: Of inputs that are words, the numbers of these.
+        own = [name for feature in features for name in feature.columns]
+        self._reads = [
+            *own,
+            *(name for feature in features for call in feature.calls for name in (call.column, *call.by)),
+        ]
+        #: Of inputs that are words, the numbers of these, and these by their numbers.
         self._words = {at: dict[str, int]() for at, wanted in enumerate(self._inputs) if wanted.kind == "word"}
+        self._spelling = {at: list[str]() for at in self._words}
         #: Rows so far, and the latest time of any.
         self._rows, self._clock = 0, _BEFORE if time is not None else 0
         #: Of a service, the last record whose labels it knows.
@@ -117,9 +126,8 @@ class History:
     def sources(self) -> tuple[str, ...]:
         """The columns that it reads, but for the target."""
         times = [column[0] for column in (self.time, self.label_time) if column is not None]
-        own = [name for feature in self.features for name in feature.columns]
-        read = [name for feature in self.features for call in feature.calls for name in (call.column, *call.by)]
-        return tuple(dict.fromkeys(name for name in (*times, *own, *read) if name not in (None, TARGET, self.target)))
+        read = dict.fromkeys((*times, *self._reads))
+        return tuple(name for name in read if name is not None and name not in (TARGET, self.target))
 
     def _column(self, call: Call) -> str | None:
         return self.target if call.column == TARGET else call.column
@@ -208,13 +216,21 @@ class History:
 
     def inputs(self, cells: Mapping[str, Any], rows: int) -> Inputs:
         """What it takes of rows with these columns; nothing is remembered."""
-        found = [self._keys(cells, by, rows) for by in self._calls]
+        places = cache(lambda name: self._places(cells, name, rows))
+        hashes = cache(lambda name: _hashes(places(name)))
+        found = [_keys([(places(name)[0], hashes(name)) for name in by], rows) for by in self._calls]
         words: dict[int, Words] = {}
-        for at, wanted in enumerate(self._inputs):
-            if wanted.kind == "word":
-                words[at] = self._places(cells, wanted.column, rows)
-            is_word = at in words
-            found.append(np.zeros(rows, np.int64) if is_word else self._values(wanted, cells, rows).view(np.int64))
+        for at, (column, kind, label) in enumerate(self._inputs):
+            values = np.zeros(rows)
+            if kind == "word":
+                words[at] = places(column)
+            elif kind == "number":
+                values = self._numbers(column, cells, rows)
+            elif kind == "is":
+                values = np.array([*(float(word == label) for word in places(column)[1]), np.nan])[places(column)[0]]
+            else:
+                values = np.where(places(column)[0] < 0, np.nan, (hashes(column) & _MANTISSA).astype(np.float64))
+            found.append(values.view(np.int64))
         return Inputs(np.stack([*found, self._times(cells, rows)], axis=1), words)
 
     def remember(self, inputs: Inputs) -> dict[Call, Floats]:
@@ -261,7 +277,7 @@ class History:
 
         def value(leaf: Call | OwnColumn) -> Floats:
             if isinstance(leaf, OwnColumn):
-                return self._values(_Input(leaf.name, "number"), cells, rows)
+                return self._numbers(leaf.name, cells, rows)
             if leaf.function != "since_last":
                 return given[leaf]
             return np.where(given[leaf] < -_BEFORE / 2, given[leaf] / per_second, np.nan)
@@ -300,19 +316,11 @@ class History:
         due = parsed(clock, cells[name])[0] if name in cells else np.full(len(X), NEVER)
         return known & (due != NEVER), due
 
-    def _values(self, wanted: _Input, cells: Mapping[str, Any], rows: int) -> Floats:
+    def _numbers(self, column: str, cells: Mapping[str, Any], rows: int) -> Floats:
         """A column as numbers, NaN where a cell is missing."""
-        if wanted.column not in cells:
+        if column not in cells:
             return np.full(rows, np.nan)
-        column = cells[wanted.column]
-        if wanted.kind == "number":
-            return np.asarray(parsed(self.numbers[wanted.column], column)[0], dtype=np.float64)
-        places, words = self._places(cells, wanted.column, rows)
-        if wanted.kind == "is":
-            found = [float(word == wanted.label) for word in words]
-        else:
-            found = [float(_hash(word) & (1 << 52) - 1) for word in words]
-        return np.array([*found, np.nan])[places]
+        return np.asarray(parsed(self.numbers[column], cells[column])[0], dtype=np.float64)
 
     def _places(self, cells: Mapping[str, Any], column: str, rows: int) -> Words:
         """Cells as places among the different words of the column, -1 for a missing one."""
@@ -321,36 +329,29 @@ class History:
         coded = names(cells[column]).combine_chunks().dictionary_encode()
         return coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary.to_pylist()
 
-    def _keys(self, cells: Mapping[str, Any], by: Sequence[str], rows: int) -> Places:
-        """A number for each key: 0 where one of the cells is missing."""
-        keys = np.ones(rows, dtype=np.uint64)
-        for name in by:
-            places, words = self._places(cells, name, rows)
-            hashes = np.array([*map(_hash, words), 0], dtype=np.uint64)[places]
-            missing = (places < 0) | (keys == 0)
-            mixed = np.maximum((keys * np.uint64(0x9E3779B97F4A7C15)) ^ hashes, np.uint64(1))
-            keys = np.where(missing, np.uint64(0), mixed)
-        return keys.view(np.int64)
-
     def _coded(self, inputs: Inputs) -> Places:
         """Rows as the compiled tables take them: words have numbers from their first time on."""
         X = inputs.numbers
         if inputs.words:
             X = X.copy()
         for at, (places, words) in inputs.words.items():
-            codes = np.array([*(self._code(self._words[at], word) for word in words), np.nan])
+            codes = np.array([*(self._code(at, word) for word in words), np.nan])
             X[:, len(self._calls) + at] = codes[places].view(np.int64)
         return X
 
-    def _code(self, known: dict[str, int], word: str) -> float:
-        if word not in known and len(known) == _MOST_WORDS:
-            return np.nan
-        return float(known.setdefault(word, len(known)))
+    def _code(self, at: int, word: str) -> float:
+        known, spelling = self._words[at], self._spelling[at]
+        if word not in known:
+            if len(known) == _MOST_WORDS:
+                return np.nan
+            known[word] = len(known)
+            spelling.append(word)
+        return float(known[word])
 
     def _spelled(self, call: Call, codes: Floats) -> Any:
         import pyarrow as pa
 
-        known = list(self._words[self._inputs.index(_Input(str(self._column(call)), "word"))])
+        known = self._spelling[self._inputs.index(_Input(str(self._column(call)), "word"))]
         return pa.array([known[int(code)] if 0 <= code < len(known) else None for code in codes.tolist()], pa.string())
 
     def come_late(self, delay: int) -> None:
@@ -380,9 +381,10 @@ class History:
         for table in self._tables:
             table.undo()
         self._rows, self._clock, self.known, words, self._late.waiting, self._late.clock = marked
-        for each, count in zip(self._words.values(), words, strict=True):
-            for word in list(each)[count:]:
-                del each[word]
+        for at, count in zip(self._words, words, strict=True):
+            for word in self._spelling[at][count:]:
+                del self._words[at][word]
+            del self._spelling[at][count:]
 
     @staticmethod
     def described(kept: Mapping[str, Any]) -> dict[str, Any]:
@@ -403,7 +405,7 @@ class History:
             "clock": self._clock,
             "late_clock": self._late.clock,
             "known": self.known,
-            "words": [list(words) for words in self._words.values()],
+            "words": list(map(list, self._spelling.values())),
         }
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -433,8 +435,9 @@ class History:
             table.restore(_whole(arrays[f"keys {at}"], 1))
         made._rows, made._clock, made._late.clock = int(kept["rows"]), int(kept["clock"]), int(kept["late_clock"])
         made.known = int(kept["known"])
-        for words, known in zip(made._words.values(), kept["words"], strict=True):
-            words.update((str(word), at) for at, word in enumerate(known[:_MOST_WORDS]))
+        for at, known in zip(made._words, kept["words"], strict=True):
+            for word in known:
+                made._code(at, str(word))
         if "waiting" in arrays:
             X, due, number = _whole(arrays["waiting"], 2), _whole(arrays["due"], 1), _whole(arrays["number"], 1)
             if not len(X) == len(due) == len(number) or X.shape[1] != len(made._tables) + len(made._inputs) + 1:
@@ -460,6 +463,21 @@ class History:
 def _hash(word: str) -> int:
     """The same on every machine and in every version, which Python's own hash is not."""
     return int.from_bytes(hashlib.blake2b(word.encode(errors="surrogatepass"), digest_size=8).digest(), "little")
+
+
+def _hashes(words: Words) -> NDArray[np.uint64]:
+    """Of each cell; what a missing one has says nothing."""
+    return np.array([*map(_hash, words[1]), 0], dtype=np.uint64)[words[0]]
+
+
+def _keys(columns: Sequence[tuple[Places, NDArray[np.uint64]]], rows: int) -> Places:
+    """A number for each key, of the places and hashes of its cells: 0 where one of them is missing."""
+    keys = np.ones(rows, dtype=np.uint64)
+    for places, hashes in columns:
+        missing = (places < 0) | (keys == 0)
+        mixed = np.maximum((keys * np.uint64(0x9E3779B97F4A7C15)) ^ hashes, np.uint64(1))
+        keys = np.where(missing, np.uint64(0), mixed)
+    return keys.view(np.int64)
 
 
 def _whole(array: NDArray[Any], dimensions: int) -> Places:
