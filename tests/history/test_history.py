@@ -127,15 +127,35 @@ def test_every_function_is_that_of_a_double_loop(rows, timed, late, delay, size,
         assert repr([value for part in parts for value in part[name]]) == repr(values)
 
 
+def resident() -> int:
+    return int(STATM.read_text().split()[1]) * PAGESIZE
+
+
+@pytest.mark.memory
+@pytest.mark.slow
+@pytest.mark.skipif(not STATM.exists(), reason="the memory in use is read from /proc")
+def test_memory_is_flat_over_ten_million_rows_of_a_million_keys():
+    """The table has room for half of the keys; it is full after the first million rows or so."""
+    features = parse_features(["count() by key fading 100 rows", "mean(x) by key fading 50 rows", "lag(x, 1) by key"])
+    history = History(features, {"x": NumberColumn("x", indicator=False)})
+    rng, rows, held = np.random.default_rng(0), 100_000, []
+    for _ in range(100):
+        keys = pa.array(rng.integers(0, 1_000_000, rows)).cast(pa.string())
+        table = pa.table({"key": keys, "x": rng.normal(size=rows)})
+        history.extended(Chunk([Piece(Block(table, "rows", 1, typed=True), 0, rows)], []), learn=True)
+        held.append(resident())
+    [table] = history._tables
+    assert table.keys == table.most_keys < 600_000
+    assert max(held[20:]) - held[20] < 20_000_000
+
+
+@pytest.mark.memory
 @pytest.mark.skipif(not STATM.exists(), reason="the memory in use is read from /proc")
 def test_what_was_taken_back_is_no_longer_logged():
     """A service that has explained a row once is not to keep a log of all rows that come after."""
     table = compiled.PastTable([("count", "ever", -1, False, 0.0, 0, 17)], 1 << 26)
     keys = np.arange(1 << 20) % 2 + 1
     clock, out = np.zeros(len(keys), np.int64), np.empty((len(keys), 1))
-
-    def resident() -> int:
-        return int(STATM.read_text().split()[1]) * PAGESIZE
 
     def follow() -> None:
         table.follow(keys, np.empty((len(keys), 0)), clock, np.arange(len(keys)), 0, out)

@@ -181,6 +181,20 @@ def test_the_table_that_is_printed_says_what_a_feature_is_made_of():
     assert "lag(target, 1)" in str(model.columns_)
 
 
+def test_recent_is_a_length_of_time_where_rows_come_now_and_then():
+    """A hundred rows come in about 150 minutes; and in 100 hours, where there is one an hour."""
+    table = payments(1000).drop(columns=["known", "amount"])
+    regular = table.assign(when=pd.Timestamp("2024-03-01") + pd.to_timedelta(np.arange(1000), unit="h"))
+    said = [
+        str(TableClassifier(features="auto", time="when").fit(each.drop(columns="state"), each.state).columns_)
+        for each in (table, regular)
+    ]
+    for line in ("rate(target) by card fading 3h", "count() by card fading 3h"):
+        assert line in said[0]
+    assert "fading 100 rows" in said[1]
+    assert "count()" not in said[1]
+
+
 def test_the_small_set_follows_categories_of_many_by_their_newest_label():
     """Each of 300 machines stays good or bad for long: its own newest label says all."""
     rng = np.random.default_rng(2)

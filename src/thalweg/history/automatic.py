@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from thalweg.history.language import TARGET, Call, Feature, Operation, OwnColumn, Window
-from thalweg.tables.cells import names
+from thalweg.tables.cells import names, parsed
+from thalweg.tables.clock import NEVER, Clock
 from thalweg.tables.columns.number import DurationColumn, NumberColumn
 from thalweg.tables.plan import Plan
 from thalweg.tables.rows import Chunk
@@ -20,18 +21,32 @@ _LEAST_ROWS_EACH, _MOST_NUMBERS, _MOST_KEYS = 5, 4, 3
 _MOST_DIFFERENT = 0.9
 #: Rows after which a weight has halved: of all rows, and of those of one category.
 _FADES, _FADES_BY_KEY = 100.0, 30.0
+#: Where so many steps between times are as long as the one in the middle, rows come at regular times.
+_REGULAR = 0.9
+#: Lengths of time, in seconds, that read well.
+_SECONDS = {1: (1, 2, 5, 10, 30), 60: (1, 2, 5, 10, 30), 3600: (1, 3, 6, 12), 86_400: (1, 2, 7, 14, 30, 90, 365)}
+_ROUND = [float(unit * count) for unit, counts in _SECONDS.items() for count in counts]
 
 
 def automatic(
-    head: Chunk, plan: Plan, *, target: str | None, classes: bool, label: str | None, delay: int = 0
+    head: Chunk,
+    plan: Plan,
+    *,
+    target: str | None,
+    classes: bool,
+    label: str | None,
+    time: tuple[str, Clock] | None = None,
+    delay: int = 0,
 ) -> list[Feature]:
     """The features that such first rows suggest.
 
     Known targets come first: the newest one, their recent mean or share, and the same by each category that recurs; the
-    newest one of a category of many, such as a machine; then the distance of numbers from their recent mean. There are
-    at most some fifteen, whatever the table.
+    newest one of a category of many, such as a machine; then the distance of numbers from their recent mean. Where rows
+    come now and then, recent is a length of time, and how many came in it is a feature too. There are at most some
+    fifteen, whatever the table.
     """
     keys, rare = _keys(head, plan)
+    pace = _pace(head, time)
     made: list[Feature] = []
 
     def add(words: str, expression: Call | Operation) -> None:
@@ -45,11 +60,14 @@ def automatic(
         function = "rate" if classes else "mean"
         what = f"share {label}" if classes else f"mean {target}"
         if not classes or label is not None:
-            for rows in (_FADES, 10.0):
-                add(f"{what} {rows:g} rows", Call(function, TARGET, window=Window(rows, "rows", fading=True)))
+            of_all, of_key = (
+                [Window(rows, "rows", True) for rows in (_FADES, 10.0)],
+                Window(_FADES_BY_KEY, "rows", True),
+            )
+            for window in of_all if pace is None else [pace]:
+                add(f"{what} {window}", Call(function, TARGET, window=window))
             for key in keys:
-                window = Window(_FADES_BY_KEY, "rows", fading=True)
-                add(f"{what} by {key}", Call(function, TARGET, by=(key,), window=window))
+                add(f"{what} by {key}", Call(function, TARGET, by=(key,), window=pace or of_key))
         add(f"last {target}", Call("lag", TARGET, steps=1))
         if not classes:
             for steps in _seasons(delay):
@@ -58,11 +76,29 @@ def automatic(
             add(f"last {target} by {key}", Call("lag", TARGET, by=(key,), steps=1))
     for key in keys[:_MOST_KEYS]:
         add(f"since last {key}", Call("since_last", by=(key,)))
+    if pace is not None:
+        for by in ((), *((key,) for key in keys[:1])):
+            add(" ".join(("rows", *by, str(pace))), Call("count", by=by, window=pace))
     numbers = [column.name for column in plan.columns if type(column) in (NumberColumn, DurationColumn)]
     for name in _that_wander(head, plan, numbers)[:_MOST_NUMBERS]:
         mean = Call("mean", name, window=Window(_FADES, "rows", fading=True))
         add(f"{name} less its mean", Operation("-", OwnColumn(name), mean))
     return made
+
+
+def _pace(head: Chunk, time: tuple[str, Clock] | None) -> Window | None:
+    """Weights that halve in the time in which about a hundred rows come; None where rows come at regular times."""
+    if time is None:
+        return None
+    name, clock = time
+    times = np.unique(parsed(clock, head.column(name))[0])
+    gaps = np.diff(times[times != NEVER])
+    if len(gaps) < 20 or (gaps == np.median(gaps)).mean() > _REGULAR:
+        return None
+    length = gaps.sum() / clock.per_unit * _FADES / len(head)
+    if clock.counts:
+        return Window(float(f"{length:.1g}"), "numbers", fading=True)
+    return Window(min(_ROUND, key=lambda seconds: abs(np.log(seconds / length))), "seconds", fading=True)
 
 
 def _keys(head: Chunk, plan: Plan) -> tuple[list[str], list[str]]:

@@ -62,7 +62,15 @@ def with_history(
     if chosen is None:
         chosen = [
             *also,
-            *automatic(head, plan_of(head, target=target), target=target, classes=classes, label=label, delay=delay),
+            *automatic(
+                head,
+                plan_of(head, target=target),
+                target=target,
+                classes=classes,
+                label=label,
+                time=None if time is None else at[time],
+                delay=delay,
+            ),
         ]
     history = settled(
         chosen,
