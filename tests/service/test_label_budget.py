@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from tests.waiting import wait_until
 from thalweg import LabelBudget
 from thalweg.store import loads
 from thalweg.streams import MovingPlane
@@ -49,12 +50,30 @@ def test_a_service_asks_for_the_rows_that_the_model_asks_for_and_goes_on_after_a
     described = client.settled("/v1/models/plane")["label_budget"]
     error = model.error_
     assert described == {
-        "budget": "0.2", "labels_of": "auto", "explore": 0.2, "rows": 160, "asked": model.asked_, "waiting": 0,
+        "budget": "0.2", "labels_of": "auto", "explore": 0.1, "rows": 160, "asked": model.asked_, "waiting": 0,
         "error": error.value, "interval": [error.lower, error.upper],
     }  # fmt: skip
     samples = dict(line.rsplit(" ", 1) for line in client.get("/metrics").decode().splitlines() if line[0] != "#")
     assert float(samples['thalweg_model_asked_rows_total{model="plane"}']) == model.asked_
     assert float(samples['thalweg_model_estimated_error{bound="value",model="plane"}']) == error.value
+
+
+def test_a_replica_lists_the_same_rows_and_estimates_the_same_error(start, tmp_path) -> None:
+    primary = start("--new", "oldc").client()
+    primary.post("/v1/models", ASKED)
+    replica = start("--follow", str(tmp_path / "data")).client()
+    asked: list[str] = []
+    for at, label in enumerate(LABELS):
+        row = ask(primary, at)
+        asked += [row["id"]] if row["ask"] else []
+        if row["ask"] and at < 120:
+            primary.label([(row["id"], label)], model="plane")
+    for path in ("/v1/models/plane/to-label", "/v1/models/plane"):
+        wait_until(lambda path=path: replica.get(path) == primary.get(path))
+    listed, described = replica.get("/v1/models/plane/to-label"), replica.get("/v1/models/plane")["label_budget"]
+    assert {row["id"] for row in listed["rows"]} == set(asked[-listed["waiting"] :])
+    assert described["asked"] == len(asked) > listed["waiting"] > 0
+    assert described["interval"] is not None
 
 
 def test_asked_rows_wait_in_a_list_and_labels_unasked_are_learned(common, client) -> None:
@@ -72,6 +91,11 @@ def test_asked_rows_wait_in_a_list_and_labels_unasked_are_learned(common, client
     model = client.settled("/v1/models/waits")
     assert model["labels"] == 2
     assert model["label_budget"]["waiting"] == len(asked) - 1
+    second, third, *_ = waiting["rows"][1:]
+    client.post("/v1/models/waits/void", {"ids": [second["id"]]})
+    client.post("/v1/models/waits/erase", {"ids": [third["id"]]})
+    rest = client.settled("/v1/models/waits/to-label?limit=1000")
+    assert {row["id"] for row in rest["rows"]} == asked - {first["id"], second["id"], third["id"]}
     status, refused, _ = client.call("GET", "/v1/models/default/to-label")
     assert (status, "label_budget" in refused["error"]) == (409, True)
 

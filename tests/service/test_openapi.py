@@ -136,6 +136,19 @@ def test_answers_are_as_they_are_described(start):
     linear = ask("get", "/v1/models/river/course", at=f"{one}/course")["points"]["family_weights"]["linear"]
     assert [weight is not None for weight in linear] == [False] * 120 + [True]  # since the promotion
     ask("post", "/v1/models/rival/restore", {}, at=f"{one}/restore", expect=409)
+    limited = {"name": "asks", "kind": "oldc", "schema": SCHEMA, "label_budget": 0.5, "explore": 0.2}
+    ask("post", "/v1/models", limited, expect=201)
+    for row, label in zip(rows[:20], labels, strict=False):
+        [given] = ask("post", "/v1/predict", {"model": "asks", "row": row})["predictions"]
+        assert 0 <= given["ask_probability"] <= 1
+        if given["ask"] and label != labels[0]:
+            ask("post", "/v1/label", {"model": "asks", "labels": [{"id": given["id"], "label": label}]})
+    assert ask("get", "/v1/models/asks/to-label?limit=5", at=f"{one}/to-label")["rows"]
+    ask("get", "/v1/models/asks/to-label?limit=0", at=f"{one}/to-label", expect=422)
+    ask("get", "/v1/models/river/to-label", at=f"{one}/to-label", expect=409)
+    assert ask("get", "/v1/models/asks", at=one)["label_budget"]["asked"]
+    ask("get", "/v1/models/asks/course", at=f"{one}/course")
+    ask("post", "/v1/models", {"name": "no", "kind": "oldc", "label_budget": "often"}, expect=422)
     ask("get", "/v1/models")
     ask("post", "/v1/predict", {"row": {"wrong": []}}, expect=422)
     ask("get", "/v1/models/nobody", at=one, expect=404)

@@ -139,7 +139,8 @@ class Model(ResponseBody, frozen=True, omit_defaults=True):
     rows, labels, waiting : int
         Rows predicted, labels learned, rows whose label may still come.
     error : float or None
-        Error rate over all labels. For regression it is the mean absolute error.
+        Error rate over all labels. For regression it is the mean absolute error. Where labels are asked for,
+        ``label_budget.error`` of one model estimates it over all rows.
     created : float
         Time of creation, in seconds since 1970.
     archived : bool

@@ -262,7 +262,7 @@ class CreateRequest(RequestBody, frozen=True):
         float | None,
         field_rule(
             "explore must be a number",
-            description="Share of the label budget that is spent on all rows alike; by default 0.2.",
+            description="Share of the label budget that is spent on all rows alike; by default 0.1.",
         ),
     ] = None
 

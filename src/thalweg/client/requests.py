@@ -271,7 +271,7 @@ class Calls:
         labels_of : {"auto", "uncertain", "rare", "flagged", "random"}, optional
             Which rows are preferred; "auto" by default.
         explore : float, optional
-            Share of the label budget that is spent on all rows alike, 0.2 by default.
+            Share of the label budget that is spent on all rows alike, 0.1 by default.
         """
         parameters, schema = (None if given is None else dict(given) for given in (parameters, schema))
         if costs is not None and not (isinstance(costs, Mapping) and costs.keys() <= {"fp", "fn"}):

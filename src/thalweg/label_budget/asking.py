@@ -3,61 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.label_budget.error_estimate import ErrorEstimate, Estimate
-from thalweg.label_budget.sampler import Decision, LabelSampler, Strategy
+from thalweg.label_budget.sampler import Decision, LabelSampler, RowWorth, Strategy
+from thalweg.label_budget.worth import CheckedRows, Worth, dense
 from thalweg.saved import Saved
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
-#: Rows that are looked at in one call.
+#: Rows that are predicted ahead in one call.
 _LEAST_AHEAD, _MOST_AHEAD = 8, 256
 #: From this share of positive rows on, a label is not rare.
 _RARE = 0.1
-
-
-class Worth(NamedTuple):
-    """Of each row how uncertain its prediction is, and the probability of the label of interest."""
-
-    uncertainty: Floats
-    positive: Floats
-
-    @classmethod
-    def of(cls, model: Any, X: Any, positive: Any = None) -> Worth:
-        """By the margin between the two likeliest labels, or the width of an interval; alike where nothing is known."""
-        nothing = np.zeros(X.shape[0])
-        if not model.__sklearn_is_fitted__():
-            return cls.unknown(X.shape[0])
-        if hasattr(model, "predict_interval"):
-            lower, upper = model.predict_interval(X)
-            width = np.nan_to_num(upper - lower, nan=0.0)
-            return cls(width if width.ndim == 1 else width.sum(axis=1), nothing)
-        if hasattr(model, "predict_proba"):
-            scores = model.predict_proba(X)
-        elif hasattr(model, "decision_function"):
-            scores = model.decision_function(X)
-            scores = np.stack([nothing, scores], axis=1) if scores.ndim == 1 else scores
-        else:
-            return cls.unknown(X.shape[0])
-        return cls.of_scores(scores, [str(label) for label in getattr(model, "classes_", ())], positive)
-
-    @classmethod
-    def of_scores(cls, scores: Floats, labels: list[str], positive: Any = None) -> Worth:
-        """By the probabilities of these labels, or other scores."""
-        if scores.shape[1] < 2:
-            return cls.unknown(len(scores))
-        best = np.partition(scores, -2, axis=1)[:, -2:]
-        at = labels.index(str(positive)) if str(positive) in labels else None
-        return cls(best[:, 0] - best[:, 1], np.zeros(len(scores)) if at is None else scores[:, at].copy())
-
-    @classmethod
-    def unknown(cls, rows: int) -> Worth:
-        """Of rows of which nothing is known."""
-        return cls(np.zeros(rows), np.zeros(rows))
 
 
 class Asking(Saved):
@@ -66,13 +27,13 @@ class Asking(Saved):
     With the strategy "auto" rows are preferred by their uncertainty, as long as the label of interest is not rare.
     """
 
-    _saved: ClassVar[tuple[str, ...]] = ("sampler", "estimate", "labels", "positives")
+    _saved: ClassVar[tuple[str, ...]] = ("sampler", "estimate", "checked", "labels", "positives")
 
     def __init__(
         self,
         share: float,
         strategy: Strategy = "auto",
-        explore: float = 0.2,
+        explore: float = 0.1,
         seed: int = 0,
         *,
         positive: Any = None,
@@ -82,6 +43,8 @@ class Asking(Saved):
         self._chooses = strategy == "auto"
         self.sampler = LabelSampler(share, "uncertain" if strategy == "auto" else strategy, explore, seed)
         self.estimate = ErrorEstimate(0.0 if numeric else 1.0)
+        #: Rows that were asked for, by which others are unusual.
+        self.checked = CheckedRows()
         #: Rows whose label was asked for and came, and those of the label of interest, as all rows would have them.
         self.labels = self.positives = 0.0
 
@@ -95,13 +58,39 @@ class Asking(Saved):
         if self._chooses and self.positive is not None:
             rare = self.labels > 0 and self.positives < _RARE * self.labels
             self.sampler.strategy = "rare" if rare else "uncertain"
-        return self.sampler.decide(float(worth.uncertainty[at]), float(worth.positive[at]), share)
+        own = self.row_worth(worth, at)
+        decision = self.sampler.decide(own, share)
+        self._check(decision, None if worth.X is None else worth.X[at])
+        return decision
+
+    def record(self, decision: Decision, worth: RowWorth, X: Floats | None, share: float | None = None) -> None:
+        """Take over what was decided of the next row elsewhere."""
+        self.sampler.record(decision, worth, share)
+        self._check(decision, X)
+
+    def row_worth(self, worth: Worth, at: int) -> RowWorth:
+        """What one row is preferred by."""
+        unusual = 0.0 if worth.X is None or not self._seeks else self.checked.distance(worth.X[at])
+        return RowWorth(float(worth.uncertainty[at]), float(worth.positive[at]), unusual)
+
+    @property
+    def _seeks(self) -> bool:
+        """Whether unusual rows may be preferred."""
+        return self.positive is not None and (self._chooses or self.sampler.strategy == "rare")
+
+    def learned_unasked(self, X: Any) -> None:
+        """Labels of rows came that were not asked for: these rows are no longer unusual."""
+        rows = dense(X)
+        for row in () if rows is None or not self._seeks else rows:
+            self.checked.add(row)
+
+    def _check(self, decision: Decision, X: Floats | None) -> None:
+        if decision.ask and X is not None and self._seeks:
+            self.checked.add(X)
 
     def came(self, losses: Floats, probabilities: Floats, positive: NDArray[np.bool_] | None = None) -> None:
         """Labels of asked rows have come: what their predictions lost, and which have the label of interest."""
         self.estimate.add(losses, probabilities)
-        for loss, probability in zip(losses.tolist(), probabilities.tolist(), strict=True):
-            self.sampler.judge(loss, probability)
         if positive is not None:
             for is_positive, probability in zip(positive.tolist(), probabilities.tolist(), strict=True):
                 self.labels += 1.0 / probability

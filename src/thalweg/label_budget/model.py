@@ -10,9 +10,10 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 
 from thalweg.errors import InvalidInput, InvalidParameter
-from thalweg.label_budget.asking import Asking, Worth
+from thalweg.label_budget.asking import Asking
 from thalweg.label_budget.error_estimate import Estimate
 from thalweg.label_budget.sampler import RULES, Strategy
+from thalweg.label_budget.worth import Worth
 from thalweg.learners.base.classifier import StreamClassifier
 from thalweg.learners.base.kept_predictions import KeptPredictions, steps_of
 from thalweg.learners.base.regressor import StreamRegressor
@@ -20,7 +21,7 @@ from thalweg.learners.base.rows import Row
 
 
 class Asked(NamedTuple):
-    """A row that was looked at: whether to ask for its label, how probable that was, and the prediction."""
+    """A predicted row: whether to ask for its label, how probable that was, and the prediction."""
 
     ask: bool
     probability: float
@@ -58,10 +59,10 @@ class LabelBudget(MetaEstimatorMixin, BaseEstimator):
         1,000 rows within 20 %, and within 1 % over all.
     strategy : {"auto", "random", "uncertain", "rare", "flagged"}, default "auto"
         Which rows are preferred. "uncertain": a small margin between the two likeliest labels, or a wide prediction
-        interval. "rare": that, and a high probability of the label ``positive``, in equal parts. "auto": "rare" where
-        ``positive`` is named and has less than a tenth of the rows, else "uncertain". "flagged": only the rows with the
-        highest probability of ``positive``, as where nothing else is checked.
-    explore : float in [0, 1], default 0.2
+        interval. "rare": a high probability of the label ``positive``, and rows unlike those that were asked for.
+        "auto": "rare" where ``positive`` is named and has less than a tenth of the rows, else "uncertain". "flagged":
+        only the rows with the highest probability of ``positive``, as where nothing else is checked.
+    explore : float in [0, 1], default 0.1
         Share of the budget that is spent on all rows alike, "flagged" included. Raising it narrows the interval of
         `error_` and costs accuracy. With 0 rows that no one asks for are not in the estimate.
     positive : label, optional
@@ -86,7 +87,7 @@ class LabelBudget(MetaEstimatorMixin, BaseEstimator):
     >>> model = LabelBudget(OnlineLDC(0.1, counts="soft"), budget=0.1)
     >>> predictions, asked, *_ = model.predict_then_learn(X, y)
     >>> int(asked.sum())
-    500
+    501
     >>> low, high = model.error_.lower, model.error_.upper
     >>> bool(low < (predictions != y).mean() < high)
     True
@@ -106,7 +107,7 @@ class LabelBudget(MetaEstimatorMixin, BaseEstimator):
         budget: float = 0.1,
         *,
         strategy: Strategy = "auto",
-        explore: float = 0.2,
+        explore: float = 0.1,
         positive: Any = None,
         seed: int = 0,
     ) -> None:
@@ -154,6 +155,7 @@ class LabelBudget(MetaEstimatorMixin, BaseEstimator):
         if not self.__sklearn_is_fitted__():
             self._begin()
         self.learner_.partial_fit(X, y)
+        self._asking.learned_unasked(np.asarray(X))
         return self
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -165,7 +167,7 @@ class LabelBudget(MetaEstimatorMixin, BaseEstimator):
     def predict_then_learn(self, X: ArrayLike, y: ArrayLike) -> PredictionsWithAsked:
         """Predict each row, and learn it if its label was asked for, before the next one is predicted.
 
-        ``y`` has all labels; those that were not asked for are not looked at.
+        ``y`` has all labels; those that were not asked for are not read.
         """
         rows = np.arange(len(np.asarray(y)))
         return self.follow(X, y, np.stack([rows, ~rows], axis=1).ravel())
@@ -191,9 +193,9 @@ class LabelBudget(MetaEstimatorMixin, BaseEstimator):
         of_interest = np.zeros(len(y))
 
         def worth(rows: NDArray[np.int64]) -> Worth:
-            looked = Worth.of(self.learner_, X[rows], self.positive)
-            of_interest[rows] = looked.positive
-            return looked
+            of_rows = Worth.of(self.learner_, X[rows], self.positive)
+            of_interest[rows] = of_rows.positive
+            return of_rows
 
         for part in self._asking.parts(steps, asked, probability, worth):
             places = np.where(part < 0, ~part, part)

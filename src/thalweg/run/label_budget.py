@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.files import write_atomically
-from thalweg.label_budget.asking import Asking, Worth
+from thalweg.label_budget.asking import Asking
 from thalweg.label_budget.period import parse_budget
+from thalweg.label_budget.worth import Worth
 from thalweg.run.options import RunOptions
 from thalweg.run.predictions import header
 from thalweg.saved import Saved
@@ -25,7 +26,7 @@ CURVE = (0.01, 0.03, 0.1, 0.3, 1.0)
 #: Per row, kept while it waits for its label: whether it was asked for, how probable that was, and what it lost.
 _ASKED, _PROBABILITY, _LOSS = _COLUMNS = ("asked", "ask_probability", "ask_loss")
 #: Share of the budget spent on all rows alike, unless it is given; a shop that checks what it flags explores nothing.
-_EXPLORE = 0.2
+_EXPLORE = 0.1
 
 
 class RunBudget(Saved):
@@ -40,7 +41,7 @@ class RunBudget(Saved):
         explore = options.explore
         if explore is None:
             explore = 0.0 if strategy == "flagged" else _EXPLORE
-        share = asked if isinstance(asked, float) else _EXPLORE / 2
+        share = asked if isinstance(asked, float) else 0.1
         self.text, self.strategy, self.explore = options.label_budget, strategy, explore
         self._usual = share
         self.asking = Asking(share, strategy, explore, options.seed, numeric=numeric)

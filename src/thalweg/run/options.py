@@ -227,13 +227,13 @@ class RunOptions:
     )
     labels_of: Literal["auto", "random", "uncertain", "rare", "flagged"] = option_field(
         "auto",
-        help="Rows that are asked for: uncertain, rare (also those with a high P(positive)), flagged (only those), "
-        "random, or auto (rare where the label of interest has less than a tenth of the rows, else uncertain; the "
-        "default).",
+        help="Rows that are asked for: uncertain, rare (the highest P(positive), and rows unlike those asked for "
+        "before), flagged (only the highest P(positive)), random, or auto (rare where the label of interest has less "
+        "than a tenth of the rows, else uncertain; the default).",
     )
     explore: float | None = option_field(
         None,
-        help="Share of the label budget that is spent on all rows alike (default: 0.2; 0 with --labels-of flagged).",
+        help="Share of the label budget that is spent on all rows alike (default: 0.1; 0 with --labels-of flagged).",
         metavar="SHARE",
     )
     label_start: int = option_field(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from thalweg.evaluate.input_drift import Cells
 from thalweg.evaluate.metrics import METRICS, Rows
 from thalweg.evaluate.task import Asked, Given, Task
-from thalweg.label_budget.asking import Worth
+from thalweg.label_budget.worth import Worth
 from thalweg.learners.base.kept_predictions import KeptPredictions
 from thalweg.run.label_budget import RunBudget
 from thalweg.run.notices import Notices

@@ -254,7 +254,7 @@ class Batcher:
     ) -> list[Command]:
         predictions, response = state.predict(encoded.X)
         if model.budget is not None and model.records:
-            worth = response.worth(state.task.positive)
+            worth = response.worth(encoded.X, state.task.positive)
             model.budget.decide(response.own, worth, int(time.time() * 1e6))
         commands: list[Command] = []
         begin = 0

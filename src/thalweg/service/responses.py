@@ -11,7 +11,7 @@ from msgspec import UNSET
 from numpy.typing import NDArray
 
 from thalweg.client.protocol import RowPrediction
-from thalweg.label_budget.asking import Worth
+from thalweg.label_budget.worth import Worth, dense
 from thalweg.service.journal.records import NO_PREDICTION, Predicted, row_id
 
 
@@ -31,11 +31,11 @@ class LabelResponse:
         proba = None if self.proba is None else self.proba[rows]
         return LabelResponse(self.own.part(rows), self.labels, proba, None if self.sets is None else self.sets[rows])
 
-    def worth(self, positive: str | None) -> Worth:
-        """By which rows are asked for."""
+    def worth(self, X: Any, positive: str | None) -> Worth:
+        """By which of the rows ``X`` are asked for."""
         if self.proba is None:
-            return Worth.unknown(len(self.own.columns["prediction"]))
-        return Worth.of_scores(self.proba, self.labels, positive)
+            return Worth.unknown(len(X), X)
+        return Worth.of_scores(self.proba, self.labels, X, positive)
 
     def predictions(self, seq: int) -> list[RowPrediction]:
         """As JSON; ``seq`` is the record that holds them."""
@@ -90,9 +90,9 @@ class NumberResponse:
     def part(self, rows: slice) -> NumberResponse:
         return NumberResponse(self.own.part(rows))
 
-    def worth(self, positive: str | None) -> Worth:
+    def worth(self, X: Any, positive: str | None) -> Worth:
         width = self.own.columns["upper"] - self.own.columns["lower"]
-        return Worth(np.nan_to_num(width), np.zeros(len(width)))
+        return Worth(np.nan_to_num(width), np.zeros(len(width)), dense(X))
 
     def predictions(self, seq: int) -> list[RowPrediction]:
         return [

@@ -371,7 +371,8 @@ class Writer(threading.Thread):
             known.append(reach_of(record.seq, body, self._cuts.get(command.model, 0)))
             command.replayed = self.states[command.model].learned - labels_kept(self.journal, command.model, known)
         voided = sum(not first for _, first in outcome.voided)  # the others, once their labels are left out
-        return LabelsArrived(record.seq, record.time, outcome.learned, back, voided, bool(outcome.erased))
+        gone = [*((row.rows.seq, row.row) for row, _ in outcome.voided), *outcome.erased]
+        return LabelsArrived(record.seq, record.time, outcome.learned, back, voided, bool(outcome.erased), gone)
 
     def _reaches_of(self, model: str) -> list[Reach]:
         if model not in self._reaches:

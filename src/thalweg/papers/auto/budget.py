@@ -79,7 +79,8 @@ def outcome(request: Request) -> Outcome:
         ),
         summary=tuple(
             f"With {budget:.0%} of the labels, asking leaves {gmean(of_streams):.3f} of the errors of random asking "
-            f"(geometric mean; the most is {of_streams.max():.2f}, on {list(measured)[int(of_streams.argmax())]})."
+            f"(geometric mean; the most is {of_streams.max():.2f}, on {list(measured)[int(of_streams.argmax())]}). "
+            f"All labels leave {gmean([_ratio(errors, budget, _ALL) for errors in measured.values()]):.3f}."
             for budget, of_streams in ratios.items()
         ),
         notes=("Ratio: the error where rows are asked for, divided by that where as many are drawn.", *study.notes),
@@ -88,9 +89,10 @@ def outcome(request: Request) -> Outcome:
     )
 
 
-def _ratio(errors: Errors, budget: float) -> float:
+def _ratio(errors: Errors, budget: float, of: str | None = None) -> float:
+    """The error with asked labels, or of another model, over that with as many drawn at random."""
     asked, drawn = (errors[_name(budget, strategy)].mean() for strategy in _STRATEGIES)
-    return float(asked / drawn)
+    return float((asked if of is None else errors[of].mean()) / drawn)
 
 
 def _table(measured: Mapping[str, Errors], ratios: Mapping[float, NDArray[np.float64]]) -> Table:

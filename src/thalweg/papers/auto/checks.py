@@ -27,10 +27,10 @@ BUDGET, START = 0.01, 5_000
 #: By name the strategy, and the share of the budget spent on all rows alike.
 SHOPS: Mapping[str, tuple[Strategy, float]] = {
     "highest scores only": ("flagged", 0.0),
+    "and 5 % at random": ("flagged", 0.05),
     "and 20 % at random": ("flagged", 0.2),
-    "and half at random": ("flagged", 0.5),
-    "rare": ("rare", 0.2),
-    "uncertain": ("uncertain", 0.2),
+    "rare": ("rare", 0.05),
+    "uncertain": ("uncertain", 0.1),
     "random": ("random", 1.0),
 }
 _MEASURES = ("recall before", "PR AUC before", "recall after", "PR AUC after")

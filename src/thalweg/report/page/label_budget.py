@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from math import log10
+from typing import Any, NamedTuple
 
 from thalweg.report.page.formats import count, counted, percent, short
 from thalweg.run_metrics import is_regression
@@ -12,7 +13,7 @@ _WHICH = {
     "auto": "the rows that were most worth asking for",
     "random": "rows drawn at random",
     "uncertain": "uncertain rows",
-    "rare": "uncertain rows and those with a high P(positive)",
+    "rare": "rows with a high P(positive), and rows unlike those checked before",
     "flagged": "the rows with the highest P(positive)",
 }
 
@@ -55,3 +56,30 @@ def budget_lines(metrics: Mapping[str, Any]) -> list[list[str]]:
     """A line for each budget of the curve: the share of the labels, and the error with it."""
     written = short if is_regression(metrics) else percent
     return [[percent(share), written(value)] for share, value in metrics.get("label_budget", {}).get("curve", ())]
+
+
+class CurvePoint(NamedTuple):
+    """A point of the drawn curve, in pixels, with what is written below the axis and beside it."""
+
+    x: float
+    y: float
+    labels: str
+    error: str
+
+
+def budget_curve(metrics: Mapping[str, Any], width: int = 640, height: int = 220) -> list[CurvePoint]:
+    """The error over the budget, which is on a logarithmic axis; the vertical axis begins with 0.
+
+    Examples
+    --------
+    >>> metrics = {"task": "classification", "label_budget": {"curve": [[0.01, 0.4], [0.1, 0.2], [1.0, 0.1]]}}
+    >>> [(point.x, point.y) for point in budget_curve(metrics)]
+    [(0.0, 0.0), (320.0, 110.0), (640.0, 165.0)]
+    """
+    curve = [(share, value) for share, value in metrics.get("label_budget", {}).get("curve", ()) if value is not None]
+    highest = max((value for _, value in curve), default=0.0) or 1.0
+    first = -log10(curve[0][0]) if curve else 1.0
+    return [
+        CurvePoint(round(width * (1.0 + log10(share) / first), 1), round(height * (1.0 - value / highest), 1), *line)
+        for (share, value), line in zip(curve, budget_lines({**metrics, "label_budget": {"curve": curve}}), strict=True)
+    ]

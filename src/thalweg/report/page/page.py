@@ -23,7 +23,7 @@ from thalweg.report.page.charts import charts, mean_charts
 from thalweg.report.page.formats import UNKNOWN, count, counted, in_words, lateness, percent, rounded, short
 from thalweg.report.page.importance import importance_part
 from thalweg.report.page.input_parts import input_parts
-from thalweg.report.page.label_budget import budget_lines, label_budget_findings
+from thalweg.report.page.label_budget import budget_curve, budget_lines, label_budget_findings
 from thalweg.report.page.rare_verdict import question
 from thalweg.report.page.row_axis import RowAxis
 from thalweg.report.page.standing import baselines
@@ -96,6 +96,7 @@ def _parts(content: Metrics) -> dict[str, Any]:
         "tone": tone(content),
         "findings": [*findings(content), *against_findings(content), *label_budget_findings(content)],
         "budget_lines": budget_lines(content),
+        "budget_curve": budget_curve(content),
         "fine_print": fine_print(content),
         "intervals": intervals(content),
         "interval_unit": unit(content),

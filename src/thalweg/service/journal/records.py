@@ -422,6 +422,8 @@ class LabelsArrived:
     voided: int = 0
     #: Whether rows are erased, so that no value may be kept.
     erases: bool = False
+    #: Predict record and place of rows that it withdraws or erases.
+    withdrawn: Sequence[tuple[int, int]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,27 +6,29 @@ journal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thalweg.errors import InvalidParameter
-from thalweg.label_budget.asking import Asking, Worth
+from thalweg.label_budget.asking import Asking
 from thalweg.label_budget.period import RULE, parse_budget
-from thalweg.label_budget.sampler import RULES, Decision
+from thalweg.label_budget.sampler import RULES, Decision, RowWorth
+from thalweg.label_budget.worth import Worth, dense
 from thalweg.saved import Saved
 from thalweg.service.commands import Refused
 from thalweg.service.journal.records import LabelledRow, Predicted, PredictedRows, row_id
 
 #: What a predict record keeps of each row, beside the predictions of the model that is asked.
-_ASK, _PROBABILITY, _SHARE, _UNCERTAINTY, _POSITIVE = COLUMNS = (
+_ASK, _PROBABILITY, *_ = COLUMNS = (
     "ask",
     "ask_probability",
     "ask_share",
     "ask_uncertainty",
     "ask_positive",
+    "ask_unusual",
 )
 #: Asked rows that wait for their label and are listed: the last ones.
 MOST_OPEN = 1000
@@ -41,7 +43,7 @@ def settings_of(budget: str | float | None, labels_of: str | None, explore: floa
     settings: dict[str, Any] = {
         "budget": str(budget),
         "labels_of": labels_of or "auto",
-        "explore": 0.2 if explore is None else explore,
+        "explore": 0.1 if explore is None else explore,
     }
     try:
         parse_budget(settings["budget"])
@@ -72,24 +74,26 @@ class LiveBudget(Saved):
     def decide(self, own: Predicted, worth: Worth, now: int) -> None:
         """Decide for rows that were just predicted; what is decided goes beside the predictions."""
         rows = len(worth.uncertainty)
-        asks, numbers = np.zeros(rows, dtype=np.bool_), np.full((3, rows), np.nan)
+        asks, numbers = np.zeros(rows, dtype=np.bool_), np.zeros((len(COLUMNS) - 1, rows))
         for row in range(rows):
             usual = self.asking.sampler.share
             share = usual if self.period is None else self.period.share(now, self.asking.sampler.asked)
-            asks[row], numbers[0, row] = self.asking.decide(worth, row, share)
-            numbers[1, row] = share
-        columns = (asks, numbers[0], numbers[1], worth.uncertainty, worth.positive)
-        own.columns |= dict(zip(COLUMNS, columns, strict=True))
+            own_worth = self.asking.row_worth(worth, row)
+            asks[row], probability = self.asking.decide(worth, row, share)
+            numbers[:, row] = probability, share, *own_worth
+        own.columns |= dict(zip(COLUMNS, (asks, *numbers), strict=True))
 
     def follow(self, rows: PredictedRows, own: Predicted | None) -> None:
         """Rows that were predicted, with what was decided then."""
         if own is None or _ASK not in own.columns:
             return
         columns = zip(*(own.columns[name].tolist() for name in COLUMNS), strict=True)
-        for row, (ask, probability, share, uncertainty, positive) in enumerate(columns):
+        X = dense(rows.body.X)
+        for row, (ask, probability, share, *worth) in enumerate(columns):
             if self.period is not None:
                 self.period.share(rows.time, self.asking.sampler.asked)
-            self.asking.sampler.record(Decision(ask, probability), uncertainty, positive, share)
+            values = None if X is None or row in rows.body.erased else X[row]
+            self.asking.record(Decision(ask, probability), RowWorth(*worth), values, share)
             if ask and row not in rows.labels:
                 self.waiting[row_id(rows.seq, row)] = [probability, rows.time / 1e6]
         while len(self.waiting) > MOST_OPEN:
@@ -105,6 +109,11 @@ class LiveBudget(Saved):
             is_positive = None if positive is None else np.array([row.label == positive])
             self.asking.came(np.array([loss]), own.columns[_PROBABILITY][row.row : row.row + 1], is_positive)
 
+    def withdraw(self, rows: Iterable[tuple[int, int]]) -> None:
+        """Rows, each by its predict record and place, can get no label."""
+        for asked, row in rows:
+            self.waiting.pop(row_id(asked, row), None)
+
     def drop(self, through: int) -> None:
         """Rows of records up to this one have expired."""
         expired = [row for row in self.waiting if int(row.partition("-")[0]) <= through]
@@ -115,7 +124,6 @@ class LiveBudget(Saved):
         """Take over what labels say by now."""
         own, other = self.asking, later.asking
         own.estimate, own.labels, own.positives = other.estimate, other.labels, other.positives
-        own.sampler.know(other.sampler)
         self.waiting = later.waiting
 
     def counters(self) -> dict[str, Any]:

@@ -176,6 +176,8 @@ class LiveModel(Saved):
                 if self.follower is not None and event.labelled:
                     self.follower.label(event.seq, event.labelled)
                 self.expired += event.voided
+                if self.budget is not None:
+                    self.budget.withdraw(event.withdrawn)
                 if event.erases and self.follower is not None:
                     self._learn(labelled)
                     labelled = []

@@ -229,14 +229,15 @@ def _in_hand(
             ]
             # A label that was erased is None. Its row counts as withdrawn here, and not again where it was. A row whose
             # label is learned here all the same, since the revision comes later, does not count yet.
-            voided = sum(label is None for _, _, label in learned)
+            voided, gone = sum(label is None for _, _, label in learned), body.erased
             if record.kind == "void":
+                gone = [*((at, row) for at, row, *_ in changed), *gone]
                 voided += sum(
                     label is not None and (not first or right.get((at, row), label) is None)
                     for at, row, label, first in changed
                 )
             revises = bool(body.erased) or any(first for *_, first in changed)
-            events.append(LabelsArrived(record.seq, record.time, labelled, revises, voided, bool(body.erased)))
+            events.append(LabelsArrived(record.seq, record.time, labelled, revises, voided, bool(body.erased), gone))
         else:
             events.append(decision(record))
     return events

@@ -47,13 +47,15 @@ const ofNumbers = (course) => {
   return `${said}; ${name} is off by ${number(best)}.`;
 };
 
+const amongLabelled = (course) => (course.labelBudget ? ", only of rows with a label" : "");
+
 const TASKS = {
   classification: {
     error: "error",
     sentence: ofClasses,
     label: '"yes"',
     tiles: (course) => [
-      tile("Recent error", share(course.lastScore("error")), `no-change ${share(course.lastScore("error", "no_change"))}`, "share of wrong predictions"),
+      tile("Recent error", share(course.lastScore("error")), `no-change ${share(course.lastScore("error", "no_change"))}`, `share of wrong predictions${amongLabelled(course)}`),
       course.lastScore("recall") == null ? null : tile("Recall", share(course.lastScore("recall")), `precision\u00a0${share(course.lastScore("precision"))}`, "rows with the positive label that were found, over the last 10,000 labels"),
       course.lastScore("cost") == null ? null : tile("Cost", number(course.lastScore("cost")), null, "of mistakes a row, over the last 10,000 labels"),
     ],
@@ -63,14 +65,30 @@ const TASKS = {
     sentence: ofNumbers,
     label: "1.5",
     tiles: (course) => [
-      tile("Recent error", number(course.lastScore("mae")), `RMSE\u00a0${number(course.lastScore("rmse"))}, R²\u00a0${number(course.lastScore("r2"))}`, "mean absolute error"),
+      tile("Recent error", number(course.lastScore("mae")), `RMSE\u00a0${number(course.lastScore("rmse"))}, R²\u00a0${number(course.lastScore("r2"))}`, `mean absolute error${amongLabelled(course)}`),
       tile("Coverage", share(course.lastScore("coverage")), `asked for ${share(course.coverage)}`, "recent labels within their interval"),
     ],
   },
 };
 
+const interval = (course, { interval: [low, high] }) => {
+  const written = course.task === "regression" ? number : share;
+  return `95\u00a0% interval ${written(low)} to ${written(high)}`;
+};
+
+// Where labels are asked for, the labelled rows are not like the others.
+const ofBudget = (course) => {
+  const { error } = course.labelBudget;
+  const said = course.task === "regression" ? `Off by about ${number(error)} on average` : `Wrong in about ${share(error)} of all predictions`;
+  return `${said} (${interval(course, course.labelBudget)}), by the labels that were asked for.`;
+};
+
 const sentence = (course) =>
-  course.lastScore(TASKS[course.task].error) == null ? "Learning: no prediction has been checked yet." : TASKS[course.task].sentence(course);
+  course.labelBudget?.interval && course.learned >= FEW
+    ? ofBudget(course)
+    : course.lastScore(TASKS[course.task].error) == null
+      ? "Learning: no prediction has been checked yet."
+      : TASKS[course.task].sentence(course);
 
 const noLabels = (course) => [
   made("h1", {}, course.rows ? "No labels yet" : "No rows yet"),
@@ -89,13 +107,13 @@ const noLabels = (course) => [
 ];
 
 // Of a model that asks for labels: how many, and the error over all rows as those show it.
-const asked = ({ task, labelBudget: budget }) => {
+const asked = (course) => {
+  const budget = course.labelBudget;
   if (!budget) return [];
-  const written = task === "regression" ? number : share;
-  const between = budget.interval ? `95\u00a0% interval ${written(budget.interval[0])} to ${written(budget.interval[1])}` : "not known yet";
+  const written = course.task === "regression" ? number : share;
   return [
     tile("Labels asked for", share(budget.rows ? budget.asked / budget.rows : null), null, `budget ${budget.budget}, ${count(budget.waiting)} waiting`),
-    tile("Estimated error", written(budget.error), null, `over all rows, ${between}`),
+    tile("Estimated error", written(budget.error), null, `over all rows, ${budget.interval ? interval(course, budget) : "not known yet"}`),
   ];
 };
 
