@@ -28,9 +28,10 @@ from thalweg import (  # noqa: E402
     PredictionIntervals,
     StandardScaler,
     StreamPipeline,
+    TableClassifier,
     WindowForest,
 )
-from thalweg.errors import InvalidParameter  # noqa: E402
+from thalweg.errors import InvalidInput, InvalidParameter  # noqa: E402
 from thalweg.evaluate.task import LabelTask  # noqa: E402
 from thalweg.frames.frame import NamedRows  # noqa: E402
 from thalweg.spark.columns import REAL, TEXT  # noqa: E402
@@ -111,6 +112,14 @@ def streams(draw: st.DrawFn) -> tuple[list[list[Event]], bool]:
             batches.append(shuffled[at : at + size])
         at += size
     return batches, late
+
+
+def test_a_model_of_a_table_needs_the_label_of_each_row():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = TableClassifier(OnlineLDC(), features=["count()"]).fit(pa.table(list(X.T), NAMES), ["low", "high"] * 20)
+    group = Group(dumps(model), LAYOUT, None, None, LABELS)
+    with pytest.raises(InvalidInput, match="needs the label of each row with it"):
+        group.take(None, packed([Event(0, False, "r", None, (0.0, 1.0))]), lambda _: 0)
 
 
 @examples(60)

@@ -25,7 +25,7 @@ from tests.spark.oracle import Event, Oracle  # noqa: E402
 from tests.spark.tables import NAMES, by_key, finish, rows, write_parts  # noqa: E402
 from thalweg import AutoRegressor, OnlineLDC, OnlineLinearRegression, Perceptron, TableClassifier, load  # noqa: E402
 from thalweg.errors import InvalidInput, InvalidParameter, NotAdditive  # noqa: E402
-from thalweg.store import dumps  # noqa: E402
+from thalweg.store import dumps, loads  # noqa: E402
 
 pytestmark = [pytest.mark.slow, spark_tests]
 
@@ -62,6 +62,31 @@ def test_answers_are_those_of_the_model(spark, tmp_path):
     dotted = OnlineLDC(0.1).fit(table.select(NAMES).rename_columns(["a.level", "flow", "heat"]), table.column("state"))
     got = predict(df.withColumnRenamed("level", "a.level"), dotted).orderBy("row").toPandas()
     assert got["prediction"].tolist() == model.predict(table.select(NAMES)).tolist()
+
+
+@pytest.mark.real
+def test_features_from_earlier_rows_are_in_the_state_of_each_key(spark, tmp_path):
+    from thalweg.spark import learn_stream, models
+
+    lines = ["level - mean(level) over 20 rows", "rate(target = high) fading 30 rows", "lag(target, 1)", "max(flow)"]
+    table, before = rows(600, 3), rows(60, 1, seed=1)
+    start = TableClassifier(OnlineLDC(0.1), features=lines).fit(before.select(NAMES), before.column("state"))
+    for first, part in enumerate((table.slice(0, 350), table.slice(350))):
+        write_parts(part, tmp_path / "in", 1, first=first)
+        stream = streamed(spark, tmp_path / "in")
+        finish(
+            learn_stream(stream, start, key="pump", target="state", time="at"),
+            tmp_path / "checkpoint",
+            tmp_path / "out",
+        )
+    got = spark.read.parquet(str(tmp_path / "out")).orderBy("at").toPandas()
+    kept = {row["key"]: bytes(row["model"]) for row in models(spark, str(tmp_path / "checkpoint")).collect()}
+    for key, own in by_key(table, "pump").items():
+        twin = loads(dumps(start))
+        expected = twin.predict_then_learn(own.select(NAMES), own.column("state")).tolist()
+        assert got["prediction"][got["pump"] == key].tolist() == expected
+        assert kept[key] == dumps(twin)
+    assert len(set(kept.values())) == 3
 
 
 @pytest.mark.real
@@ -417,6 +442,15 @@ def test_what_cannot_be_is_said_before_anything_runs(spark, tmp_path):
         learn_stream(df, MODEL, **common, id="row", wait="soon")
     with pytest.raises(InvalidParameter, match="'model' parameter of learn_stream"):
         learn_stream(df, "oldc", **common)
+    with pytest.raises(InvalidParameter, match="must have learned some rows"):
+        learn_stream(df, TableClassifier(features=["count()"]), **common)
+    some = rows(30, 3)
+    by_pump = TableClassifier(OnlineLDC(), features=["often = count() by pump"])
+    by_pump.fit(some.select(["pump", *NAMES]), some.column("state"))
+    with pytest.raises(InvalidInput, match="'often' is by pump, and a key sees no rows of other keys: leave out by"):
+        learn_stream(df, by_pump, **common)
+    with pytest.raises(InvalidParameter, match="whose labels come with their rows"):
+        learn_stream(df, by_pump, **common, id="row", wait="1 hour")
     known = OnlineLDC().partial_fit(rows(10, 2).select(NAMES), rows(10, 2).column("state"))
     with pytest.raises(InvalidParameter, match=r"as model\.learner_ does"):
         predict(spark.range(3), TableClassifier.of_learned(known))

@@ -39,6 +39,7 @@ from thalweg.spark.packing import (
 from thalweg.spark.sessions import ROCKSDB, STATE_STORE
 from thalweg.spark.tasks import task_of
 from thalweg.store import dumps
+from thalweg.table_model import TableModel
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -75,7 +76,9 @@ def learn_stream(
         The rows.
     model : classifier or regressor of thalweg
         The model that each key starts with. It may have learned already. A query that continues from its checkpoint
-        needs a model of the same class with the same parameters. Otherwise it ends with an error that says so.
+        needs a model of the same class with the same parameters. Otherwise it ends with an error that says so. A
+        `TableClassifier` or `TableRegressor` must have learned, takes columns of numbers and rows with their labels,
+        and may have features from earlier rows, those of the key.
     key, target : str
         Columns of keys (whole numbers or text) and of labels. A row whose label is null is only predicted. With an
         ``id`` it waits for its label.
@@ -135,6 +138,8 @@ def learn_stream(
     if way not in _WAYS:
         raise InvalidParameter.of(_OWNER, "state", f"be one of {', '.join(_WAYS)}", state)
     _require_fitting(model, id, labels, wait, ttl, way)
+    if isinstance(model, TableModel):
+        _require_of_key(model, wait)
     df = with_times(df, time, _OWNER)
     labels = None if labels is None else with_times(labels, time, f"{_OWNER}, labels")
     names = feature_columns(df, model, columns, _OWNER, besides=(key, target, time, id))
@@ -187,6 +192,22 @@ def _require_fitting(model: Any, id: str | None, labels: Any, wait: Any, ttl: An
         raise InvalidParameter.of(_OWNER, "wait", "be None for a model with persistence", wait)
     if ttl is not None and way == "apply":
         raise InvalidParameter.of(_OWNER, "ttl", "be None with state='apply', which has no timers", ttl)
+
+
+def _require_of_key(model: TableModel, wait: Any) -> None:
+    """Refuse a model of a table that cannot be that of one key."""
+    kind = type(model).__name__
+    if not model.__sklearn_is_fitted__():
+        raise InvalidParameter(f"{_OWNER}: a {kind} must have learned some rows, which settle its columns")
+    if wait is not None:
+        raise InvalidParameter.of(_OWNER, "wait", f"be None for a {kind}, whose labels come with their rows", wait)
+    history = model.encoder_.history
+    for feature in () if history is None else history.features:
+        if feature.keys:
+            raise InvalidInput(
+                f"{_OWNER}: feature {feature.name!r} is by {', '.join(feature.keys)}, and a key sees no rows of other "
+                "keys: leave out by for a feature over the rows of the key"
+            )
 
 
 def _marked(df: DataFrame, time: str, watermark: str | None) -> DataFrame:

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-from thalweg.errors import InvalidParameter
+from thalweg.errors import InvalidInput, InvalidParameter
 from thalweg.evaluate.task import Asked, Given, LabelTask, NumberTask, Task
 from thalweg.frames.frame import Floats, NamedRows
 from thalweg.labels import probability_of_predictions
 from thalweg.learners.base.kept_predictions import KeptPredictions, kept_size
 from thalweg.spark.late_labels import LabelJoin
 from thalweg.spark.packing import CONFIDENCE, LOWER, UPPER
+from thalweg.table_model import TableModel
 
 #: Bytes of a number.
 _BYTES = 8
@@ -78,6 +79,8 @@ class LearningTask:
 
     def in_turn(self, model: Any, join: LabelJoin, names: Sequence[str], predicted: int) -> Predictions:
         """Predict and learn in the order of the join, ``predicted`` rows having been predicted before."""
+        if isinstance(model, TableModel):
+            raise InvalidInput(f"learn_stream: a {type(model).__name__} needs the label of each row with it, got null")
         if len(join.order) == 0:  # labels alone, without a row that waits for one
             unchanged = join.remembered_before if self.remembered else None
             return Predictions(np.zeros(len(join.rows), dtype=join.truth.dtype), (None,) * len(self.beside), unchanged)
