@@ -5,6 +5,7 @@
 #include "bindings/grove_options.hpp"
 #include "ensemble/committee.hpp"
 #include "ensemble/damped.hpp"
+#include "ensemble/few_classes.hpp"
 #include "ensemble/joined.hpp"
 #include "ensemble/products.hpp"
 #include "ensemble/rate_bank.hpp"
@@ -78,6 +79,7 @@ Core rate_bank(int64_t p, Numbers rates, double ridge, double discount, double s
 }
 Core products(int64_t p, const Core &inner) { return made<Products>(p, *inner); }
 Core damped(const Core &inner) { return made<Damped>(*inner); }
+Core few_classes(const Core &inner, double most) { return made<FewClasses>(*inner, most); }
 Core scaled(const Core &inner, bool sparse) { return made<Scaled>(*inner, sparse); }
 Core joined(const Cores &members) { return made<Joined>(members[0]->features(), raw(members)); }
 Core committee(const Cores &members, Numbers discounts, double sharpness, std::string loss, Numbers handicaps) {

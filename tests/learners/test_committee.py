@@ -6,6 +6,8 @@ import copy
 import os
 import pickle
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -533,3 +535,51 @@ def test_weights_are_the_same_after_saving() -> None:
     rng = np.random.default_rng(7)
     model = AutoClassifier().partial_fit(rng.normal(size=(3000, 2)), rng.random(3000) < 0.2)
     np.testing.assert_array_equal(loads(dumps(model)).weights_, model.weights_)
+
+
+_ALIKE = """
+import hashlib, sys
+import numpy as np
+from tests.learners.blobs import blobs
+from thalweg import AutoClassifier, Committee, OnlineLDC, TilingClassifier
+from thalweg.store import dumps
+X, y = blobs(600, features=4, classes=12)  # tilings retire at row 256
+mass = np.resize([1.0, 0.0, 2.5], len(X))
+committee = Committee([OnlineLDC(), AutoClassifier(), TilingClassifier()])
+models = [AutoClassifier(), AutoClassifier(curved=False, class_weight="balanced"), committee]
+some = int(sys.argv[1])
+for model in models:
+    model.partial_fit(X[:9], y[:9], classes=range(12))
+    results = []
+    for at in range(9, len(X), some):
+        masses = {} if model is committee else {"sample_weight": mass[at : at + some]}
+        rows, labels = X[at : at + some], y[at : at + some]
+        results.append(model.predict_then_learn(rows, labels, with_proba=True, with_weights=True, **masses))
+    for part in ("labels", "proba", "weights"):
+        print(hashlib.sha256(np.concatenate([getattr(given, part) for given in results]).tobytes()).hexdigest())
+    print(hashlib.sha256(dumps(model)).hexdigest())
+"""
+
+
+def test_neither_chunks_nor_threads_are_felt():
+    given = set()
+    for rows, threads in ((7, "1"), (1000, "1"), (100, "2"), (1000, "3")):
+        environment = {**os.environ, "THALWEG_THREADS": threads}
+        done = subprocess.run(
+            [sys.executable, "-c", _ALIKE, str(rows)], env=environment, capture_output=True, text=True, check=True
+        )
+        given.add(done.stdout)
+    assert len(given) == 1
+
+
+@pytest.mark.parametrize(("classes", "retired"), [(6, 0), (12, 1)])
+def test_tilings_retire_where_there_are_many_classes(classes, retired):
+    X, y = rows_of(3, rows=300, p=4, classes=classes)
+    model = AutoClassifier().partial_fit(X[:255], y[:255])
+    before = len(dumps(model))
+    assert model._core.state()["member0_member1_retired"] == 0
+    model.partial_fit(X[255:], y[255:])
+    assert model._core.state()["member0_member1_retired"] == retired
+    assert (len(dumps(model)) < before) == retired
+    again = loads(dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))

@@ -334,6 +334,9 @@ def products(features: int, inner: Core) -> Core:
     """
 
 def damped(inner: Core) -> Core: ...
+def few_classes(inner: Core, most: float) -> Core:
+    """A learner that retires where there are more classes."""
+
 def joined(members: Sequence[Core]) -> Core:
     """Learners as one, with the probabilities of them all."""
 

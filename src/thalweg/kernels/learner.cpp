@@ -1,5 +1,7 @@
 #include "learner.hpp"
 
+#include <cstdlib>
+
 #include "linear_algebra/lanes.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
@@ -43,6 +45,18 @@ void mixing_shares(const double *losses, int64_t count, double sharpness, double
   for (int64_t i = 0; i < count; i++) out[i] *= part;
 }
 
+int threads_of_a_call() {
+#if defined(__wasm__)
+  return 1;
+#else
+  static const int threads = [] {
+    const char *given = std::getenv("THALWEG_THREADS");
+    return given ? std::clamp(std::atoi(given), 1, 64) : 1;
+  }();
+  return threads;
+#endif
+}
+
 Learner::~Learner() = default;
 
 int64_t Learner::answer(RowView x) const {
@@ -54,6 +68,12 @@ int64_t Learner::answer(RowView x) const {
 void Learner::begin(const double *X, const int64_t *y, const double *weights, int64_t rows) {
   forget();
   for (int64_t i = 0; i < rows; i++) step(X + i * features_, y[i], weights ? weights[i] : 1);
+}
+
+void Learner::learn_rows(const RowsToLearn &some, double *said, int64_t apart) {
+  for (int64_t i = 0; i < some.rows; i++)
+    step(some.X + i * features_, some.y[i], some.weights ? some.weights[i] : 1,
+         {Wanted::kPosteriors, said + i * apart});
 }
 
 void Learner::visit_as_members(State &state, int64_t &index) {

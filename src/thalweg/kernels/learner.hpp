@@ -19,6 +19,9 @@ inline double repeated(double share, double times) {
   return times == 1 ? share : -std::expm1(times * std::log1p(-share));
 }
 
+// How many threads may learn in one call: what THALWEG_THREADS says, else one.
+int threads_of_a_call();
+
 // Rows are checked, before they are learned, in blocks of so many doubles (bindings/core.hpp). While a row is learned the
 // one a block later is prefetched.
 constexpr int64_t kBlockOfRows = 1 << 13;
@@ -34,10 +37,10 @@ struct Outputs {
   double *shares = nullptr;  // rows x members, before the row
   bool *sets = nullptr;      // rows x classes, whether each is in the set of the row; only with scores
 
-  // The same behind some rows, for a learner without members.
-  Outputs after(int64_t rows, int64_t classes) const {
+  // The same behind some rows.
+  Outputs after(int64_t rows, int64_t classes, int64_t members = 0) const {
     return {answers ? answers + rows : nullptr, scores ? scores + rows * classes : nullptr,
-            rates ? rates + rows : nullptr, nullptr};
+            rates ? rates + rows : nullptr, shares ? shares + rows * members : nullptr};
   }
 };
 
@@ -64,6 +67,14 @@ struct Traits {
   bool outweighs_a_look = false;  // learning a row takes so long that looking at it before is hardly felt
   bool may_fail = false;          // learning may throw: a member that lives in Python
   bool foresees = false;          // what it finds out of a row to be predicted can serve to learn it
+};
+
+// Rows that are learned one after the other; null weights: each counts once.
+struct RowsToLearn {
+  const double *X;
+  const int64_t *y;
+  const double *weights;
+  int64_t rows;
 };
 
 // Memory that the next learner of a row needs, asked for little by little while another one works: all at once it is waited for.
@@ -113,6 +124,8 @@ class Learner {
   }
   // The same of a row that counts for something.
   virtual int64_t take_step(RowView x, int64_t k, double weight, const Wanted &wanted) = 0;
+  // Learns rows; the posteriors of each, just before it was learned, are left `apart` from those of the next.
+  virtual void learn_rows(const RowsToLearn &some, double *said, int64_t apart);
   // As before the first row, but for the classes.
   virtual void forget() = 0;
   // Forget everything and begin from these rows; null weights: each counts once.

@@ -10,7 +10,7 @@ linear    a bank of seven O-LDCs, soft counts, memories of 3 to 3,333 rows, side
 products  logistic regression over the first 16 features and the products of any two of them
 kernel    kernel mean machines of 32 centroids for each class, memories of 20, 200 and 2,000 rows
 tilings   five sets of random tilings (`TilingClassifier`) over one, two or three features, four step sizes
-          side by side in each; one more with a small step (0.002)
+          side by side in each; one more with a small step (0.002); they retire beyond eight classes
 trees     a forest over the last 8,192 rows (`WindowForest`): ten trees that follow and fifteen that last, the
           votes and the refinement of each kind
 shares    the shares of the labels over 100, 1,000 and all rows, which look at no feature
@@ -42,6 +42,13 @@ at a rate of 3. They start with the same weight, over values relative to the roo
 docstrings (``python -m benchmarks text``), and on newsgroups, news and tweets. With ``dense_features`` the members over
 dense rows take part, too, with the first columns of sparse rows. Cost: about 26 ns for each value that is not zero, for
 two classes with weights in the cache.
+
+Tilings retire for good where two rows agree less often than among eight classes that are equally frequent
+(``kernels/ensemble/few_classes.hpp``). On nine streams with ten classes or more all tilings together lower the error by
+0.25 %, and take half of the time and most of the memory.
+
+Arrays are learned member by member, some hundred rows at a time, so that what a member needs stays in the cache.
+``THALWEG_THREADS=2`` in the environment lets a second thread take part. Neither changes a bit of the results.
 
 Rows may have weights: each member takes them as it does by itself, and is charged for a mistake by the row's weight.
 
@@ -135,6 +142,8 @@ KERNEL_MEMBERS: Mapping[str, Member] = {
 
 #: Of an additive model fewer weights meet in a row, so that its steps may be larger.
 _ADDITIVE_RULES: tuple[StepRule, ...] = ((0.005, None), (0.02, None), (0.05, None), (0.1, 100))
+#: Beyond so many classes tilings cost as much as all other members and add nothing.
+_MOST_CLASSES = 8.0
 #: Random tilings by name.
 TILING_MEMBERS: Mapping[str, Member] = {
     name: Member(partial(tilings_core, tilings=tilings, depth=depth, rules=rules, seed=seed), CURVED_RATE)
@@ -294,7 +303,8 @@ class AutoClassifier(WithFamilies, WithClassWeight, WithProbabilities, StreamCla
             return compiled.scaled(compiled.committee(linear, [_LINEAR_DISCOUNT], SHARPNESS, "zero-one", prior))
         # Tilings cannot extrapolate, and keep what a slow feature says; trees need no scale at all.
         damped = compiled.damped(compiled.joined([*cores["linear"], *cores["products"], *cores["kernel"]]))
-        scaled = compiled.scaled(compiled.joined([damped, *cores["tilings"]]), sparse=True)
+        tilings = compiled.few_classes(compiled.joined(cores["tilings"]), _MOST_CLASSES)
+        scaled = compiled.scaled(compiled.joined([damped, tilings]), sparse=True)
         return mixed([scaled, trees_core(features), *apart], prior)
 
     def _prior(self, features: int) -> list[float]:

@@ -13,6 +13,7 @@
 #include "ensemble/committee.hpp"
 #include "ensemble/damped.hpp"
 #include "ensemble/dense_columns.hpp"
+#include "ensemble/few_classes.hpp"
 #include "ensemble/forecaster.hpp"
 #include "ensemble/foreign.hpp"
 #include "ensemble/joined.hpp"
@@ -89,6 +90,8 @@ void bind_ensemble(nb::module_ &module) {
         return new Core(new Products(p, fresh(inner)));
       };
   def("damped", "inner"_a) = [](const Core &inner) { return new Core(new Damped(fresh(inner))); };
+  def("few_classes", "inner"_a, "most"_a, "A learner that retires where there are more classes.") =
+      [](const Core &inner, double most) { return new Core(new FewClasses(fresh(inner), most)); };
   def("joined", "members"_a, "Learners as one, with the probabilities of them all.") = [](std::vector<Core *> members) {
     const auto learners = fresh_learners(members);
     return new Core(new Joined(learners[0]->features(), learners));

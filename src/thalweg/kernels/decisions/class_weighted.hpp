@@ -28,10 +28,11 @@ class ClassWeighted final : public RowWrapper<ClassWeighted> {
   }
   void begin(const double *X, const int64_t *y, const double *weights, int64_t rows) override {
     forget();
-    Buffer whole(rows, 1.0);
-    if (weights) std::copy_n(weights, rows, whole.begin());
-    for (int64_t i = 0; i < rows; i++) whole[i] = whole[i] > 0 ? whole[i] * count(y[i], whole[i]) : 0;
-    inner->begin(X, y, whole.data(), rows);
+    inner->begin(X, y, count_all(y, weights, rows).data(), rows);
+  }
+  void run(const double *X, const int64_t *y, const double *weights, int64_t rows, const Outputs &out) override {
+    if (traits_.may_fail) return Learner::run(X, y, weights, rows, out);
+    inner->run(X, y, count_all(y, weights, rows).data(), rows, out);
   }
   void visit(State &state) override {
     RowWrapper::visit(state);
@@ -57,6 +58,13 @@ class ClassWeighted final : public RowWrapper<ClassWeighted> {
       seen += values[c] > 0;
     }
     return whole / (seen * values[k]);
+  }
+
+  Buffer count_all(const int64_t *y, const double *weights, int64_t rows) {
+    Buffer whole(rows, 1.0);
+    if (weights) std::copy_n(weights, rows, whole.begin());
+    for (int64_t i = 0; i < rows; i++) whole[i] = whole[i] > 0 ? whole[i] * count(y[i], whole[i]) : 0;
+    return whole;
   }
 
   bool balanced;

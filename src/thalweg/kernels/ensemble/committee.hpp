@@ -2,8 +2,11 @@
 // members is one here.
 #pragma once
 
+#include <atomic>
+
 #include "ensemble/mixing.hpp"
 #include "learner.hpp"
+#include "threads.hpp"
 
 namespace thalweg::THALWEG_LEVEL {
 
@@ -91,15 +94,40 @@ class Committee final : public Learner {
     each(true, [&](Learner &member, double *at) { member.posteriors(x, at); });
     each(true, [&](Learner &member, double *) { member.step(x, k, weight); });
     each(false, [&](Learner &member, double *at) { member.step(x, k, weight, {Wanted::kPosteriors, at}); });
-    mixing.mix(opinions, mixing.weights().data(), mixed);
-    const int64_t given = learned ? highest(mixed, c) : -1;
-    mixing.judge(opinions, k, weight, learned, std::exchange(said, nullptr));
-    if (!shows && wanted.kind != Wanted::kNothing) {
-      to_scores(mixed);
-      show_scores(mixed, wanted);
-    }
-    learned++;
+    const int64_t given = conclude(opinions, k, weight, mixed, wanted.kind != Wanted::kNothing && !shows);
+    if (!shows) show_scores(mixed, wanted);
     return given;
+  }
+  // Member by member over some rows, so that what a member needs stays in the cache meanwhile.
+  void run(const double *X, const int64_t *y, const double *weights, int64_t rows, const Outputs &out) override {
+    if (traits_.may_fail) return Learner::run(X, y, weights, rows, out);
+    const int64_t c = classes(), wide = members() * c, most = std::clamp<int64_t>(kOpinions / wide, 16, 256);
+    Buffer opinions(most * wide), mixed(c);
+    for (int64_t from = 0; from < rows; from += most) {
+      const RowsToLearn some{X + from * features(), y + from, weights ? weights + from : nullptr,
+                             std::min(most, rows - from)};
+      learn_members(some, opinions.data(), wide);
+      for (int64_t i = 0; i < some.rows; i++) {
+        const Outputs own = out.after(from + i, c, members());
+        if (own.shares) shares(own.shares);
+        const int64_t given = conclude(opinions.data() + i * wide, y[from + i], some.weights ? some.weights[i] : 1,
+                                       mixed.data(), own.scores);
+        if (own.answers) *own.answers = given;
+        if (own.scores) std::copy(mixed.begin(), mixed.end(), own.scores);
+        if (own.rates) *own.rates = rate();
+      }
+    }
+  }
+  void learn_rows(const RowsToLearn &some, double *out, int64_t apart) override {
+    if (traits_.may_fail) return Learner::learn_rows(some, out, apart);
+    learn_members(some, out, apart);
+    Scratch mixed(classes());
+    for (int64_t i = 0; i < some.rows; i++)
+      conclude(out + i * apart, some.y[i], some.weights ? some.weights[i] : 1, mixed.data(), false);
+  }
+  void begin(const double *X, const int64_t *y, const double *weights, int64_t rows) override {
+    forget();
+    run(X, y, weights, rows, {});
   }
 
   void appear(const int64_t *ids, int64_t count) override {
@@ -121,6 +149,34 @@ class Committee final : public Learner {
   }
 
  private:
+  static constexpr int64_t kOpinions = 1 << 16;  // of members on classes that are kept at a time
+  static constexpr int64_t kWorthAThread = 16;   // rows
+
+  // Each thread takes the next member that no thread has taken.
+  void learn_members(const RowsToLearn &some, double *opinions, int64_t apart) {
+    std::vector<double *> at;
+    for (const auto &member : team) {
+      at.push_back(opinions);
+      opinions += member->traits().posteriors * classes();
+    }
+    std::atomic<std::size_t> next{0};
+    on_threads(some.rows >= kWorthAThread, [&] {
+      for (std::size_t i; (i = next++) < team.size();) team[i]->learn_rows(some, at[i], apart);
+    });
+  }
+  // What members said of a row becomes scores, a prediction, and their weights; a row without weight is only predicted.
+  int64_t conclude(const double *opinions, int64_t k, double weight, double *mixed, bool wants_scores) {
+    mixing.mix(opinions, mixing.weights().data(), mixed);
+    if (!(weight > 0)) {
+      to_scores(mixed);
+      return highest(mixed, classes());
+    }
+    const int64_t given = learned ? highest(mixed, classes()) : -1;
+    mixing.judge(opinions, k, weight, learned, std::exchange(said, nullptr));
+    if (wants_scores) to_scores(mixed);
+    learned++;
+    return given;
+  }
   void mix(const double *opinions, double *out) const {
     mixing.mix(opinions, mixing.weights().data(), out);
     to_scores(out);

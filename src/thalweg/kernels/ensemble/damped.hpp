@@ -12,10 +12,10 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-class Damped final : public RowWrapper<Damped> {
+class Damped final : public RowsWrapper<Damped> {
  public:
   explicit Damped(const Learner &inner)
-      : RowWrapper(inner, inner.features()), last(features()), squares(features()), changes(features()),
+      : RowsWrapper(inner, inner.features()), last(features()), squares(features()), changes(features()),
         factor(features(), 1.0) {}
 
   struct Changed {

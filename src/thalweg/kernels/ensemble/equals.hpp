@@ -36,6 +36,7 @@ class Equals : public Learner {
  protected:
   // Learns a row, and says what it made of it before.
   virtual void learn(RowView x, int64_t k, double weight, double *said) = 0;
+  void wake() { awake = 1; }
 
  private:
   void average(const double *said, double *out) const {

@@ -29,6 +29,14 @@ class Joined final : public Equals {
       out += member->traits().posteriors * classes();
     }
   }
+  void learn_rows(const RowsToLearn &some, double *said, int64_t apart) override {
+    for (auto &member : team) {
+      member->learn_rows(some, said, apart);
+      said += member->traits().posteriors * classes();
+    }
+    for (int64_t i = 0; i < some.rows; i++)
+      if (!some.weights || some.weights[i] > 0) wake();
+  }
   void forget() override {
     Equals::forget();
     for (auto &member : team) member->forget();

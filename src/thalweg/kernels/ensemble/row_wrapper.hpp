@@ -48,4 +48,46 @@ template <class Self> class RowWrapper : public Learner {
   const Self &self() const { return static_cast<const Self &>(*this); }
 };
 
+// The same of dense rows where what is learned of a row does not depend on the learner inside: many rows are changed, then
+// learned.
+template <class Self> class RowsWrapper : public RowWrapper<Self> {
+ public:
+  using RowWrapper<Self>::RowWrapper;
+
+  void learn_rows(const RowsToLearn &some, double *said, int64_t apart) override {
+    const Buffer changed = change(some);
+    this->inner->learn_rows({changed.data(), some.y, some.weights, some.rows}, said, apart);
+  }
+  void run(const double *X, const int64_t *y, const double *weights, int64_t rows, const Outputs &out) override {
+    if (this->traits_.may_fail) return Learner::run(X, y, weights, rows, out);
+    for (int64_t from = 0; from < rows; from += kSome) {
+      const RowsToLearn some{X + from * this->features(), y + from, weights ? weights + from : nullptr,
+                             std::min(kSome, rows - from)};
+      const Buffer changed = change(some);
+      this->inner->run(changed.data(), some.y, some.weights, some.rows,
+                       out.after(from, this->classes(), this->members()));
+    }
+  }
+  void begin(const double *X, const int64_t *y, const double *weights, int64_t rows) override {
+    this->forget();
+    run(X, y, weights, rows, {});
+  }
+
+ private:
+  static constexpr int64_t kSome = 256;
+
+  Buffer change(const RowsToLearn &some) {
+    auto &self = static_cast<Self &>(*this);
+    const int64_t p = this->features();
+    Buffer all(some.rows * p);
+    for (int64_t i = 0; i < some.rows; i++) {
+      const double *x = some.X + i * p;
+      const double weight = some.weights ? some.weights[i] : 1;
+      std::copy_n(self.changed(x).row(), p, all.data() + i * p);
+      if (weight > 0) self.follow(x, some.y[i], weight);
+    }
+    return all;
+  }
+};
+
 }  // namespace thalweg::THALWEG_LEVEL

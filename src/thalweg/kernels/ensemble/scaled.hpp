@@ -8,10 +8,10 @@
 
 namespace thalweg::THALWEG_LEVEL {
 
-class Scaled final : public RowWrapper<Scaled> {
+class Scaled final : public RowsWrapper<Scaled> {
  public:
   Scaled(const Learner &inner, bool sparse)
-      : RowWrapper(inner, inner.features()), sparse(sparse), scaling(inner.features(), sparse) {}
+      : RowsWrapper(inner, inner.features()), sparse(sparse), scaling(inner.features(), sparse) {}
 
   const Learner &inside() const { return *inner; }
 

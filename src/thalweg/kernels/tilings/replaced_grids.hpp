@@ -106,7 +106,8 @@ template <class T, int L> class ReplacedGrids {
   static constexpr int64_t kWide = 256;             // features beyond which each is tried once at first
   static constexpr double kMostUse = std::is_same_v<T, float> ? 1e30 : 1e300;
 
-  void clear(int64_t m, int64_t cell_numbers) { tables[m].assign(grids.size(m) * cell_numbers, T(0)); }
+  // In memory of its own: with another number of classes the old one may have been far larger.
+  void clear(int64_t m, int64_t cell_numbers) { tables[m] = BufferOf<T>(grids.size(m) * cell_numbers); }
   void replace(int64_t rows, int64_t cell_numbers) {
     const int64_t M = count();
     Buffer worth(M);  // lanes count alike, each relative to its own mean
