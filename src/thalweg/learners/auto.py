@@ -71,7 +71,7 @@ from thalweg.kernels import compiled
 from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
-from thalweg.learners.base.forest import FOREST_RATE, Grove, forest_core, rows_held, said_by_trees
+from thalweg.learners.base.forest import Grove, forest_core, rows_held, said_by_trees
 from thalweg.learners.base.mixture import (
     BANK_DISCOUNT,
     BANK_RATES,
@@ -100,6 +100,8 @@ if TYPE_CHECKING:
 WIDEST_BANK = 200
 #: The features whose products are features.
 _MULTIPLIED = 16
+#: The prior weight of the forest is that of a linear member with this rate.
+_TREES_RATE = 0.008
 #: The memory of a bank that weighs less says nothing of the predictions.
 _LEAST_WEIGHT = 0.01
 #: The memory for losses of the linear committee.
@@ -168,7 +170,7 @@ def trees_core(features: int) -> Core:
 
 
 #: What each kind of tree says, by name, in the order of the forest's probabilities.
-TREE_MEMBERS: Mapping[str, Member] = {name: Member(trees_core, FOREST_RATE) for name in said_by_trees(10, 15)}
+TREE_MEMBERS: Mapping[str, Member] = {name: Member(trees_core, _TREES_RATE) for name in said_by_trees(10, 15)}
 #: The rates of the logistic regressions over sparse rows, and what their squared gradients start from.
 SPARSE_RATES, SPARSE_SQUARES = (0.03, 0.1, 0.3, 3.0), (0.001, 0.001, 0.001, 1.0)
 #: The members over sparse rows: all start with the same weight.

@@ -47,8 +47,8 @@ from typing import TYPE_CHECKING, cast
 from thalweg.learners.base.catalogue_entry import CatalogueEntry
 from thalweg.learners.base.class_weight import ClassWeight, WithClassWeight
 from thalweg.learners.base.classifier import StreamClassifier, WithProbabilities
-from thalweg.learners.base.forest import FOREST_RATE, TREE_RULES, WithTrees, forest_core, said_by_trees
-from thalweg.learners.base.mixture import SHARE_MEMBERS, Member, WithFamilies, mixed_with_shares
+from thalweg.learners.base.forest import TREE_RULES, WithTrees, forest_core, said_by_trees
+from thalweg.learners.base.mixture import EAGER, SHARE_MEMBERS, Member, WithFamilies, mixed_with_shares
 from thalweg.learners.base.rows import Floats
 from thalweg.learners.base.saved_tree import feature_importances
 from thalweg.learners.base.tree_text import shares_in_leaf, shares_of_labels
@@ -167,7 +167,7 @@ class WindowForest(WithTrees, WithFamilies, WithClassWeight, WithProbabilities, 
 
     def _make_core(self, features: int) -> Core:
         forest = partial(forest_core, **self._forest(features))
-        return self._weighted_by_class(mixed_with_shares(features, [Member(forest, FOREST_RATE)]))
+        return self._weighted_by_class(mixed_with_shares(features, [Member(forest, EAGER)]))
 
     def _members_and_families(self) -> list[tuple[str, str]]:
         said = [(name, "trees") for name in said_by_trees(self.trees, self.lasting_trees)]

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 #: Rows that a forest holds, and how many numbers they may have in all.
 ROWS, MOST_NUMBERS = 8192, 1 << 21
-#: The prior weight of a forest in a mixture is that of a linear member with this rate.
-FOREST_RATE = 0.008
 
 
 class Grove(NamedTuple):

@@ -27,7 +27,7 @@ BANK_RIDGE = 1e-3
 #: How losses of the rates fade, and how strongly they count: weights exp(-sharpness L), L <- discount L + [mistake].
 BANK_DISCOUNT, BANK_SHARPNESS = 0.995, 0.5
 #: A member with at least this rate starts without a loss.
-_EAGER = 0.1
+EAGER = 0.1
 
 
 def prior_losses(rates: Sequence[float], sharpness: float) -> list[float]:
@@ -41,7 +41,7 @@ def prior_losses(rates: Sequence[float], sharpness: float) -> list[float]:
     >>> [round(each, 1) for each in prior_losses([0.001, 0.01, 0.1, 0.3], sharpness=0.5)]
     [9.2, 4.6, 0.0, 0.0]
     """
-    return [float(np.log(max(1.0, _EAGER / rate)) / sharpness) for rate in rates]
+    return [float(np.log(max(1.0, EAGER / rate)) / sharpness) for rate in rates]
 
 
 def remembered_rows(state: Mapping[str, NDArray[Any]], shares: Floats, name: str = "") -> Floats:
@@ -72,7 +72,7 @@ class Member(NamedTuple):
 
 #: Members that look at no feature: where nothing can be learned, the probabilities go there.
 SHARE_MEMBERS: Mapping[str, Member] = {
-    f"shares of {rows} rows": Member(partial(compiled.majority, keep=keep, doubt=0.5), 0.1)
+    f"shares of {rows} rows": Member(partial(compiled.majority, keep=keep, doubt=0.5), EAGER)
     for rows, keep in (("100", 0.99), ("1,000", 0.999), ("all", 1.0))
 }
 
