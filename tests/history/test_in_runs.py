@@ -189,7 +189,7 @@ def test_recent_is_a_length_of_time_where_rows_come_now_and_then():
         str(TableClassifier(features="auto", time="when").fit(each.drop(columns="state"), each.state).columns_)
         for each in (table, regular)
     ]
-    for line in ("rate(target) by card fading 3h", "count() by card fading 3h"):
+    for line in ("rate(target) by card fading 3h", "count() by card fading 3h", "since_last() by card"):
         assert line in said[0]
     assert "fading 100 rows" in said[1]
     assert "count()" not in said[1]

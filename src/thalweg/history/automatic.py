@@ -74,10 +74,10 @@ def automatic(
                 add(f"{target} {steps} before", Call("lag", TARGET, steps=steps))
         for key in [*([] if classes else keys[:1]), *rare[:1]]:
             add(f"last {target} by {key}", Call("lag", TARGET, by=(key,), steps=1))
-    for key in keys[:_MOST_KEYS]:
+    for key in [*keys[:_MOST_KEYS], *rare[:1]]:
         add(f"since last {key}", Call("since_last", by=(key,)))
     if pace is not None:
-        for by in ((), *((key,) for key in keys[:1])):
+        for by in ((), *((key,) for key in [*keys[:1], *rare[:1]])):
             add(" ".join(("rows", *by, str(pace))), Call("count", by=by, window=pace))
     numbers = [column.name for column in plan.columns if type(column) in (NumberColumn, DurationColumn)]
     for name in _that_wander(head, plan, numbers)[:_MOST_NUMBERS]:
