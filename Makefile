@@ -95,7 +95,7 @@ wheel-test: $(VENV)/.dev  ## Build a wheel and test it in an environment of its 
 cross-test: $(VENV)/.base  ## Compile for the other processor family, run kernel tests under qemu-user (Debian 12)
 	.ci/cross-test
 
-cross-compile: $(VENV)/.dev  ## Compile for macOS and Windows, link for Windows, run nothing
+cross-compile: $(VENV)/.dev  ## Compile and link for macOS and Windows, run nothing
 	$(PIP) ziglang
 	.ci/cross-compile
 

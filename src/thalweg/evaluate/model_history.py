@@ -33,11 +33,10 @@ def trace_of(model: Any) -> dict[str, Any]:
     trace: dict[str, Any] = {}
     if (rate := rate_of(model)) is not None:
         trace["rate"] = rate
-    classes = [str(label) for label in getattr(model, "classes_", ())]
     by_class = getattr(model, "class_effective_rows_", None)
     if by_class is not None and np.isfinite(by_class).all():
-        trace["effective_rows"] = dict(zip(classes, map(float, by_class), strict=True))
-    elif (rows := getattr(model, "effective_rows_", None)) is not None and np.isfinite(rows):
+        trace["effective_rows"] = dict(zip(map(str, model.classes_), map(float, by_class), strict=True))
+    elif by_class is None and (rows := getattr(model, "effective_rows_", None)) is not None and np.isfinite(rows):
         trace["effective_rows"] = {ALL_ROWS: float(rows)}
     members = getattr(model, "members_", None)
     weights = None if members is None else getattr(model, "weights_", None)

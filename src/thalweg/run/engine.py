@@ -358,7 +358,7 @@ class RunEngine(Saved):
 
 def _growing_chunk(rows: int) -> int:
     """Small chunks while there are few rows, for the live view; large ones later, for speed."""
-    return 1 << min(14, max(9, (rows // 8).bit_length()))
+    return 1 << min(14, max(11, (rows // 2).bit_length()))
 
 
 class Progress:

@@ -3,22 +3,24 @@
 // Information Systems 52, 2017): of the last rows, or with weights that fade.
 //
 // Where we depart: 1. the paper walks through the sorted window at every row, O(window); we keep the number of pairs that
-// are in the right order, O(log window) a row; 2. ties count one half, as in scikit-learn; 3. average precision, by one walk
-// through the tree; 4. fading weights.
+// are in the right order, O(sqrt(window)) a row; 2. ties count one half, as in scikit-learn; 3. average precision, by one walk
+// through all scores; 4. fading weights.
 //
-// Scores lie in a treap whose priorities are hashes of the scores, so its shape depends on the scores in it alone. A node is
-// a distinct score with the weights of its positives and negatives, and those of its subtree. Weights of 1 add up exactly.
+// Distinct scores lie sorted in blocks, none longer than 64 or than there are blocks, each with the weights of its positives and
+// negatives. Sums are taken anew from what is there, so that nothing is left of rows that went. Weights of 1 add up exactly.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <limits>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace thalweg::THALWEG_LEVEL {
 
-class ScoreTree {
+class SortedScores {
  public:
   struct Weights {
     double negative = 0, positive = 0;
@@ -27,168 +29,122 @@ class ScoreTree {
       negative += other.negative;
       positive += other.positive;
     }
+    void scale(double by) {
+      negative *= by;
+      positive *= by;
+    }
   };
   struct Place {
     Weights below, tied;
   };
 
-  const Weights &all() const { return nodes_[root_].sum; }
+  Weights all() const { return total(sums_.data(), sums_.size()); }
 
   // What lies below the score and beside it, before the row is there too.
   Place add(double score, bool positive, double weight) {
     const Place place = find(score);
-    int32_t at = end_;
-    if (at) {
-      nodes_[at].rows++;
-    } else {
-      at = new_node(score);
-      while (!path_.empty() && nodes_[path_.back()].priority < nodes_[at].priority) path_.pop_back();
-      int32_t &link = link_to(score);
-      int32_t low, high;
-      split(link, score, low, high);
-      nodes_[at].left = low;
-      nodes_[at].right = high;
-      link = at;
+    Block &block = blocks_[block_];
+    if (!is_there(score)) {
+      block.scores.insert(block.scores.begin() + at_, score);
+      block.own.insert(block.own.begin() + at_, Weights());
+      block.rows.insert(block.rows.begin() + at_, 0);
     }
-    nodes_[at].own.of(positive) += weight;
-    sum_up(at);
+    block.own[at_].of(positive) += weight;
+    block.rows[at_]++;
+    sums_[block_] = block.sum();
+    if (block.scores.size() > std::max(kShortest, blocks_.size())) halve();
     return place;
   }
 
   // The same as the row goes.
   Place remove(double score, bool positive, double weight) {
     const Place place = find(score);
-    Node &node = nodes_[end_];
-    node.own.of(positive) -= weight;
-    if (--node.rows == 0) {
-      int32_t &link = link_to(score);
-      free_.push_back(end_);
-      link = merge(node.left, node.right);
-      sum_up(0);
-    } else {
-      sum_up(end_);
+    Block &block = blocks_[block_];
+    block.own[at_].of(positive) -= weight;
+    if (--block.rows[at_] == 0) {
+      block.scores.erase(block.scores.begin() + at_);
+      block.own.erase(block.own.begin() + at_);
+      block.rows.erase(block.rows.begin() + at_);
+    }
+    sums_[block_] = block.sum();
+    if (block.scores.empty() && blocks_.size() > 1) {
+      blocks_.erase(blocks_.begin() + block_);
+      sums_.erase(sums_.begin() + block_);
     }
     return place;
   }
 
   void scale(double by) {
-    for (Node &node : nodes_)
-      for (Weights *weights : {&node.own, &node.sum}) {
-        weights->negative *= by;
-        weights->positive *= by;
-      }
+    for (Weights &sum : sums_) sum.scale(by);
+    for (Block &block : blocks_)
+      for (Weights &own : block.own) own.scale(by);
   }
 
-  // Distinct scores, the highest first.
+  // The weights of distinct scores, the highest first.
   template <class Visit> void walk_down(Visit visit) const {
-    std::vector<int32_t> above;
-    for (int32_t at = root_; at || !above.empty();) {
-      for (; at; at = nodes_[at].right) above.push_back(at);
-      at = above.back();
-      above.pop_back();
-      visit(nodes_[at].own);
-      at = nodes_[at].left;
-    }
+    for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block)
+      std::for_each(block->own.rbegin(), block->own.rend(), visit);
   }
 
  private:
-  struct Node {
-    double score = 0;
-    Weights own, sum;
-    int32_t left = 0, right = 0, rows = 0;
-    uint32_t priority = 0;
+  static constexpr std::size_t kShortest = 64;
+
+  struct Block {
+    std::vector<double> scores;
+    std::vector<Weights> own;
+    std::vector<int32_t> rows;
+    Weights sum() const { return total(own.data(), own.size()); }
   };
 
-  std::vector<Node> nodes_ = std::vector<Node>(1);  // 0 is no node, of no weight
-  std::vector<int32_t> free_, path_;
-  int32_t root_ = 0, end_ = 0;
+  // None is empty, but the only one while there is no score.
+  std::vector<Block> blocks_ = std::vector<Block>(1);
+  std::vector<Weights> sums_ = std::vector<Weights>(1);
+  std::ptrdiff_t block_ = 0, at_ = 0;
 
-  // From the root towards the score: path_ are the nodes above end_, which is the score's own, or none.
+  // In four lanes, since each addition would else wait for the one before.
+  static Weights total(const Weights *weights, std::size_t count) {
+    Weights lanes[4];
+    std::size_t i = 0;
+    for (; i + 4 <= count; i += 4)
+      for (std::size_t lane = 0; lane < 4; lane++) lanes[lane].add(weights[i + lane]);
+    for (; i < count; i++) lanes[0].add(weights[i]);
+    lanes[0].add(lanes[1]);
+    lanes[2].add(lanes[3]);
+    lanes[0].add(lanes[2]);
+    return lanes[0];
+  }
+
+  bool is_there(double score) const {
+    const auto &scores = blocks_[block_].scores;
+    return at_ < std::ptrdiff_t(scores.size()) && scores[at_] == score;
+  }
+
+  // Where the score is, or belongs: the place at_ of the block block_.
   Place find(double score) {
-    Place place;
-    path_.clear();
-    for (end_ = root_; end_;) {
-      const Node &node = nodes_[end_];
-      if (score < node.score) {
-        path_.push_back(end_);
-        end_ = node.left;
-        continue;
-      }
-      place.below.add(nodes_[node.left].sum);
-      if (score == node.score) {
-        place.tied = node.own;
-        break;
-      }
-      place.below.add(node.own);
-      path_.push_back(end_);
-      end_ = node.right;
-    }
+    const auto next = std::partition_point(blocks_.begin() + 1, blocks_.end(),
+                                           [score](const Block &block) { return block.scores.front() <= score; });
+    block_ = next - blocks_.begin() - 1;
+    const Block &block = blocks_[block_];
+    at_ = std::lower_bound(block.scores.begin(), block.scores.end(), score) - block.scores.begin();
+    Place place{total(sums_.data(), block_), {}};
+    place.below.add(total(block.own.data(), at_));
+    if (is_there(score)) place.tied = block.own[at_];
     return place;
   }
 
-  // Where the last node of the path holds its child towards the score.
-  int32_t &link_to(double score) {
-    if (path_.empty()) return root_;
-    Node &above = nodes_[path_.back()];
-    return score < above.score ? above.left : above.right;
-  }
-
-  void sum_up(int32_t at) {
-    if (at) sum(at);
-    for (; !path_.empty(); path_.pop_back()) sum(path_.back());
-  }
-
-  void sum(int32_t at) {
-    Node &node = nodes_[at];
-    node.sum = nodes_[node.left].sum;
-    node.sum.add(node.own);
-    node.sum.add(nodes_[node.right].sum);
-  }
-
-  int32_t new_node(double score) {
-    int32_t at = int32_t(nodes_.size());
-    if (free_.empty()) {
-      nodes_.emplace_back();
-    } else {
-      at = free_.back();
-      free_.pop_back();
-    }
-    uint64_t bits;
-    score += 0.0;  // -0 is 0
-    std::memcpy(&bits, &score, sizeof bits);
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;  // the finaliser of SplitMix64
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
-    nodes_[at] = Node();
-    nodes_[at].score = score;
-    nodes_[at].rows = 1;
-    nodes_[at].priority = uint32_t(bits >> 32);
-    return at;
-  }
-
-  void split(int32_t at, double score, int32_t &low, int32_t &high) {
-    if (!at) {
-      low = high = 0;
-      return;
-    }
-    Node &node = nodes_[at];
-    if (node.score < score) {
-      split(node.right, score, node.right, high);
-      low = at;
-    } else {
-      split(node.left, score, low, node.left);
-      high = at;
-    }
-    sum(at);
-  }
-
-  int32_t merge(int32_t low, int32_t high) {
-    if (!low || !high) return low + high;
-    const bool low_above = nodes_[low].priority >= nodes_[high].priority;
-    const int32_t top = low_above ? low : high;
-    if (low_above) nodes_[low].right = merge(nodes_[low].right, high);
-    else nodes_[high].left = merge(low, nodes_[high].left);
-    sum(top);
-    return top;
+  // Moves the upper half of the block to one of its own.
+  void halve() {
+    const auto upper = [](auto &values) {
+      const auto middle = values.begin() + values.size() / 2;
+      std::decay_t<decltype(values)> moved(middle, values.end());
+      values.erase(middle, values.end());
+      return moved;
+    };
+    Block &block = blocks_[block_];
+    Block high{upper(block.scores), upper(block.own), upper(block.rows)};
+    sums_[block_] = block.sum();
+    sums_.insert(sums_.begin() + block_ + 1, high.sum());
+    blocks_.insert(blocks_.begin() + block_ + 1, std::move(high));
   }
 };
 
@@ -209,33 +165,33 @@ class RecentAuc {
     weight_ /= factor_;
     if (weight_ > kLargest) {
       const double by = 1 / weight_;
-      tree_.scale(by);
+      scores_.scale(by);
       pairs_ *= by * by;
       for (ScoredRow &each : rows_) each.weight *= by;
       weight_ = 1;
     }
     while (!rows_.empty() && is_forgotten(rows_.front())) {
       const auto &last = rows_.front();
-      pairs_ -= last.weight * partners(tree_.remove(last.score, last.positive, last.weight), last.positive);
+      pairs_ -= last.weight * partners(scores_.remove(last.score, last.positive, last.weight), last.positive);
       rows_.pop_front();
     }
     rows_.push_back({score, positive, weight_});
-    pairs_ += weight_ * partners(tree_.add(score, positive, weight_), positive);
+    pairs_ += weight_ * partners(scores_.add(score, positive, weight_), positive);
   }
 
   // NaN without a positive or without a negative.
   double roc_auc() const {
-    const auto &all = tree_.all();
+    const auto all = scores_.all();
     if (!(all.positive > 0 && all.negative > 0)) return std::numeric_limits<double>::quiet_NaN();
     return pairs_ / (2 * all.positive * all.negative);
   }
 
   // The mean precision over the positives, each at its own score (scikit-learn's average_precision_score).
   double average_precision() const {
-    const double positives = tree_.all().positive;
+    const double positives = scores_.all().positive;
     if (!(positives > 0)) return std::numeric_limits<double>::quiet_NaN();
     double found = 0, alarms = 0, sum = 0;
-    tree_.walk_down([&](const auto &own) {
+    scores_.walk_down([&](const auto &own) {
       found += own.positive;
       alarms += own.positive + own.negative;
       if (own.positive != 0) sum += own.positive * (found / alarms);
@@ -250,7 +206,7 @@ class RecentAuc {
   int64_t most_;
   double factor_, weight_ = 1;
   std::deque<ScoredRow> rows_;
-  ScoreTree tree_;
+  SortedScores scores_;
   // Twice the weight of pairs of a positive and a negative that are in the right order, ties once.
   double pairs_ = 0;
 
@@ -259,9 +215,9 @@ class RecentAuc {
   }
 
   // A positive is in the right order with the negatives below it, a negative with the positives above it.
-  double partners(const ScoreTree::Place &place, bool positive) const {
+  double partners(const SortedScores::Place &place, bool positive) const {
     if (positive) return 2 * place.below.negative + place.tied.negative;
-    return 2 * (tree_.all().positive - place.below.positive) - place.tied.positive;
+    return 2 * (scores_.all().positive - place.below.positive) - place.tied.positive;
   }
 };
 
