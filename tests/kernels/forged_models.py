@@ -22,7 +22,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from functools import reduce
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,6 +72,7 @@ class Change(NamedTuple):
     value: float = 0.0
 
 
+@cache
 def table() -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
     """Columns of every kind."""
     rng = np.random.default_rng(1)
