@@ -7,9 +7,10 @@ import pytest
 
 from tests import regressor_laws
 from tests.laws import chunks_do_not_matter, fit_forgets, nothing_is_shared, saving_is_the_identity
-from thalweg import AutoRegressor, OnlineLinearRegression, PredictionIntervals
+from tests.test_store import forged, header_and_arrays
+from thalweg import AutoRegressor, OnlineLDC, OnlineLinearRegression, PredictionIntervals
 from thalweg.errors import InvalidInput, InvalidParameter, ModelFileError
-from thalweg.pipeline import TargetEncodedRegressor
+from thalweg.pipeline import TargetEncodedClassifier, TargetEncodedRegressor
 from thalweg.store import dumps, loads
 
 MODELS = {
@@ -60,3 +61,16 @@ def test_what_cannot_be_is_refused() -> None:
     forged._core.columns[0].whole = [1.0, float("nan")]
     with pytest.raises(ModelFileError):
         loads(dumps(forged))
+
+
+def test_a_file_with_numbers_of_another_type_is_refused() -> None:
+    X, y = rows()
+    model = TargetEncodedClassifier(OnlineLDC(0.1), ((0, 1),)).partial_fit(X, y > 2.0)
+    header, arrays = header_and_arrays(dumps(model))
+    assert loads(forged(header, arrays)).predict(X).tolist() == model.predict(X).tolist()
+    for name in ("target_slots", "target_counts_0"):
+        with pytest.raises(ModelFileError):
+            loads(forged(header, arrays | {name: arrays[name].astype(np.float32)}))
+    header["parameters"]["columns"]["tuple"][0]["tuple"][0] = float("nan")
+    with pytest.raises(ModelFileError, match="be rising places"):
+        loads(forged(header, arrays))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -78,8 +79,8 @@ class CellColumn:
         rising = cells.ndim == 1 and not (np.diff(cells.astype(np.int64)) <= 0).any()
         if not rising or (len(cells) and not 0 <= cells[0] <= cells[-1] < CELLS):
             raise ValueError("the cells of categories are out of bounds")
-        fits = sums.shape == (len(cells) + 1, self._sums) and np.isfinite(sums).all()
-        if not fits or (sums[:, self.never_negative] < 0).any():
+        fits = sums.dtype == self._dtype and sums.shape == (len(cells) + 1, self._sums)
+        if not fits or not np.isfinite(sums).all() or (sums[:, self.never_negative] < 0).any():
             raise ValueError("the sums of categories do not fit their cells")
         self.forget()
         self.sums[cells] = sums[:-1]
@@ -105,7 +106,8 @@ class BehindCategories(ABC):
             raise InvalidParameter.of(type(self).__name__, "learner", rule, self.learner)
         end = 0
         for at, width in self.columns:
-            if at < end or not 1 <= width <= MOST_RATES or at + width > features:
+            are_whole = isinstance(at, Integral) and isinstance(width, Integral)
+            if not are_whole or at < end or not 1 <= width <= MOST_RATES or at + width > features:
                 rule = f"be rising places among the {features} features with widths of 1 to {MOST_RATES}"
                 raise InvalidParameter.of(type(self).__name__, "columns", rule, self.columns)
             end = at + width

@@ -170,8 +170,9 @@ class _Core(BeforeClassifier):
     def restore(self, state: dict[str, NDArray[Any]], /) -> None:
         self.last.restore({name: array for name, array in state.items() if not name.startswith("target_")})
         self.n_classes = self.last.n_classes
-        self.slots = state["target_slots"].tolist()
-        if len(self.slots) != self.n_classes or not _are_places(self.slots):
+        slots = state["target_slots"]
+        self.slots = slots.tolist()
+        if slots.dtype != np.int64 or len(self.slots) != self.n_classes or not _are_places(self.slots):
             raise ValueError("the order of the labels cannot be as it is described")
         for i, column in enumerate(self.columns):
             column.restore(state[f"target_cells_{i}"], state[f"target_counts_{i}"])
