@@ -138,6 +138,10 @@ def test_a_file_cannot_turn_one_class_into_another_or_break_its_parameters():
         broken["parameters"]["base"]["parameters"].update(change)
         with pytest.raises(ModelFileError):
             loads(forged(broken, arrays))
+    tree, numbers = opened(learned(DecisionTreeClassifier(min_samples_leaf=2))[0])
+    tree["parameters"]["base"]["parameters"]["min_samples_leaf"] = 2**62  # scikit-learn fails on it only when it learns
+    with pytest.raises(ModelFileError, match="out of range"):
+        loads(forged(tree, numbers))
     for other in set(KINDS) - {"SVC"}:
         broken = copy.deepcopy(header)
         broken["parameters"]["base"] = {"scikit-learn": other, "parameters": {}}

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from thalweg.errors import ModelFileError
 
 State = dict[str, NDArray[Any]]
+#: Of whole parameters, which scikit-learn checks and then doubles: no seed is larger.
+_MOST = 2**32
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ def with_fitted_arrays(model: Any, state: State, features: int, classes: int) ->
     """An unfitted classifier, made the one that `fitted_arrays` described; ValueError where that cannot be."""
     kind = KINDS[type(model).__name__]
     model._validate_params()
+    whole = [value for value in model.get_params().values() if isinstance(value, int)]
+    _require(all(abs(value) <= _MOST for value in whole), f"a parameter of a {type(model).__name__} is out of range")
     rest = dict(state)
     model.classes_ = np.arange(classes)
     model.n_features_in_ = features
