@@ -112,3 +112,35 @@ def test_pages_have_the_terms_of_the_field():
 def test_a_private_word_is_found_and_code_is_not():
     said = "Each row is answered before.\n\nThe field ``answer`` is a name.\n\n>>> answers = 3\n"
     assert len(private_words(iter([("here", said)]), iter(TERMS))) == 1
+
+
+#: Words that no name in the code is made of.
+NOT_IN_NAMES = re.compile(
+    r"(?<![^\W_])(?:bygone|crew|handicap|lately|seat|tells?|told|voices?)(?![^\W_])", re.IGNORECASE
+)
+
+
+def private_names(path: Path) -> list[str]:
+    """Names of classes, functions, parameters, variables and attributes that are made of such words."""
+    if not NOT_IN_NAMES.search(path.read_text(encoding="utf-8")):
+        return []  # most files: their trees need not be walked
+    names = [getattr(node, field, None) for node in ast.walk(parsed(path)) for field in ("id", "arg", "attr", "name")]
+    return [name for name in names if isinstance(name, str) and NOT_IN_NAMES.search(name)]
+
+
+def comments() -> Iterator[tuple[str, str]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if comment := re.search(r"(?:^|\s)#:? .*", line):
+                yield f"{path.relative_to(ROOT)}:{number}", comment[0]
+
+
+def test_names_in_the_code_are_those_of_the_field(tmp_path):
+    wrong = {str(path.relative_to(ROOT)): private_names(path) for path in sorted(PACKAGE.rglob("*.py"))}
+    assert [item for item in wrong.items() if set(item[1]) - {"tell"}] == []  # file.tell()
+    (tmp_path / "a.py").write_text("def f(row, told_at):\n    return row.what_it_told\n")
+    assert private_names(tmp_path / "a.py") == ["told_at", "what_it_told"]
+
+
+def test_comments_have_the_terms_of_the_field():
+    assert not private_words(comments(), iter(TERMS))

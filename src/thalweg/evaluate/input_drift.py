@@ -185,13 +185,13 @@ class InputDrift(Saved):
 
     def flush(self) -> list[dict[str, Any]]:
         """Test the whole blocks that wait for it; the changes that were found now."""
-        self._found: list[dict[str, Any]] = []
+        self._new_changes: list[dict[str, Any]] = []
         whole, wide = len(self._open) // BLOCK, self._open.shape[1]
         if whole and wide:
             blocks = self._open[: whole * BLOCK].reshape(whole, BLOCK, wide)
             self._open = self._open[whole * BLOCK :].copy()
             self._take(blocks)
-        return self._found
+        return self._new_changes
 
     def _numbered(self, at: int, places: NDArray[np.int64], distinct: Sequence[str]) -> Floats:
         """The numbers of categories, in the order in which they first came."""
@@ -261,7 +261,9 @@ class InputDrift(Saved):
             if what.startswith("category"):
                 before = reference["shares"].get(what.removeprefix("category "), 0.0)
             self.changes.append(change | {"before": before, "after": after})
-            self._found.append(dict(self.changes[-1]))  # as it is now: `_settle` may come in the same call, or later
+            self._new_changes.append(
+                dict(self.changes[-1])
+            )  # as it is now: `_settle` may come in the same call, or later
             self._due[column] = max(self._taken, -(-(row - 1) // BLOCK) + REFERENCE)
         self._test.forget(np.isin(self._scores.column, columns))
         if len(self.changes) > MOST:

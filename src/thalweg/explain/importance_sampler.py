@@ -60,9 +60,9 @@ class ImportanceSampler(Saved):
         budget = _PREDICTIONS + (_MORE_EACH_COLUMN * count if count <= _WIDE else 0.0)
         self.distance = max(round(self._rows * (count + 1) / budget), _SPARSE_DISTANCE if self._sparse else 1)
         self._keep = int(np.clip(_MOST_REFERENCE * _MOST_ROWS // (count + 1), _LEAST_REFERENCE, _MOST_REFERENCE))
-        tells_nothing = numbers > _MOST_NUMBERS or (self._sparse and count == 1)  # the words of one column are all
+        is_useless = numbers > _MOST_NUMBERS or (self._sparse and count == 1)  # the words of one column are all
         #: After how many learned rows the next sample is due.
-        self.due: float = np.inf if tells_nothing else _FIRST
+        self.due: float = np.inf if is_useless else _FIRST
         self._begun_at = 0
         self._over_time = ImportanceOverTime(count, self.distance)
         #: The label whose probability effects are about; settled with the second class.

@@ -218,7 +218,7 @@ class History:
         """What it takes of rows with these columns; nothing is remembered."""
         places = cache(lambda name: self._places(cells, name, rows))
         hashes = cache(lambda name: _hashes(places(name)))
-        found = [_keys([(places(name)[0], hashes(name)) for name in by], rows) for by in self._calls]
+        columns = [_keys([(places(name)[0], hashes(name)) for name in by], rows) for by in self._calls]
         words: dict[int, Words] = {}
         for at, (column, kind, label) in enumerate(self._inputs):
             values = np.zeros(rows)
@@ -230,8 +230,8 @@ class History:
                 values = np.array([*(float(word == label) for word in places(column)[1]), np.nan])[places(column)[0]]
             else:
                 values = np.where(places(column)[0] < 0, np.nan, (hashes(column) & _MANTISSA).astype(np.float64))
-            found.append(values.view(np.int64))
-        return Inputs(np.stack([*found, self._times(cells, rows)], axis=1), words)
+            columns.append(values.view(np.int64))
+        return Inputs(np.stack([*columns, self._times(cells, rows)], axis=1), words)
 
     def remember(self, inputs: Inputs) -> dict[Call, Floats]:
         """Take in rows whose targets come later, if ever; what every call says of each."""

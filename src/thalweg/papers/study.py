@@ -220,7 +220,7 @@ def processor_seconds(call: Callable[[], object]) -> float:
     return least
 
 
-#: Seconds that a scheduler and its first worker have to answer.
+#: Seconds that a scheduler and its first worker have to respond.
 PATIENCE = 10.0
 
 

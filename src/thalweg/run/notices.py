@@ -95,7 +95,7 @@ class Notices(Saved):
                 advice = "write it, with null for a value, into the first file"
             first = f"in none of the first {self._head:,} rows"
             self._ignored[key] = f"{file}, row {row:,}: the key {key!r} is {first} and is ignored: {advice}"
-            self._tell_if_few(self._ignored[key], len(self._ignored))
+            self._warn_if_few(self._ignored[key], len(self._ignored))
 
     def late_labels(self, known: Sequence[str], columns: Sequence[str], labels: NDArray[np.int64], before: int) -> None:
         """Labels without a column of probabilities; ``labels`` are those of rows after ``before`` others, by number."""
@@ -107,7 +107,7 @@ class Notices(Saved):
                 f"row {row:,}: the label {label!r} is in none of the first {self._head:,} rows and has no column of "
                 f"probabilities in predictions.csv: {option('head', row)} makes one"
             )
-            self._tell_if_few(self._late_labels[label], len(self._late_labels))
+            self._warn_if_few(self._late_labels[label], len(self._late_labels))
 
     def late_sentinels(self, chunk: Chunk, encoded: Encoded) -> None:
         """Codes of missing values that the first rows did not have."""
@@ -119,7 +119,7 @@ class Notices(Saved):
                 f"{option('keep_sentinels', True)} keeps it as a number"
             )
             self._late_sentinels.append(str(chunk.complaint(at, column.name, said)))
-            self._tell_if_few(self._late_sentinels[-1], len(self._late_sentinels))
+            self._warn_if_few(self._late_sentinels[-1], len(self._late_sentinels))
 
     def late_columns(self, chunk: Chunk, names: Sequence[str], before: int) -> None:
         """Count the values of columns that have none in the first rows, in a chunk after ``before`` others."""
@@ -136,9 +136,9 @@ class Notices(Saved):
                 advice = f"{option('head', before + at + self._head)} takes it in"
                 said = str(chunk.complaint(at, name, f"{begins}; {advice}"))
                 self._late_columns[name] = said, len(known) - at, len(places)
-                self._tell_if_few(said, len(self._late_columns))
+                self._warn_if_few(said, len(self._late_columns))
 
-    def _tell_if_few(self, sentence: str, so_far: int) -> None:
+    def _warn_if_few(self, sentence: str, so_far: int) -> None:
         if so_far <= _MOST_LISTED:
             self.warn(sentence)
 

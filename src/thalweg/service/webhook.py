@@ -31,7 +31,7 @@ from thalweg.errors import InvalidParameter
 _LOG = logging.getLogger("thalweg.service")
 #: The environment variable that holds the secret, where no file does.
 SECRET = "THALWEG_ALERT_SECRET"
-#: Alerts that wait, attempts, seconds before the second one (doubled each time, up to the longest) and for an answer.
+#: Alerts that wait, attempts, seconds before the second one (doubled each time, up to the longest) and for a reply.
 MOST_WAITING, ATTEMPTS, FIRST_PAUSE, LONGEST_PAUSE, TIMEOUT = 1000, 8, 1.0, 60.0, 10.0
 #: Bytes of a secret, at the least.
 _SHORTEST = 16

@@ -50,7 +50,7 @@ _LOG = logging.getLogger("thalweg.service")
 _MOST_TOGETHER = 4096
 #: Records or replies erased in one commit.
 _PAGE = 1000
-#: Seconds between attempts to begin anew.
+#: Seconds between attempts to start over.
 _AGAIN_SECONDS = 0.5
 #: Seconds without a command after which the journal is probed, and of one call after which it counts as stuck.
 _PROBE_SECONDS, _STUCK_SECONDS = 1.0, 3.0

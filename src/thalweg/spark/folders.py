@@ -100,7 +100,7 @@ class FolderRun:
             learn_global(
                 df, model, **common, folder=out, predictions=True, where=where, trigger=once
             ).awaitTermination()
-        return self._found(model, coverage, out) | {"features": names}
+        return self._summary(model, coverage, out) | {"features": names}
 
     def _table(self) -> DataFrame:
         reader = self._spark.read.format(self._format).options(**self._options)
@@ -120,7 +120,7 @@ class FolderRun:
                     f"before {before['file']} in column {self._time!r}: touch the files in the order of their rows"
                 )
 
-    def _found(self, model: Any, coverage: float | None, out: Path) -> dict[str, Any]:
+    def _summary(self, model: Any, coverage: float | None, out: Path) -> dict[str, Any]:
         summary: dict[str, Any] = {"predicted": 0, "scored": 0}
         if self._key is None:
             summary[UNPREDICTED] = read_notes(out / MODEL)[UNPREDICTED]

@@ -223,7 +223,7 @@ def _elec2_from_openml() -> Rows:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a failed attempt is reported once, below
             bunch = fetch_openml("electricity", version=1, as_frame=False, parser="liac-arff", n_retries=1, delay=0.1)
-    except (OSError, ValueError) as error:  # no network, no such data set, a damaged answer
+    except (OSError, ValueError) as error:  # no network, no such data set, a damaged reply
         raise DataUnavailable(f"{how}; the download failed with: {error}") from error
     if tuple(bunch.feature_names) != _ELEC2_COLUMNS or bunch.data.shape[0] != _ELEC2_ROWS:
         raise DataUnavailable(f"{how}; the download is not ELEC2.")

@@ -97,13 +97,13 @@ def changed(encoder: Encoder, change: ColumnChange) -> Encoder:
         columns.append(column.remade())
         columns[-1].restore(column.state())
     left_out = {change.rename.get(name, name): why for name, why in plan.left_out.items()}
-    found = Encoder(
+    changed = Encoder(
         Plan(tuple(columns), left_out, tuple(names), plan.marks_gaps, plan.made),
         bad_rows=encoder.bad_rows,
         missing=encoder.missing,
     )
-    found.history = encoder.history
-    return found
+    changed.history = encoder.history
+    return changed
 
 
 def widening(encoder: Encoder, change: ColumnChange, seq: int) -> Widening | None:

@@ -87,7 +87,7 @@ class NumberForm:
     decimal: Decimal = "."
     #: What may stand before or behind them.
     unit: str = ""
-    #: A cell that may be another number by the other decimal separator, where only other columns could tell.
+    #: A cell that may be another number by the other decimal separator, which only other columns can settle.
     unclear: str | None = None
 
 

@@ -21,7 +21,7 @@ from thalweg.service.options import ServeOptions, is_among
 
 #: Descriptors for the journal, streams and everything else that is no client.
 _RESERVED_DESCRIPTORS = 128
-#: Headers in a head, and requests that a client may send before the first of them is answered.
+#: Headers in a head, and requests that a client may send before the first response.
 _MOST_HEADERS, _MOST_PIPELINED = 100, 16
 
 

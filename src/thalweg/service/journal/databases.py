@@ -108,7 +108,7 @@ class PostgresJournal(SqlJournal):
                     return super().wait(_until_silent(gen, silence, error), *arguments, **more)
                 except driver.OperationalError as raised:
                     if raised is error:
-                        self.close()  # half of an answer may come yet
+                        self.close()  # half of a reply may come yet
                     raise
 
         self._connection_class = Connection

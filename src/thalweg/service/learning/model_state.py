@@ -265,14 +265,14 @@ class ModelState:
     def _mean_courses(self, points: list[dict[str, Any]]) -> dict[str, dict[str, list[float | None]]] | None:
         names = self._watched()
         labels = dict.fromkeys(label for point in points for label in point["means"] or ())
-        found = {
+        courses = {
             label: {
                 column: [((point["means"] or {}).get(label) or [None] * len(names))[at] for point in points]
                 for at, column in enumerate(names)
             }
             for label in labels
         }
-        return found or None
+        return courses or None
 
     def _watched(self) -> list[str]:
         """The features whose class means are shown: the same of all learners."""
