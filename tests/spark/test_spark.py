@@ -68,23 +68,28 @@ def test_answers_are_those_of_the_model(spark, tmp_path):
 def test_features_from_earlier_rows_are_in_the_state_of_each_key(spark, tmp_path):
     from thalweg.spark import learn_stream, models
 
-    lines = ["level - mean(level) over 20 rows", "rate(target = high) fading 30 rows", "lag(target, 1)", "max(flow)"]
-    table, before = rows(600, 3), rows(60, 1, seed=1)
-    start = TableClassifier(OnlineLDC(0.1), features=lines).fit(before.select(NAMES), before.column("state"))
+    lines = ["level - mean(level) by unit over 20 rows", "rate(target = high) fading 30 rows", "lag(target, 1)"]
+    columns = ["unit", *NAMES]
+    table, before = (
+        part.append_column("unit", pa.array([int(pump[-1]) for pump in part["pump"].to_pylist()]))
+        for part in (rows(600, 3), rows(60, 2, seed=1))
+    )
+    start = TableClassifier(OnlineLDC(0.1), features=[*lines, "max(flow)"])
+    start.fit(before.select(columns), before.column("state"))
     for first, part in enumerate((table.slice(0, 350), table.slice(350))):
         write_parts(part, tmp_path / "in", 1, first=first)
         stream = streamed(spark, tmp_path / "in")
         finish(
-            learn_stream(stream, start, key="pump", target="state", time="at"),
+            learn_stream(stream, start, key="unit", target="state", time="at"),
             tmp_path / "checkpoint",
             tmp_path / "out",
         )
     got = spark.read.parquet(str(tmp_path / "out")).orderBy("at").toPandas()
     kept = {row["key"]: bytes(row["model"]) for row in models(spark, str(tmp_path / "checkpoint")).collect()}
-    for key, own in by_key(table, "pump").items():
+    for key, own in by_key(table, "unit").items():
         twin = loads(dumps(start))
-        expected = twin.predict_then_learn(own.select(NAMES), own.column("state")).tolist()
-        assert got["prediction"][got["pump"] == key].tolist() == expected
+        expected = twin.predict_then_learn(own.select(columns), own.column("state")).tolist()
+        assert got["prediction"][got["unit"] == key].tolist() == expected
         assert kept[key] == dumps(twin)
     assert len(set(kept.values())) == 3
 
@@ -445,12 +450,12 @@ def test_what_cannot_be_is_said_before_anything_runs(spark, tmp_path):
     with pytest.raises(InvalidParameter, match="must have learned some rows"):
         learn_stream(df, TableClassifier(features=["count()"]), **common)
     some = rows(30, 3)
-    by_pump = TableClassifier(OnlineLDC(), features=["often = count() by pump"])
-    by_pump.fit(some.select(["pump", *NAMES]), some.column("state"))
-    with pytest.raises(InvalidInput, match="'often' is by pump, and a key sees no rows of other keys: leave out by"):
-        learn_stream(df, by_pump, **common)
+    by_flow = TableClassifier(OnlineLDC(), features=["often = count() by flow"])
+    by_flow.fit(some.select(["pump", *NAMES]), some.column("state"))
+    with pytest.raises(InvalidInput, match="'often' is by flow, and a key sees no rows of other keys: let it be by"):
+        learn_stream(df, by_flow, **common)
     with pytest.raises(InvalidParameter, match="whose labels come with their rows"):
-        learn_stream(df, by_pump, **common, id="row", wait="1 hour")
+        learn_stream(df, by_flow, **common, id="row", wait="1 hour")
     known = OnlineLDC().partial_fit(rows(10, 2).select(NAMES), rows(10, 2).column("state"))
     with pytest.raises(InvalidParameter, match=r"as model\.learner_ does"):
         predict(spark.range(3), TableClassifier.of_learned(known))

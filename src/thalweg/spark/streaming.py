@@ -78,7 +78,7 @@ def learn_stream(
         The model that each key starts with. It may have learned already. A query that continues from its checkpoint
         needs a model of the same class with the same parameters. Otherwise it ends with an error that says so. A
         `TableClassifier` or `TableRegressor` must have learned, takes columns of numbers and rows with their labels,
-        and may have features from earlier rows, those of the key.
+        and may have features from earlier rows, which are those of the key, whether they are by the key or without by.
     key, target : str
         Columns of keys (whole numbers or text) and of labels. A row whose label is null is only predicted. With an
         ``id`` it waits for its label.
@@ -139,7 +139,7 @@ def learn_stream(
         raise InvalidParameter.of(_OWNER, "state", f"be one of {', '.join(_WAYS)}", state)
     _require_fitting(model, id, labels, wait, ttl, way)
     if isinstance(model, TableModel):
-        _require_of_key(model, wait)
+        _require_of_key(model, key, wait)
     df = with_times(df, time, _OWNER)
     labels = None if labels is None else with_times(labels, time, f"{_OWNER}, labels")
     names = feature_columns(df, model, columns, _OWNER, besides=(key, target, time, id))
@@ -194,7 +194,7 @@ def _require_fitting(model: Any, id: str | None, labels: Any, wait: Any, ttl: An
         raise InvalidParameter.of(_OWNER, "ttl", "be None with state='apply', which has no timers", ttl)
 
 
-def _require_of_key(model: TableModel, wait: Any) -> None:
+def _require_of_key(model: TableModel, key: str, wait: Any) -> None:
     """Refuse a model of a table that cannot be that of one key."""
     kind = type(model).__name__
     if not model.__sklearn_is_fitted__():
@@ -203,10 +203,10 @@ def _require_of_key(model: TableModel, wait: Any) -> None:
         raise InvalidParameter.of(_OWNER, "wait", f"be None for a {kind}, whose labels come with their rows", wait)
     history = model.encoder_.history
     for feature in () if history is None else history.features:
-        if feature.keys:
+        if other := [name for name in feature.keys if name != key]:
             raise InvalidInput(
-                f"{_OWNER}: feature {feature.name!r} is by {', '.join(feature.keys)}, and a key sees no rows of other "
-                "keys: leave out by for a feature over the rows of the key"
+                f"{_OWNER}: feature {feature.name!r} is by {', '.join(other)}, and a key sees no rows of other keys: "
+                f"let it be by {key}, or leave out by"
             )
 
 
