@@ -137,7 +137,7 @@ class RunEngine(Saved):
         limit, chunk_size = self.options.limit, self.options.chunk
 
         def size(done: int) -> int:
-            wanted = chunk_size or _growing_chunk(done)
+            wanted = chunk_size or _growing_chunk(done, self.source.is_pipe)
             return wanted if limit is None else min(wanted, limit - done)
 
         head = self.options.head or HEAD_ROWS
@@ -356,9 +356,10 @@ class RunEngine(Saved):
         self.task.require_labels()
 
 
-def _growing_chunk(rows: int) -> int:
-    """Small chunks while there are few rows, for the live view; large ones later, for speed."""
-    return 1 << min(14, max(11, (rows // 2).bit_length()))
+def _growing_chunk(rows: int, is_pipe: bool) -> int:
+    """Small chunks while there are few rows, for the live view and for rows that come slowly; large ones later."""
+    least, share = (9, 8) if is_pipe else (11, 2)
+    return 1 << min(14, max(least, (rows // share).bit_length()))
 
 
 class Progress:
