@@ -99,7 +99,7 @@ def test_a_member_alone_has_learned_what_it_has_learned_in_the_committee() -> No
         [name for name in MEMBERS if family_of(name) == each] for each in ("tilings", "trees", "shares")
     )
     places = {name: f"member0_member0_member{at}_" for at, name in enumerate(damped, start=1)}
-    places |= {name: f"member0_member{at}_" for at, name in enumerate(tilings, start=1)}
+    places |= {name: f"member0_member1_member{at}_" for at, name in enumerate(tilings)}
     places |= dict.fromkeys(trees, "member1_")
     places |= {name: f"member{at}_" for at, name in enumerate(shares, start=2)}
     assert len(places) == len(MEMBERS) - len(BANK_RATES)
