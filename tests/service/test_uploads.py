@@ -16,7 +16,8 @@ from tests.service.server import Client, Server
 from tests.waiting import wait_until
 from thalweg.service.auth import SCOPES, make_token
 from thalweg.service.commands import Refused
-from thalweg.service.uploads.protocol import NewUpload, RunRequest
+from thalweg.service.uploads.protocol import NewUpload, RunRequest, UploadedTable
+from thalweg.service.uploads.runs import TableRuns
 from thalweg.service.uploads.tables import UploadedTables
 
 BYTES = "application/octet-stream"
@@ -157,6 +158,32 @@ def test_pieces_may_be_lost_and_sent_again(tmp_path: Path) -> None:
             await again.begin(NewUpload("b.csv", 10))
 
     asyncio.run(sent_twice())
+
+
+@pytest.mark.parametrize("error", [ValueError("a line without an end"), OSError(28, "No space left on device")])
+def test_a_failure_ends_one_run_and_not_those_that_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    async def fails(self: TableRuns, *_: object, **__: object) -> None:
+        raise error
+
+    async def two_tables() -> list[UploadedTable]:
+        tables = UploadedTables(tmp_path / "uploads", 1000)
+        for _ in range(2):
+            sent = await tables.begin(NewUpload("a.csv", 4))
+            await tables.append(sent.id, 0, b"a,b\n")
+        monkeypatch.setattr(TableRuns, "_started", fails)
+        working = asyncio.create_task(TableRuns(tables).work())
+        while any(table.state == "reading" for table in tables.all()):
+            await asyncio.sleep(0.01)
+            assert not working.done()
+        working.cancel()
+        return tables.all()
+
+    for table in asyncio.run(two_tables()):
+        assert table.state == "failed"
+        assert table.message is not None
+        assert ("disk" in table.message) == isinstance(error, OSError)
 
 
 def test_tables_that_nobody_touches_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

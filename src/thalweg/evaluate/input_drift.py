@@ -261,9 +261,8 @@ class InputDrift(Saved):
             if what.startswith("category"):
                 before = reference["shares"].get(what.removeprefix("category "), 0.0)
             self.changes.append(change | {"before": before, "after": after})
-            self._new_changes.append(
-                dict(self.changes[-1])
-            )  # as it is now: `_settle` may come in the same call, or later
+            # A copy as it is now: `_settle` may come in the same call, or later.
+            self._new_changes.append(dict(self.changes[-1]))
             self._due[column] = max(self._taken, -(-(row - 1) // BLOCK) + REFERENCE)
         self._test.forget(np.isin(self._scores.column, columns))
         if len(self.changes) > MOST:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -24,6 +25,7 @@ _PAUSE_SECONDS, _PREVIEW_SECONDS, _STOP_SECONDS = 60.0, 60.0, 10.0
 _MOST_POINTS = 400
 #: Bytes of a line of progress, in which a sentence may name many columns.
 _MOST_LINE = 1 << 20
+_LOG = logging.getLogger("thalweg.service")
 _FAILED = {"reading": "its columns could not be read", "running": "the run ended early"}
 
 
@@ -34,7 +36,7 @@ class TableRuns:
         self._tables = tables
         self._news = asyncio.Event()
         self._process: Process | None = None
-        self._of: str | None = None
+        self._at_work: str | None = None
         self._stopping = False
 
     def notice(self) -> None:
@@ -62,21 +64,27 @@ class TableRuns:
     async def discard(self, upload: str) -> None:
         """Delete a table, and stop its run."""
         self._tables.get(upload)
-        if self._of == upload:
+        if self._at_work == upload:
             await self._end()
         self._tables.discard(upload)
 
     async def _do(self, upload: str, call: Any) -> None:
-        self._of = upload
+        self._at_work = upload
         try:
             await call(self, upload)
         except Refused:  # it was discarded meanwhile
             pass
-        except OSError as error:
+        except Exception as error:  # others wait to be run
+            why = "the service failed on this table"
+            if isinstance(error, OSError):
+                why = f"the disk failed: {error.strerror or error}"
+            else:
+                _LOG.exception("a run of a table failed")
             with suppress(Refused, OSError):
-                self._tables.change(upload, state="failed", message=f"the disk failed: {error.strerror or error}")
+                self._tables.change(upload, state="failed", message=why)
         finally:
-            self._of = self._process = None
+            await self._end()
+            self._at_work = self._process = None
 
     async def _read_columns(self, upload: str) -> None:
         """The columns of a table that has come as a whole."""
