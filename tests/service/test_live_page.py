@@ -344,7 +344,7 @@ def test_everything_the_page_names_can_be_had_and_nothing_else() -> None:
 
     from thalweg.service.page import routes
 
-    html = page().content.decode() + page("tables.html").content.decode()
+    html = page().content.decode() + page("tables").content.decode()
     named = set(re.findall(r'(?:href|src)="assets/([^"]+)"', html))
     for name in assets():
         named |= set(re.findall(r'from "\./([^"]+)"', asset(name).content.decode()))

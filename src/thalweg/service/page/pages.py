@@ -28,8 +28,24 @@ _SHARED = {
     "uPlot.js": "uplot/uPlot.iife.min.js",
     "uPlot-licence.txt": "uplot/LICENSE",
 }
-#: From the live page to that for tables, where there is one.
-_LINK = '<a class="to-tables" href="tables">Run a table</a>'
+#: From the live page to that for tables, where there is one, and back.
+_TO_TABLES = '<a class="to-tables" href="tables">Run a table</a>'
+_TO_LIVE = '<a class="to-tables" href=".">Live models</a>'
+#: By page, what it has in the frame that both share, beside its content.
+_IN_FRAME = {
+    "live": {
+        "script": "main.js",
+        "noscript": "This page draws what the service sends it, and needs JavaScript for that. The same numbers stand "
+        "at /v1/models and /metrics.",
+        "note": "This page loads nothing from elsewhere.",
+    },
+    "tables": {
+        "script": "tables.js",
+        "noscript": "This page sends a table in pieces, and needs JavaScript for that. On a command line, thalweg run "
+        "does the same.",
+        "note": "Tables stay on this service, and are deleted seven days after their last use.",
+    },
+}
 _MEDIA = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "txt": "text/plain"}
 
 
@@ -52,10 +68,10 @@ def routes(tables: bool = False) -> list[Route]:
     from starlette.routing import Route
 
     async def live(request: Request) -> Response:
-        return _sent(request, page("live.html", _LINK if tables else ""))
+        return _sent(request, page("live", _TO_TABLES if tables else ""))
 
     async def uploads(request: Request) -> Response:
-        return _sent(request, page("tables.html"))
+        return _sent(request, page("tables", _TO_LIVE))
 
     further = [Route("/tables", uploads)] if tables else []
     return [Route("/", live), *further, Route("/assets/{name}", _asset)]
@@ -80,9 +96,10 @@ def _sent(request: Request, wanted: Asset) -> Response:
 
 
 @cache
-def page(name: str = "live.html", link: str = "") -> Asset:
-    template = files(_LIVE).joinpath("assets", name).read_text("utf-8")
-    return _made(Template(template).substitute(version=__version__, link=link).encode(), "text/html")
+def page(name: str = "live", link: str = "") -> Asset:
+    frame, content = (files(_LIVE).joinpath("assets", f"{part}.html").read_text("utf-8") for part in ("frame", name))
+    filled = {"title": name, "version": __version__, "link": link, "content": content, **_IN_FRAME[name]}
+    return _made(Template(frame).substitute(filled).encode(), "text/html")
 
 
 @cache
