@@ -53,7 +53,7 @@ const look = async () => {
   if (listed) {
     wait = showAll(listed) ? AT_WORK : AT_REST;
     token.close();
-    state("live", "connected");
+    state("live", "live");
   }
   clearTimeout(looking); // somebody may have looked meanwhile
   if (!token.isOpen()) looking = setTimeout(look, wait);
